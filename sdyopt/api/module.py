@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from os import PathLike
 
 from sdyopt.api.errors import Diagnostic, PassError, VerifyError
 from sdyopt.api.module_html import module_html
@@ -62,10 +63,14 @@ class Module:
             raise PassError(collector.diagnostics)
         return Module(program, collector.diagnostics)
 
-    def report(self) -> Report:
-        """What the program communicates, stores and computes on each device."""
+    def report(self, topology: str | PathLike[str] | None = None) -> Report:
+        """What the program communicates, stores and computes on each device.
+
+        A `topology` file adds estimated times. Raises ParseError for one with mistakes.
+        """
         with session(discard):
-            return report_of(self.ir, symbol_name(self.ir) or self._program.source.name, str(self))
+            title = symbol_name(self.ir) or self._program.source.name
+            return report_of(self.ir, title, str(self), topology)
 
     def verify(self) -> None:
         """Raises VerifyError if the program is invalid, which only edits through `ir` can make it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
@@ -47,6 +48,8 @@ class HasOperation(Protocol):
 ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation
 
 _HLO_PREFIX = "HloModule"
+# These characters of Python have no UTF-8.
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse(
@@ -112,11 +115,11 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
 
 
 def _source_of(name: str, text: str | bytes) -> Source:
-    """The source of a program; raises ParseError for bytes that are not text."""
-    if isinstance(text, str):
+    """The source of a program; raises ParseError for bytes that are not text, and text that has no bytes."""
+    if isinstance(text, str) and (text.isascii() or not _SURROGATE.search(text)):
         return Source(name, text)
     try:
-        return decode(name, text)
+        return decode(name, text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
     except DiagnosticError as error:
         identify(error.diagnostic, INPUT_ERROR)
         raise ParseError([diagnostic_of(error.diagnostic, None)]) from None

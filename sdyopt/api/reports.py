@@ -6,11 +6,26 @@ What computes and prints reports is imported when it is used: it needs rich and 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
+from os import PathLike, fspath
 from typing import Any
 
+from sdyopt.api.errors import Diagnostic, ParseError, diagnostic_of
 from sdyopt.api.locations import Location, from_source
+from sdyopt.diagnostics import diagnostic as ir
+from sdyopt.diagnostics.ids import (
+    BASELINE_ERROR,
+    BASELINE_EXCEEDED,
+    BUDGET_ERROR,
+    BUDGET_EXCEEDED,
+    BUDGET_UNKNOWN,
+    TOPOLOGY_ERROR,
+    identified,
+    identify,
+)
 from sdyopt.ir.operation import Op
 from sdyopt.report import figures
 
@@ -61,6 +76,28 @@ class Report:
     def collectives(self) -> tuple[Collective, ...]:
         """The operations that communicate, in the order of the text."""
         return tuple([_collective(each) for each in self.ir.collectives])
+
+    def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
+        """An error for each limit of a `--budget` file that is exceeded, a warning where a figure is unknown.
+
+        Raises ParseError for a file with mistakes.
+        """
+        from sdyopt.report.entry import over_budget
+
+        with _faults(BUDGET_ERROR):
+            return _diagnostics(
+                over_budget(self.ir, fspath(path)), {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN}
+            )
+
+    def over_baseline(self, path: str | PathLike[str], tolerance: float = 0) -> tuple[Diagnostic, ...]:
+        """An error for each figure that is more than `tolerance` percent above that of an earlier report.
+
+        Raises ParseError for a file that is not the JSON of a report.
+        """
+        from sdyopt.report.entry import over_baseline
+
+        with _faults(BASELINE_ERROR):
+            return _diagnostics(over_baseline(self.ir, fspath(path), tolerance), {"error": BASELINE_EXCEEDED})
 
     def to_json(self) -> str:
         """The report as JSON, whose schema is versioned."""
@@ -117,8 +154,28 @@ def _collective(found: figures.Collective) -> Collective:
     )
 
 
-def report_of(op: Op, title: str, program: str) -> Report:
+def report_of(op: Op, title: str, program: str, topology: str | PathLike[str] | None = None) -> Report:
     """The report on a module, whose text is `program`."""
-    from sdyopt.report.program_report import report_on
+    from sdyopt.report.entry import read_topology, report_on
 
-    return Report(report_on(op), title, program)
+    with _faults(TOPOLOGY_ERROR):
+        speeds = None if topology is None else read_topology(fspath(topology))
+    return Report(report_on(op, speeds), title, program)
+
+
+@contextmanager
+def _faults(id: str) -> Iterator[None]:
+    """Raises ParseError for mistakes in a file that limits or times a report."""
+    try:
+        with identified(id):
+            yield
+    except ir.DiagnosticError as error:
+        identify(error.diagnostic, id)
+        raise ParseError([diagnostic_of(error.diagnostic, error.diagnostic.source)]) from None
+
+
+def _diagnostics(found: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    diagnostics = list(found)
+    for each in diagnostics:
+        identify(each, ids[each.severity])
+    return tuple([diagnostic_of(each, None) for each in diagnostics])

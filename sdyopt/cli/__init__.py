@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 from sdyopt import __version__
 from sdyopt.cli.arguments import Arguments, read_arguments
 from sdyopt.cli.exit_codes import FAILURE, INTERRUPTED, SUCCESS, WRONG_USAGE
-from sdyopt.cli.files import STDOUT, FileProblem, Output, read_input
+from sdyopt.cli.files import STDOUT, FileProblem, Output, read_input, write_to_stderr
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import FILE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc
@@ -203,4 +203,4 @@ def report_error(diagnostic: Diagnostic, output: DiagnosticsOutput | None, text:
 def _write_error(message: str, help: str = "") -> None:
     from sdyopt.diagnostics.printable import printable
 
-    sys.stderr.write(printable(f"sdy-opt: {message}\n" + (f"help: {help}\n" if help else "")))
+    write_to_stderr(printable(f"sdy-opt: {message}\n" + (f"help: {help}\n" if help else "")))

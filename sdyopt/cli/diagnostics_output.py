@@ -6,12 +6,11 @@ Imported on use. Without a file, the format replaces the text on stderr; with a 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from sdyopt import __version__
-from sdyopt.cli.files import STDOUT, Output, is_same_file
+from sdyopt.cli.files import STDOUT, Output, is_same_file, write_to_stderr
 from sdyopt.cli.flags import FLAGS
 from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.formats import FORMATS, RunSummary
@@ -33,7 +32,7 @@ class DiagnosticsOutput:
     def __init__(self, argv: Sequence[str]) -> None:
         """Reads the two flags; usage errors in `argv` are left to the command. Raises FileProblem."""
         flags = dict(_flags(argv))
-        path = flags.get(OUTPUT, "")
+        path = self._path = flags.get(OUTPUT, "")
         self._format = flags.get(FORMAT, _BY_SUFFIX.get(PurePath(path).suffix, TEXT))
         self._records: list[Record] = []
         self._text: list[str] = []
@@ -51,6 +50,12 @@ class DiagnosticsOutput:
         else:
             self._records.append(record(diagnostic, source, is_promoted))
 
+    def protect(self, paths: Sequence[str]) -> None:
+        """Writes no file that is one of these, which is a usage error."""
+        if self._output is not None and any(is_same_file(self._path, path) for path in paths):
+            self._output.discard()
+            self._is_needed = False
+
     def finish(self, exit_code: int) -> None:
         """Writes the diagnostics. Raises FileProblem."""
         if not self._is_needed:
@@ -62,7 +67,7 @@ class DiagnosticsOutput:
             root = os.environ.get(ROOT_VARIABLE, "")
             text = write(self._records, RunSummary(__version__, self.input, exit_code, root))
         if self._output is None:
-            sys.stderr.write(text)
+            write_to_stderr(text)
         else:
             self._output.write(text)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from sdyopt.diagnostics.native_text import from_native, native_path
@@ -24,13 +26,21 @@ def read_input(path: str) -> bytes:
         return _read_stdin() if path == STDIN else native_path(path).read_bytes()
     except OSError as problem:
         why = problem.strerror if path else "the name is empty"
-        raise FileProblem(f"cannot open input file '{path}': {why}") from None
+    except MemoryError:
+        # Some devices, such as /dev/zero, have no end.
+        why = os.strerror(errno.ENOMEM)
+    raise FileProblem(f"cannot open input file '{path}': {why}")
 
 
 def programs_of(path: str) -> list[str]:
     """The .mlir files in a folder and its sub-folders, sorted; any other path alone."""
     folder = native_path(path)
-    if not path or not folder.is_dir():
+    try:
+        is_folder = folder.is_dir()
+    except OSError:
+        # The name is too long, which reading the file reports.
+        is_folder = False
+    if not path or not is_folder:
         return [path]
     return [from_native(str(file)) for file in sorted(folder.rglob("*.mlir")) if file.is_file()]
 
@@ -40,7 +50,7 @@ def _read_stdin() -> bytes:
     if sys.stdin is None:
         raise _os_error(errno.EBADF)
     if sys.stdin.isatty():
-        sys.stderr.write("(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n")
+        write_to_stderr("(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n")
     return sys.stdin.buffer.read()
 
 
@@ -71,7 +81,7 @@ def write_file(path: str, text: str) -> None:
 def open_log(path: str) -> Callable[[str], None]:
     """A function that appends text to a new file, or to stderr for `-`. Raises FileProblem."""
     if path == STDOUT:
-        return _write_stderr
+        return write_to_stderr
     try:
         native_path(path).parent.mkdir(parents=True, exist_ok=True)
         file = native_path(path).open("wb", buffering=0)
@@ -79,18 +89,32 @@ def open_log(path: str) -> Callable[[str], None]:
         raise FileProblem(f"cannot open output file '{path}': {problem.strerror}") from None
 
     def write(text: str) -> None:
-        file.write(encode(text))
+        try:
+            file.write(encode(text))
+        except OSError as problem:
+            raise FileProblem(f"cannot write output file '{path}': {problem.strerror}") from None
 
     return write
 
 
-def _write_stderr(text: str) -> None:
-    sys.stderr.write(text)
+def write_to_stderr(text: str) -> None:
+    """Writes text to stderr. It is lost if stderr is closed or full, for there is nowhere to report that."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.write(text)
 
 
 def is_same_file(path: str, other: str) -> bool:
-    """Whether two names are names of one file."""
-    return os.path.realpath(path) == os.path.realpath(other)
+    """Whether two names are names of one file, which is not a device or pipe."""
+    return os.path.realpath(path) == os.path.realpath(other) and not _is_special(path)
+
+
+def _is_special(path: str) -> bool:
+    try:
+        mode = native_path(path).stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def encode(text: str) -> bytes:
@@ -111,10 +135,8 @@ class Output:
         self._makes_folder = makes_folder
         self._is_stdout = path == STDOUT
         self._temporary: Path | None = None
-        if not self._is_stdout and self._path.is_dir():
-            raise self._problem(_os_error(errno.EISDIR))
         # An existing path that is not a regular file, such as a pipe, is written to directly.
-        if not self._is_stdout and (self._path.is_file() or not self._path.exists()):
+        if not self._is_stdout and self._is_regular():
             self._path = self._path.resolve()
             self._create()
 
@@ -139,6 +161,19 @@ class Output:
         if self._temporary is not None:
             self._temporary.unlink()
             self._temporary = None
+
+    def _is_regular(self) -> bool:
+        """Whether the path is a regular file or missing."""
+        try:
+            mode = self._path.stat().st_mode
+        except FileNotFoundError:
+            return True
+        except OSError as problem:
+            # The name is too long, or a loop of links.
+            raise self._problem(problem) from None
+        if stat.S_ISDIR(mode):
+            raise self._problem(_os_error(errno.EISDIR))
+        return stat.S_ISREG(mode)
 
     def _create(self) -> None:
         temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")

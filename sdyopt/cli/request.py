@@ -8,7 +8,8 @@ import sys
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
-from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, is_same_file, open_log, read_input, write_file
+from sdyopt.cli.file_uses import check_files
+from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, write_file, write_to_stderr
 from sdyopt.cli.flag_warnings import flag_warnings
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
@@ -79,7 +80,7 @@ def _unknown(flag: PassFlag) -> UsageError:
 
 def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     """The job of the arguments, without the input data."""
-    _check_diagnostics_path(arguments)
+    check_files(arguments, [arguments.input])
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
@@ -159,36 +160,9 @@ def _report_options(arguments: Arguments) -> ReportOptions:
 
 
 def _report_path(arguments: Arguments) -> str:
-    """The file of the report, `-` for stdout, "" without a report. Raises UsageError."""
+    """The file of the report, `-` for stdout, "" without a report."""
     path: str | None = arguments["report"]
-    if path is None:
-        return ""
-    if not path:
-        raise UsageError("for the --report option: the file name is empty", "such as report.html")
-    if path != STDOUT:
-        _check_sole_use(arguments, "--report", path, "write the report to a file of its own")
-    return path
-
-
-def _check_diagnostics_path(arguments: Arguments) -> None:
-    """Raises UsageError if the file of --diagnostics-output has another use."""
-    path = arguments["diagnostics-output"]
-    if path is None:
-        return
-    if not path:
-        message = "for the --diagnostics-output option: the file name is empty"
-        raise UsageError(message, "such as diagnostics.json")
-    help = "write the diagnostics to a file of their own"
-    if path != STDIN and is_same_file(path, arguments.input):
-        raise UsageError(f"for the --diagnostics-output option: '{path}' is also the input", help)
-    _check_sole_use(arguments, "--diagnostics-output", path, help)
-
-
-def _check_sole_use(arguments: Arguments, option: str, path: str, help: str) -> None:
-    for flag in ("-o", "--report", "--topology", "--budget", "--baseline"):
-        other = arguments[flag.lstrip("-")]
-        if flag != option and other is not None and is_same_file(path, other):
-            raise UsageError(f"for the {option} option: '{path}' is also the file of {flag}", help)
+    return path or ""
 
 
 def output_width() -> int:
@@ -272,14 +246,10 @@ def choose_paint(mode: str) -> Paint:
     if mode in ("", "auto"):
         if os.environ.get("NO_COLOR"):
             return leave_plain
-        is_terminal = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        is_terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         mode = "always" if is_terminal or os.environ.get("FORCE_COLOR") else "never"
     if mode == "never":
         return leave_plain
     from sdyopt.diagnostics.paint import paint
 
     return paint
-
-
-def write_to_stderr(text: str) -> None:
-    sys.stderr.write(text)

@@ -14,6 +14,7 @@ from sdyopt import __version__
 from sdyopt.cli import load_plugins, report_error, run_command, run_main
 from sdyopt.cli.arguments import Arguments, read_arguments_and_inputs
 from sdyopt.cli.exit_codes import FAILURE, SUCCESS
+from sdyopt.cli.file_uses import check_files
 from sdyopt.cli.files import STDOUT, FileProblem, Output, programs_of, read_input
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.request import TERMINAL_OP_LINES, build_job
@@ -122,7 +123,11 @@ def _jobs(arguments: Arguments, inputs: list[str], diagnostics: DiagnosticsOutpu
         job = replace(job, max_op_lines=TERMINAL_OP_LINES)
     if diagnostics is not None:
         job = replace(job, collect=diagnostics.add, shows_text=diagnostics.shows_text)
-    for path in dict.fromkeys(path for input in inputs for path in programs_of(input)):
+    paths = list(dict.fromkeys(path for input in inputs for path in programs_of(input)))
+    if diagnostics is not None:
+        diagnostics.protect(paths)
+    check_files(arguments, paths)
+    for path in paths:
         yield replace(job, name=path)
 
 

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from sdyopt.diagnostics.location import FileRange, Location
+from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.trace import current_trace
 
 
@@ -37,6 +38,7 @@ class Diagnostic:
     not fail the pass that emits it.
     `id` names the check, see `diagnostics.ids`; `pass_flag` is the flag of the pass that was running.
     `culprit` is the piece of the source that the excerpt underlines; None for the location itself.
+    `source` is the text that the location is in, if that is not the program.
     `trace` is the Python stack trace, if traces are recorded.
     """
 
@@ -52,6 +54,7 @@ class Diagnostic:
     id: str = ""
     pass_flag: str = ""
     culprit: FileRange | None = None
+    source: Source | None = None
     trace: str = field(default_factory=current_trace)
 
 
@@ -76,6 +79,11 @@ class DiagnosticError(Exception):
     def then(self, error: DiagnosticError) -> Self:
         """Adds an error that this one causes, emitted after it."""
         self.diagnostic.followers.append(error.diagnostic)
+        return self
+
+    def within(self, source: Source) -> Self:
+        """Sets the text that the location is in, which the excerpt shows: a file that is not the program."""
+        self.diagnostic.source = source
         return self
 
     def help(self, text: str) -> Self:

@@ -54,10 +54,12 @@ def render(
 class _Renderer:
     def __init__(self, source: Source | None, paint: Paint, columns: int) -> None:
         self._source = source
+        self._own: Source | None = None
         self._paint = paint
         self._columns = columns
 
     def parts(self, diagnostic: Diagnostic) -> Iterable[str]:
+        self._own = diagnostic.source
         yield self._head(diagnostic.severity, diagnostic.location, diagnostic.message)
         yield self._culprit(diagnostic)
         shown = diagnostic.location
@@ -91,8 +93,10 @@ class _Renderer:
 
     def _excerpt(self, location: Location) -> str:
         """The source line and caret line of a location; empty if it is not in the source."""
-        place, source = resolve_file_location(location), self._source
-        if place is None or source is None or place.file != source.name:
+        place = resolve_file_location(location)
+        sources = (self._own, self._source)
+        source = next((each for each in sources if each and place and each.name == place.file), None)
+        if place is None or source is None:
             return ""
         start = source.offset_of(place.line, place.column)
         if start is None:

@@ -27,6 +27,10 @@ _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")
 _ATTRIBUTE_NAME = re.compile(r"\b[a-z]\w{3,}")
 # A message may contain a whole operation. What counts is at its start.
 _MAX_SEARCHED = 500
+# All statements together are this many times as long as the source, at most: on a line of many statements,
+# each one includes those that follow. From then on, only the start of a statement is searched.
+_READS_OF_SOURCE = 4
+_MIN_CHARACTERS = 200
 # Punctuation is not underlined.
 _NOT_UNDERLINED = frozenset({"->", "...", "{-#", "#-}"})
 
@@ -38,17 +42,25 @@ class Explainer:
         self._source = source
         self._dialects = dialects
         self._options = options
+        # The characters of statements that may still be read.
+        self.characters_left = _READS_OF_SOURCE * len(source.text)
 
     def complete(self, diagnostic: Diagnostic) -> None:
         """Sets the culprit and the help of a diagnostic, unless it has them."""
         offset = self._offset(diagnostic.location, diagnostic.operation)
-        statement = None if offset < 0 else Statement(self._source.text, offset)
+        statement = None if offset < 0 else self._statement(offset)
         explanation = self._explain(diagnostic, offset, statement)
         diagnostic.help = diagnostic.help or explanation.help
         if diagnostic.culprit is None and statement is not None:
             diagnostic.culprit = self._culprit(diagnostic, offset, statement, explanation)
         for note in diagnostic.notes:
             self._locate(note, diagnostic)
+
+    def _statement(self, offset: int) -> Statement:
+        """The statement at an offset, or its start if many were read before."""
+        statement = Statement(self._source.text, offset, offset + max(self.characters_left, _MIN_CHARACTERS))
+        self.characters_left -= statement.end - offset
+        return statement
 
     def _explain(self, diagnostic: Diagnostic, offset: int, statement: Statement | None) -> Explanation:
         for pattern, explain in EXPLANATIONS:

@@ -12,9 +12,6 @@ from typing import NamedTuple
 from sdyopt.asm.lexical import BARE_ID, STRING_EXTENT, SUFFIX_ID, TRIVIA
 from sdyopt.asm.parser.lexer import END, LexError, Token, next_token
 
-# Longer statements are searched up to here.
-MAX_TOKENS = 1_000_000
-
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _NO_KEYWORDS: frozenset[str] = frozenset()
 # What follows the opening brace of a region; an attribute dictionary or a list of axes has other contents.
@@ -35,16 +32,21 @@ class Span(NamedTuple):
 
 
 class Statement:
-    """The statement that starts at an offset of a text."""
+    """The statement that starts at an offset of a text, as far as it is before another offset.
 
-    def __init__(self, text: str, offset: int) -> None:
+    Where several statements are on one line, it includes those that follow.
+    """
+
+    def __init__(self, text: str, offset: int, limit: int | None = None) -> None:
         self.text = text
+        self._limit = len(text) if limit is None else min(limit, len(text))
         self.tokens: list[Token] = []
         # Opening bracket -> closing bracket, as indices of tokens.
         self.closing: dict[int, int] = {}
         # The number of open brackets around each token.
         self.depths: list[int] = []
-        self._read(offset)
+        # Where reading ended.
+        self.end = self._read(offset)
 
     @property
     def whole(self) -> Span:
@@ -89,21 +91,21 @@ class Statement:
 
     # --- Reading ------------------------------------------------------------------------------
 
-    def _read(self, position: int) -> None:
+    def _read(self, position: int) -> int:
         open_brackets: list[int] = []
-        text = self.text
-        while len(self.tokens) < MAX_TOKENS:
+        text, limit = self.text, self._limit
+        while True:
             try:
-                token = next_token(text, position, len(text), _NO_KEYWORDS)
+                token = next_token(text, position, limit, _NO_KEYWORDS)
             except LexError:
-                break
+                return position
             if token.kind == END or (not open_brackets and self._is_after(token, position)):
-                break
+                return position
             if token.kind == "{" and _REGION_START.match(text, token.end):
-                position = _end_of_region(text, token.end)
+                position = _end_of_region(text, token.end, limit)
                 continue
             if token.kind in _CLOSING.values() and not self._close(token.kind, open_brackets):
-                break
+                return position
             self.depths.append(len(open_brackets))
             if token.kind in _CLOSING:
                 open_brackets.append(len(self.tokens))
@@ -144,11 +146,11 @@ def tokens_of(text: str) -> list[str]:
 _BRACE = re.compile(rf"{STRING_EXTENT}?|//[^\r\n]*|[{{}}]")
 
 
-def _end_of_region(text: str, position: int) -> int:
-    """The end of the region whose opening brace is before `position`; the end of the text without one."""
+def _end_of_region(text: str, position: int, limit: int) -> int:
+    """The end of the region whose opening brace is before `position`; `limit` if it is not before that."""
     depth = 1
-    for match in _BRACE.finditer(text, position):
+    for match in _BRACE.finditer(text, position, limit):
         depth += {"{": 1, "}": -1}.get(match[0], 0)
         if depth == 0:
             return match.end()
-    return len(text)
+    return limit

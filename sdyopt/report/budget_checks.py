@@ -128,7 +128,8 @@ def _live(report: Report) -> list[Guilty]:
 def _repeated_flops(report: Report) -> Fraction | None:
     """FLOPs per device beyond an equal share of the global ones; None where figures are unknown."""
     local, whole = flop_totals(report)
-    return None if local.unknown or whole.unknown else local.high - whole.high / report.devices
+    is_unknown = local.unknown or whole.unknown or not report.is_sharded
+    return None if is_unknown else local.high - whole.high / report.devices
 
 
 def _repeating(report: Report) -> list[Guilty]:

@@ -181,11 +181,13 @@ class TimeEstimate:
 class Report:
     """The figures of one module. `devices` is the size of the largest mesh, printed as `mesh`.
 
-    `time` is None unless a topology is given.
+    A module that is not `is_sharded` has neither shardings nor manual computations, such as one that is
+    partitioned: nothing says how much of its work is repeated. `time` is None unless a topology is given.
     """
 
     devices: int = 1
     mesh: str = ""
+    is_sharded: bool = True
     collectives: list[Collective] = field(default_factory=list)
     undecided: list[Undecided] = field(default_factory=list)
     memory: Memory = field(default_factory=Memory)

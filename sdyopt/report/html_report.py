@@ -5,7 +5,9 @@ Colours and layout are in `report.css`, sorting in `report.js`; both are written
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -22,11 +24,18 @@ MAX_LINE = 600
 MAX_POINTS = 600
 # Lines of the program that a browser lays out together.
 STRETCH = 500
+# How often a sharding stands in a program whose page has it once, and its number elsewhere.
+REPEATED = 200
 # Classes of colours for axes, by position in the mesh.
 AXIS_COLOURS = 8
 
 _CURVE_WIDTH, _CURVE_HEIGHT = 800, 160
-_AXIS = re.compile(r'"([^"]*)"(?=[:,=}\] ]|$)')
+_AXIS = re.compile(r'"([^"]*)"(?=[:,;=}\] ]|$)')
+# What begins a tag or an entity; any other `<` and `>` is text, of which a program has many.
+_MARKUP = re.compile(r"&|<(?=[A-Za-z/!?])")
+_SHARDING = re.compile(r"(?:sdy\.sharding = #sdy\.sharding(?:_per_value<\[)?)?<@[^<>]*>(?:\]>)?")
+# Around the number of a shared text: not printable, so that no program has them here.
+_BEFORE, _AFTER = "\ue000", "\ue001"
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 
 
@@ -86,7 +95,7 @@ def _table(table: ReportTable, axes: Mapping[str, int], links: Mapping[int, int]
             _cell(table.columns[number], cell, number < table.figures, axes, links)
             for number, cell in enumerate(row)
         ]
-        yield f"<tr{bar}>{''.join(cells)}</tr>"
+        yield f"<tr{bar}>{''.join(cells)}"
     yield "</tbody></table></div>"
 
 
@@ -94,7 +103,8 @@ def _cell(column: str, text: str, is_figure: bool, axes: Mapping[str, int], link
     content = _coloured(text, axes)
     if column == "#" and (line := links.get(int(text))) is not None:
         content = f'<a href="#L{line}">{content}</a>'
-    return f"<td class=n>{content}</td>" if is_figure else f"<td>{content}</td>"
+    # HTML lets the end tags of cells and rows be left out.
+    return f"<td class=n>{content}" if is_figure else f"<td>{content}"
 
 
 def _curve(points: Sequence[MemoryPoint]) -> Iterator[str]:
@@ -139,13 +149,16 @@ def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> di
 
 
 def _program(program: str, axes: Mapping[str, int], collectives: Mapping[int, int]) -> Iterator[str]:
-    """The program in stretches of lines: a browser lays out those that are on the screen."""
-    yield "<section><h2>program</h2><div class=program>"
-    lines = program.rstrip("\n").split("\n")
+    """The program in stretches of lines: a browser lays out and colours those that are on the screen."""
+    lines = _printable_lines(program)
+    shared = _repeated(lines)
+    texts = _as_attribute(list(shared))
+    yield f'<section><h2>program</h2><div class=program data-axes="{_as_attribute(list(axes))}"'
+    yield f' data-shared="{texts}">'
     for start in range(0, len(lines), STRETCH):
         stretch = lines[start : start + STRETCH]
         text = [
-            _program_line(line, number, axes, collectives) for number, line in enumerate(stretch, start + 1)
+            _program_line(line, number, collectives, shared) for number, line in enumerate(stretch, start + 1)
         ]
         # An empty first line is dropped.
         body = "\n".join(text)
@@ -153,9 +166,28 @@ def _program(program: str, axes: Mapping[str, int], collectives: Mapping[int, in
     yield "</div></section>"
 
 
-def _program_line(line: str, number: int, axes: Mapping[str, int], collectives: Mapping[int, int]) -> str:
-    cut = line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …"
-    text = _coloured(cut, axes) if "<@" in cut or '{"' in cut else escape(_printable(cut), quote=False)
+def _printable_lines(program: str) -> list[str]:
+    lines = program.rstrip("\n").split("\n")
+    return [_printable(line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …") for line in lines]
+
+
+def _repeated(lines: Sequence[str]) -> dict[str, int]:
+    """The shardings that a large program repeats, which the page has once, and their numbers."""
+    counts = Counter(text for line in lines for text in _SHARDING.findall(line))
+    texts = (text for text, count in counts.items() if count >= REPEATED)
+    return {text: number for number, text in enumerate(texts)}
+
+
+def _as_attribute(texts: Sequence[str]) -> str:
+    return escape(json.dumps(texts, ensure_ascii=False))
+
+
+def _program_line(line: str, number: int, collectives: Mapping[int, int], shared: Mapping[str, int]) -> str:
+    def reference(found: re.Match[str]) -> str:
+        at = shared.get(found[0])
+        return found[0] if at is None else f"{_BEFORE}{at}{_AFTER}"
+
+    text = _escaped(_SHARDING.sub(reference, line) if shared else line)
     if number in collectives:
         return f'<b id=L{number} class=c title="collective {collectives[number]}">{text}</b>'
     return text
@@ -168,7 +200,12 @@ def _coloured(text: str, axes: Mapping[str, int]) -> str:
         colour = axes.get(match[1])
         return match[0] if colour is None else f"<i class=a{colour}>{match[0]}</i>"
 
-    return _AXIS.sub(axis, escape(_printable(text), quote=False))
+    return _AXIS.sub(axis, _escaped(_printable(text)))
+
+
+def _escaped(text: str) -> str:
+    """Text between tags, with as few entities as its characters allow."""
+    return _MARKUP.sub(lambda found: "&amp;" if found[0] == "&" else "&lt;", text)
 
 
 def _printable(text: str) -> str:

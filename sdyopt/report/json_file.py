@@ -8,6 +8,7 @@ from typing import Any
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import FileLoc
+from sdyopt.diagnostics.source import Source
 
 Path = tuple[str | int, ...]
 
@@ -23,11 +24,13 @@ class JsonFile:
     def __init__(self, name: str, text: str) -> None:
         self.name = name
         self._text = text
+        self.source = Source(name, text)
         try:
             self.value: Any = json.loads(text)
         except json.JSONDecodeError as error:
             location = FileLoc(name, error.lineno, error.colno)
-            raise DiagnosticError.at(location, f"invalid JSON: {error.msg}") from None
+            problem = DiagnosticError.at(location, f"invalid JSON: {error.msg}")
+            raise problem.within(self.source) from None
         except RecursionError:
             raise self.error("invalid JSON: it is nested too deeply") from None
         except ValueError:
@@ -43,7 +46,8 @@ class JsonFile:
 
     def error(self, message: str, path: Path = ()) -> DiagnosticError:
         """An error at the value at a path."""
-        return DiagnosticError.at(self.location(path) if path else FileLoc(self.name, 1, 1), message)
+        location = self.location(path) if path else FileLoc(self.name, 1, 1)
+        return DiagnosticError.at(location, message).within(self.source)
 
 
 def _offset(text: str, path: Path) -> int | None:

@@ -2,7 +2,7 @@
 
 A dimension of size 10 sharded along "x"=4 has local size 3: shards are rounded up. A value without a
 sharding is whole on every device, and so is one on a maximal mesh. In a program that is partitioned
-already, types are local and no value has a sharding.
+already, types are local, and the shardings that functions still have say nothing about them.
 """
 
 from __future__ import annotations
@@ -14,24 +14,33 @@ from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.report.partitioned import is_partitioned
 from sdyopt.report.tensor_bytes import bytes_of
 
 
 class LocalShapes:
-    """Local shapes and sizes of the values of one module. Shardings must not change meanwhile."""
+    """Local shapes and sizes of the values of one module. Shardings must not change meanwhile.
+
+    `has_shardings` says whether a value that was asked for has a sharding.
+    """
 
     def __init__(self, module: Op) -> None:
         self._module = module
+        self.has_shardings = False
+        self._is_partitioned = is_partitioned(module)
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
         self._bytes: dict[tuple[Type, TensorSharding | None], int | None] = {}
         self._shapes: dict[tuple[Type, TensorSharding | None], tuple[int, ...] | None] = {}
 
     def sharding(self, value: Value) -> TensorSharding | None:
-        """The sharding of a value; None if it has none or its mesh is unknown."""
-        if not isinstance(value, OpResult | BlockArgument):
+        """The sharding of a value; None if it has none, its mesh is unknown, or its type is local already."""
+        if self._is_partitioned or not isinstance(value, OpResult | BlockArgument):
             return None
         sharding = sharding_of(value)
-        return None if sharding is None or self.mesh(sharding.mesh_or_ref) is None else sharding
+        if sharding is None or self.mesh(sharding.mesh_or_ref) is None:
+            return None
+        self.has_shardings = True
+        return sharding
 
     def mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
         """The mesh that a sharding refers to; None if the module has none of this name."""

@@ -67,6 +67,7 @@ class _Collector:
         self._names = SsaNames(module).names
         self._printer = AttributePrinter()
         self._mesh = _largest_mesh(module)
+        self._has_manual = False
 
     def report(self) -> Report:
         found = Report()
@@ -84,9 +85,12 @@ class _Collector:
                 found.undecided += self._replicated_operands(op)
             elif type(op) in FLOPS:
                 products.append(op)
+            elif isinstance(op, ManualComputationOp):
+                self._has_manual = True
         found.products = [self._product(op, numbers) for op in products]
         values = ValueTexts(self._names, self._printer, self._shapes, self._mesh, self._calls)
         found.memory = memory_figures(self._module, self._shapes, self._counts, values)
+        found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
         return found
 
     # --- Communication ------------------------------------------------------------------------

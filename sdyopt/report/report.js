@@ -14,3 +14,28 @@ document.querySelectorAll("th").forEach((head) => head.addEventListener("click",
     : (a, b) => text(a).localeCompare(text(b));
   body.append(...[...body.rows].sort((a, b) => (down ? compare(a, b) : compare(b, a))));
 }));
+// Writes out what a large program repeats, and colours its axis names, a stretch of lines when it comes near the screen.
+const program = document.querySelector(".program");
+const axes = new Map(JSON.parse(program.dataset.axes).map((name, number) => [name, number % 8]));
+const AXIS = /"([^"]*)"(?=[:,;=}\] ]|$)/gm;
+const colour = (text) => {
+  const parts = [];
+  let end = 0;
+  for (const match of text.data.matchAll(AXIS)) {
+    if (!axes.has(match[1])) continue;
+    const name = document.createElement("i");
+    name.className = `a${axes.get(match[1])}`;
+    name.textContent = match[0];
+    parts.push(text.data.slice(end, match.index), name);
+    end = match.index + match[0].length;
+  }
+  if (parts.length) text.replaceWith(...parts, text.data.slice(end));
+};
+const texts = (pre) => [...pre.childNodes].map((node) => node.firstChild || node);
+const shared = JSON.parse(program.dataset.shared);
+if (shared.length) program.querySelectorAll("pre").forEach((pre) => texts(pre).forEach((text) => {
+  text.data = text.data.replace(/\ue000(\d+)\ue001/g, (_, number) => shared[number]);
+}));
+const near = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting)
+  .forEach((entry) => { near.unobserve(entry.target); texts(entry.target).forEach(colour); }), { rootMargin: "600px" });
+if (axes.size) program.querySelectorAll("pre").forEach((pre) => near.observe(pre));

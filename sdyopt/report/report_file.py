@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from sdyopt.diagnostics.native_text import native_path
 
@@ -10,7 +11,11 @@ from sdyopt.diagnostics.native_text import native_path
 def write_report_file(path: str, text: str) -> None:
     """Writes a report to a file. Raises OSError, and leaves no temporary file behind."""
     target = native_path(path)
-    if target.exists() and not target.is_file():
+    try:
+        is_regular = stat.S_ISREG(target.stat().st_mode)
+    except FileNotFoundError:
+        is_regular = True
+    if not is_regular:
         # Such as a pipe.
         target.write_text(text, encoding="utf-8", newline="\n")
         return

@@ -15,6 +15,8 @@ from sdyopt.report.units import bytes_text, flops_text, share_text, times_text, 
 # Titles of tables of which a short report shows the first.
 BY_LINE, COLLECTIVES = "by line", "collectives"
 
+_NO_PYTHON_LINES = "for lines of the model, print it from JAX with as_text(debug_info=True)"
+
 
 def sections_of(report: Report) -> list[Section]:
     """Communication, memory, compute, and time if it is estimated."""
@@ -31,6 +33,8 @@ def _communication(report: Report) -> Section:
     section = Section(f"communication: {total_text(total)} on the wire per device, {collectives}")
     if count:
         section.sentences.append("wire bytes by the ring model, times the number of runs")
+        if not any(each.location.file.endswith(".py") for each in report.collectives):
+            section.sentences.append(_NO_PYTHON_LINES)
     section.add_table(
         "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)
     )
@@ -77,10 +81,10 @@ def _line_key(each: Collective) -> str:
 
 
 def reason_text(each: Collective) -> str:
-    """Why a collective is there, with the change of the sharding and what would communicate less."""
+    """Why a collective is there, what would communicate less, and the change of the sharding."""
     # JAX's name stack of an operation of a backward pass.
     where = "in a gradient, " if "transpose(" in each.location.name_stack else ""
-    return where + "; ".join(filter(None, (each.cause, each.change, each.advice)))
+    return where + "; ".join(filter(None, (each.cause, each.advice, each.change)))
 
 
 def _collective_row(each: Collective) -> Row:
@@ -148,6 +152,8 @@ def _compute(report: Report) -> Section:
     local, _ = flop_totals(report)
     share = useful_share(report)
     useful = "" if share is None else f", {share_text(share)} of them useful"
+    if local.count and not report.is_sharded:
+        useful = ", useful share unknown: no shardings"
     unknown = f", {local.unknown} products unknown" if local.unknown else ""
     products = "product" if local.count == 1 else "products"
     heading = f"compute per device: {flops_text(local.high)} in {local.count} {products}{useful}{unknown}"
@@ -172,7 +178,7 @@ def _compute(report: Report) -> Section:
 
 def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:
     """The products of which devices repeat a part or compute padding, and the useful share of each."""
-    for each in report.products:
+    for each in report.products if report.is_sharded else ():
         if each.flops and each.global_flops is not None:
             share = Fraction(each.global_flops, each.flops * report.devices)
             if share < 1:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 Row = tuple[str, ...]
 
+_OPTIONAL = ("could be",)
+
 
 @dataclass(frozen=True, slots=True)
 class ReportTable:
@@ -22,6 +24,20 @@ class ReportTable:
     has_notes: bool = False
 
 
+def without_empty(columns: Row, rows: list[Row]) -> tuple[Row, list[Row]]:
+    """A table without the optional columns that are empty in all of its rows."""
+    kept = [
+        number
+        for number, column in enumerate(columns)
+        if column not in _OPTIONAL or any(row[number] for row in rows)
+    ]
+    return _picked(columns, kept), [_picked(row, kept) for row in rows]
+
+
+def _picked(row: Row, numbers: list[int]) -> Row:
+    return tuple([row[number] for number in numbers])
+
+
 @dataclass(slots=True)
 class Section:
     """A heading with the main figure, further sentences, and tables; empty tables are left out."""
@@ -31,9 +47,14 @@ class Section:
     tables: list[ReportTable] = field(default_factory=list)
 
     def add_table(
-        self, title: str, columns: Row, figures: int, rows: Iterable[Row], has_notes: bool = False
+        self,
+        title: str,
+        columns: Row,
+        figures: int,
+        rows: Iterable[Row],
+        has_notes: bool = False,
     ) -> None:
         """Adds a table if it has rows."""
-        rows = list(rows)
+        columns, rows = without_empty(columns, list(rows))
         if rows:
             self.tables.append(ReportTable(title, columns, figures, rows, has_notes))

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from sdyopt.report.figures import Report
 from sdyopt.report.sections import COLLECTIVES, sections_of
-from sdyopt.report.tables import ReportTable
+from sdyopt.report.tables import ReportTable, without_empty
 
 # Rows of each table, if no other number is asked for: fewer where the report would not fit the lines.
 ROWS = 5
@@ -26,8 +26,9 @@ MIN_WIDTH = 60
 
 # Tables that a short report leaves out.
 _DETAILS = (COLLECTIVES,)
-# A row with a note takes two lines, so that a short report has fewer of them.
+# A row with a note takes several lines, so that a short report has fewer of them.
 _NOTED_ROWS = 3
+_NOTE_LINES = 3
 # The widest that columns other than the last get; figures are never cut.
 _MAX_WIDTH = {"kind": 24, "type": 28, "where": 28}
 _INDENT, _NOTE_INDENT = "  ", "        "
@@ -80,10 +81,11 @@ def _indented(part: RenderableType, width: int) -> list[str]:
 
 
 def _note(text: str, width: int) -> Iterator[str]:
-    """A sentence below a row: at most two lines, with an ellipsis if it is longer."""
+    """A sentence below a row: a few lines, with an ellipsis if it is longer."""
     lines = wrap(text, width - len(_NOTE_INDENT), break_on_hyphens=False)
-    if len(lines) > 2:
-        lines = [lines[0], set_cell_size(lines[1], width - len(_NOTE_INDENT) - 1).rstrip() + "…"]
+    if len(lines) > _NOTE_LINES:
+        last = set_cell_size(lines[_NOTE_LINES - 1], width - len(_NOTE_INDENT) - 1).rstrip() + "…"
+        lines = [*lines[: _NOTE_LINES - 1], last]
     yield from (_NOTE_INDENT + line for line in lines)
 
 
@@ -91,6 +93,8 @@ def _table(table: ReportTable, limit: int) -> Table:
     """A table without lines. Figures are right-aligned; the last column takes the width that is left."""
     rows = table.rows[:limit]
     columns = table.columns[:-1] if table.has_notes else table.columns
+    # Notes are a column of the rows alone.
+    columns, rows = without_empty(columns, rows)
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False, expand=True)
     for number, column in enumerate(columns):
         longest = max([len(column), *(len(row[number]) for row in rows)])

@@ -36,7 +36,7 @@ class TomlFile:
             self.values: dict[str, Any] = tomllib.loads(text)
         except RecursionError:
             error = DiagnosticError.at(FileLoc(name, 1, 1), "invalid TOML: it is nested too deeply")
-            raise error.help(_HELP) from None
+            raise error.within(self.source).help(_HELP) from None
         except tomllib.TOMLDecodeError as problem:
             message = str(problem)
             # The end of the document, unless the message says where.
@@ -46,7 +46,7 @@ class TomlFile:
                 if position[1]:
                     line, column = int(position[1]), int(position[2])
             error = DiagnosticError.at(FileLoc(name, line, column), f"invalid TOML: {message}")
-            raise error.help(_HELP) from None
+            raise error.within(self.source).help(_HELP) from None
 
     def location(self, table: str, key: str = "", number: int = 0) -> FileLoc:
         """Where a key of a table stands, else its table; `number` counts the tables of that name."""
@@ -77,7 +77,7 @@ class TomlFile:
 
     def error(self, message: str, table: str, key: str = "", number: int = 0) -> DiagnosticError:
         """An error at a key, or at the header of its table."""
-        return DiagnosticError.at(self.location(table, key, number), message)
+        return DiagnosticError.at(self.location(table, key, number), message).within(self.source)
 
     def quantity(
         self, value: object, dimension: Dimension, table: str, key: str, number: int = 0

@@ -58,9 +58,9 @@ def flop_totals(report: Report) -> tuple[Total, Total]:
 
 
 def useful_share(report: Report) -> Fraction | None:
-    """Global FLOPs over all devices' FLOPs: below 1, devices repeat work or compute padding."""
+    """Global FLOPs over all devices' FLOPs; below 1, devices repeat work or pad. None if unknown."""
     local, whole = flop_totals(report)
-    if local.unknown or whole.unknown or not local.high:
+    if local.unknown or whole.unknown or not local.high or not report.is_sharded:
         return None
     return whole.high / (local.high * report.devices)
 

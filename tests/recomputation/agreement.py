@@ -13,8 +13,9 @@ from sdyopt.report.memory_figures import MAX_LIVE_VALUES
 from sdyopt.report.program_report import report_on
 from sdyopt.report.totals import flop_totals, wire_totals
 from tests.recomputation import compute, memory, replica_groups
-from tests.recomputation.communication import recompute
+from tests.recomputation.communication import Recomputed, recompute
 from tests.recomputation.executions import Executions, collectives
+from tests.recomputation.partitioned import without_stale_shardings
 from tests.recomputation.text_program import Program
 
 Figures = Sequence[object]
@@ -23,7 +24,7 @@ Figures = Sequence[object]
 def disagreements(root: Op, text: str = "") -> Iterator[str]:
     """A sentence for each figure of the report on a module that differs from the one in its text."""
     report, text = report_on(root), text or print_op(root, PrintOptions())
-    program = Program(text)
+    program = without_stale_shardings(Program(text))
     yield from _differences("collective", *_collectives(report, text, program))
     yield from _differences("executions", *_executions(report, program))
     yield from _differences("product", *_products(report, program))
@@ -41,14 +42,21 @@ def _differences(what: str, found: Figures, expected: Figures) -> Iterator[str]:
 
 
 def _collectives(report: Report, text: str, program: Program) -> tuple[Figures, Figures]:
-    """Bytes of each collective: the sdy ones first, then those of StableHLO."""
+    """Bytes, axes and group of each collective: the sdy ones first, then those of StableHLO."""
     ordered = sorted(report.collectives, key=lambda each: (each.dialect != "sdy", each.number))
-    found = [(each.kind, each.bytes_in, each.bytes_out, each.wire_bytes, each.value) for each in ordered]
-    expected = [
-        (each.kind, each.bytes_in, each.bytes_out, each.wire_bytes, each.value)
-        for each in (*recompute(text), *replica_groups.recompute(program))
+    found = [
+        Recomputed(
+            each.kind,
+            each.bytes_in or 0,
+            each.bytes_out or 0,
+            each.wire_bytes or Fraction(0),
+            each.value,
+            tuple(sorted(set(each.axis_names))) if each.axes.startswith("{") else None,
+            each.group_size,
+        )
+        for each in ordered
     ]
-    return found, expected
+    return found, [*recompute(text), *replica_groups.recompute(program)]
 
 
 def _executions(report: Report, program: Program) -> tuple[Figures, Figures]:

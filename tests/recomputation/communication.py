@@ -46,13 +46,18 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Recomputed:
-    """One collective: kind, group size, bytes in and out and on the wire for one device."""
+    """One collective: kind, bytes in and out and on the wire for one device, mesh axes and group size.
+
+    The axes are those of the mesh by name, in alphabetical order, each once; None where devices are listed.
+    """
 
     kind: str
     bytes_in: int
     bytes_out: int
     wire_bytes: Fraction
     value: str
+    axes: tuple[str, ...] | None
+    group_size: int | None
 
 
 def recompute(text: str) -> Iterator[Recomputed]:
@@ -184,7 +189,27 @@ def _collective(match: re.Match[str], shardings: dict[str, str], meshes: dict[st
     }.get(kind, Fraction(0))
     if kind == "collective_permute":
         wire = _moved(before_mesh, before, after_mesh, after) * bytes_in
-    return Recomputed(kind, bytes_in, bytes_out, wire, value)
+        axes = _changed(before_mesh, before, after_mesh, after)
+        n = prod(_span([axis for axis in axes if axis[0] == name]) for name in {axis[0] for axis in axes})
+    return Recomputed(kind, bytes_in, bytes_out, wire, value, tuple(sorted({axis[0] for axis in axes})), n)
+
+
+def _changed(before_mesh: Mesh, before: Dims, after_mesh: Mesh, after: Dims) -> list[Axis]:
+    """The axes of the dimensions that differ; on another order of devices, all axes."""
+    if before_mesh != after_mesh:
+        return [(name, 1, size) for name, size in before_mesh.sizes.items()]
+    return [axis for old, new in zip(before, after, strict=True) if old != new for axis in (*old, *new)]
+
+
+def _span(pieces: list[Axis]) -> int:
+    """By how much sub-axes of one axis divide the devices together: the union of the digits they take."""
+    covered, size = 1, 1
+    for _, pre, length in sorted(pieces, key=lambda piece: piece[1]):
+        end = pre * length
+        if end > covered:
+            size *= end // max(covered, pre)
+            covered = end
+    return size
 
 
 def _moved(before_mesh: Mesh, before: Dims, after_mesh: Mesh, after: Dims) -> Fraction:

@@ -18,9 +18,13 @@ def callee_of(call: CallOp) -> FuncOp | None:
 
 
 def called_function(call: CallOp) -> FuncOp:
-    """The callee of a verified call."""
+    """The callee of a call.
+
+    Raises DiagnosticError if there is none, which the verifier reports only inside of a module.
+    """
     function = callee_of(call)
-    assert function is not None, "the verifier requires the callee to exist"
+    if function is None:
+        raise call.op_error(f"'{call.callee}' does not reference a valid function")
     return function
 
 

@@ -62,7 +62,8 @@ def _axes_from_result(op: ShardingConstraintOp) -> list[AxisRef]:
     All axes, unless the constraint has a user-defined rule that maps dimensions differently.
     """
     dims, rule = op.sharding.dims, op.attributes.get(SHARDING_RULE)
-    if not isinstance(rule, OpShardingRule):
+    # A maximal sharding has no dimensions.
+    if not isinstance(rule, OpShardingRule) or not dims:
         return [axis for dim in dims for axis in dim.axes]
     (operand,), (result,) = rule.operands, rule.results
     in_result = dict(zip(result.dims, dims, strict=True))

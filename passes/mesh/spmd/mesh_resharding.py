@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Unpack
 
+from sdyopt.dialects.mesh.mesh_op import check_axes
+from sdyopt.dialects.mesh.shard_shapes import mesh_of
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
@@ -48,6 +50,7 @@ def reshard(
         return reshard_halos(rewriter, shard, source, target, global_type, op, **insertion_point)
     if source.halo_sizes and not source.is_equivalent_to(target):
         raise op.error("cannot reshard a tensor with halos")
+    check_axes(op, mesh_of(op, source), target.all_axes)
     builder = ReshardingBuilder(rewriter, shard, source, global_type, op, insertion_point)
     builder.all_reduce(target)
     if not builder.sharding.is_equivalent_to(target):

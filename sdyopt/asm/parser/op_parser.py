@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 from sdyopt.asm.lexical import SSA_ID, SUFFIX_ID, TRIVIA
 from sdyopt.asm.parser.asm_parser import AsmParser, AttributeParser
-from sdyopt.asm.parser.ssa_scope import Scope
+from sdyopt.asm.parser.ssa_scope import Scope, with_definitions
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
@@ -303,6 +303,9 @@ class OpAsmParser(AsmParser):
     def finish(self, location: LazyLocation) -> Op:
         """Builds the operation, whose operands and result types must have been resolved."""
         assert self.operands is not None and self.result_types is not None
+        if self.regions:
+            # A region may define a name that is also an operand, which the verifier rejects.
+            self.operands = with_definitions(self.operands)
         signature = self._signature(self.operands, self.result_types)
         inherent, mutable = inherent_names(self.op_class), self.op_class.mutable_attributes
         discardable = dictionary({n: a for n, a in self.dictionary_attributes.items() if n not in inherent})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -15,14 +15,15 @@ TypeText = Callable[[Type], str]
 
 
 class ForwardValue(Value):
-    """A placeholder for a value that is used before its definition."""
+    """A placeholder for a value that is used before its definition, which follows in `definition`."""
 
-    __slots__ = ("_location",)
+    __slots__ = ("_location", "definition")
 
     def __init__(self, type: Type, location: Location) -> None:
         self.type = type
         self.first_use = None
         self._location = location
+        self.definition: Value | None = None
 
     @property
     def location(self) -> Location:
@@ -96,6 +97,7 @@ class Scope:
                     self.source.location(self.offsets[name]),
                 )
             replace_all_uses(placeholder, value)
+            placeholder.definition = value
             del self.forward[name], self.offsets[name]
         self.values[name] = value
         self.offsets[name] = offset
@@ -122,6 +124,11 @@ class Scope:
         """An error for each name that is never defined, in order of first use."""
         first_uses = sorted(self.offsets[name] for name in self.forward)
         return [parser.unprefixed_error("use of undeclared SSA value name", offset) for offset in first_uses]
+
+
+def with_definitions(values: Sequence[Value]) -> list[Value]:
+    """The values, without placeholders that were defined after they were resolved."""
+    return [(v.definition or v) if isinstance(v, ForwardValue) else v for v in values]
 
 
 def replace_all_uses(old: Value, new: Value) -> None:

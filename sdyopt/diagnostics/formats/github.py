@@ -55,9 +55,10 @@ def _body(record: Record, run: RunSummary) -> str:
 
 
 def _escape(text: str) -> str:
-    """The text of a message: one line, without control characters."""
-    clean = "".join(char if char.isprintable() or char in "\r\n" else "\ufffd" for char in text)
-    return clean.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """The text of a message: one line, without control characters, which a viewer would decode from `%0D`."""
+    lines = text.replace("\r\n", "\n")
+    clean = "".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in lines)
+    return clean.replace("%", "%25").replace("\n", "%0A")
 
 
 def _escape_property(text: str) -> str:

@@ -26,7 +26,9 @@ def sharding_of(value: Value) -> TensorSharding | None:
         return None
     op, index = owning_op(owner), owner.index
     if FUNCTION in op.traits:
-        sharding = op.argument_attributes[index].get(SHARDING)  # type: ignore[attr-defined]  # of functions
+        attributes = op.argument_attributes  # type: ignore[attr-defined]  # of functions
+        # A block after the entry block may have more arguments than the function.
+        sharding = attributes[index].get(SHARDING) if index < len(attributes) else None
         return sharding if isinstance(sharding, TensorSharding) else None
     assert isinstance(op, ShardingOwner)
     return op.argument_sharding(index)

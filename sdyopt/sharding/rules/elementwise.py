@@ -54,8 +54,9 @@ from sdyopt.dialects.stablehlo.unary import (
     TanOp,
 )
 from sdyopt.ir.op_signature import OpSignature
+from sdyopt.ir.types import RankedShapedType
 from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
+from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 
 _UNARY = (
     *(AbsOp, CbrtOp, CeilOp, ClzOp, ConvertOp, CosineOp, ExpOp, Expm1Op, FloorOp, ImagOp, IsFiniteOp),
@@ -69,9 +70,12 @@ _BINARY = (
 
 
 @sharding_rule(*_UNARY, *_BINARY)
-def elementwise(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
-    """([i, j], [i, j])->([i, j])"""
+def elementwise(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule | None:
+    """([i, j], [i, j])->([i, j]); no rule for a constraint on a token"""
+    if not isinstance(signature.result_types[0], RankedShapedType):
+        return NoRule()
     builder.set_pointwise(signature.result_types[0])
+    return None
 
 
 @sharding_rule(SelectOp)

@@ -144,3 +144,20 @@ func.func @f() {
   }) : () -> ()
   return
 }
+
+// -----
+
+// An operand may have a name that is defined later, but not in a region of the operation.
+func.func @defined_inside(%a: tensor<i32>) -> tensor<i32> {
+  // expected-error @+1 {{operand #0 does not dominate this use}}
+  %0 = stablehlo.while(%i = %c) : tensor<i32>
+  cond {
+    // expected-note @+1 {{operand defined here (op in a child region)}}
+    %c = stablehlo.constant dense<3> : tensor<i32>
+    %1 = stablehlo.compare LT, %i, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    stablehlo.return %i : tensor<i32>
+  }
+  return %0 : tensor<i32>
+}

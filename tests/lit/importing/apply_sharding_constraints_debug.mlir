@@ -67,3 +67,13 @@ func.func @own_rule(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
       {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, k]) {i=8, j=8, k=8}>} : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+
+// A maximal sharding has no axes that propagate, with a custom rule, too.
+sdy.mesh @maximal = <[], device_ids=[0]>
+// CHECK-LABEL: func.func @maximal_sharding
+// CHECK-SAME: %arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@maximal, []>}
+func.func @maximal_sharding(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.sharding_constraint %a <@maximal, []>
+      {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8}>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -48,3 +48,14 @@ func.func @no_axis(%t: tensor<4x9xf32>) -> tensor<4x9xf32> {
   %1 = mesh.shard %0 to <@line, [[]]> annotate_for_users : tensor<4x9xf32>
   return %1 : tensor<4x9xf32>
 }
+
+// -----
+
+// A sharding has axes of its mesh.
+mesh.mesh @line(shape = 3)
+func.func @no_axis(%t: tensor<4x9xf32>) -> tensor<4x9xf32> {
+  %0 = mesh.shard %t to <@line, [[]]> : tensor<4x9xf32>
+  // expected-error @+1 {{0-based mesh axis index 4 is out of bounds. The referenced mesh "line" is of rank 1.}}
+  %1 = mesh.shard %0 to <@line, [[4]]> annotate_for_users : tensor<4x9xf32>
+  return %1 : tensor<4x9xf32>
+}

@@ -231,3 +231,12 @@ func.func @bodies(%a: tensor<8xf32>, %p: tensor<i1>) {
   }
   return
 }
+
+// A constraint on a token has no rule, because a token has no dimensions.
+sdy.mesh @mesh_of_token = <["x"=2]>
+// CHECK-LABEL: func.func @token
+func.func @token(%token: !stablehlo.token) -> !stablehlo.token {
+  // CHECK-NEXT: sdy.sharding_constraint %arg0 <@mesh_of_token, []> : !stablehlo.token
+  %0 = sdy.sharding_constraint %token <@mesh_of_token, []> : !stablehlo.token
+  return %0 : !stablehlo.token
+}

@@ -3,7 +3,7 @@
 // RUN: sdy-opt %s --report=%t.json --topology=%S/Inputs/topology.toml -o /dev/null && filecheck %s --check-prefix=JSON < %t.json
 // Times are part of a report.
 // RUN: not sdy-opt %s --topology=%S/Inputs/topology.toml 2>&1 | filecheck %s --check-prefix=ALONE
-// A faulty topology is an error in its file.
+// A faulty topology is an error in its file, whose line is shown.
 // RUN: not sdy-opt %s --report --topology=%s 2>&1 | filecheck %s --check-prefix=FAULTY
 
 // The product of 8.192 kFLOP takes longer than the all-gather: 6 KiB, and three steps of 1 ms.
@@ -19,7 +19,9 @@
 // ALONE:     sdy-opt: the --topology option adds estimated times to a report and cannot be used without one
 // ALONE:     help: add --report
 // FAULTY:    topology.mlir:1:1: error: invalid TOML: Invalid statement
-// FAULTY:    help: write one key = value per line
+// FAULTY-NEXT: // A topology adds estimated times.
+// FAULTY-NEXT: ^
+// FAULTY-NEXT: help: write one key = value per line
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
 func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %b: tensor<32x2xf32>) -> tensor<64x2xf32> {

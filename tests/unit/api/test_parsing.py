@@ -172,3 +172,8 @@ def test_settings_are_restored_after_an_error() -> None:
         with pytest.raises(sdyopt.ParseError):
             sdyopt.parse("foo")
     assert (sys.getrecursionlimit(), sys.get_int_max_str_digits(), gc.isenabled()) == before
+
+
+def test_text_with_surrogates_is_not_utf8() -> None:
+    with pytest.raises(sdyopt.ParseError, match=r"<string>:1:5: error: invalid UTF-8: byte 0xed"):
+        sdyopt.parse('"a\u00e9\ud800"() : () -> ()')

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import re
 from html import unescape
+from pathlib import Path
+
+import pytest
 
 import sdyopt
 from tests.unit.api.programs import COLLECTIVES, REDUCED
@@ -53,3 +56,37 @@ def test_a_collective_without_a_line() -> None:
     [collective] = sdyopt.parse(program).report().collectives
     assert str(collective) == 'all_gather {"x"}'
     assert str(collective.location) == "loc(unknown)"
+
+
+def test_limits_are_checked_against_files(tmp_path: Path) -> None:
+    report = sdyopt.parse(REDUCED).run(COLLECTIVES).report()
+    budget = tmp_path / "budget.toml"
+    budget.write_text("[total]\ncollectives = 0\n")
+    [error] = report.over_budget(budget)
+    assert (error.severity, error.id) == ("error", "budget-exceeded")
+    budget.write_text("[total]\ncollectives = 1\n")
+    assert report.over_budget(budget) == ()
+    baseline = tmp_path / "main.json"
+    baseline.write_text(report.to_json())
+    assert report.over_baseline(baseline) == ()
+    baseline.write_text(report.to_json().replace('"high": 1024', '"high": 1000'))
+    assert [error.id for error in report.over_baseline(baseline)] == ["baseline-exceeded"]
+    assert report.over_baseline(baseline, tolerance=3) == ()
+
+
+def test_a_topology_adds_times(tmp_path: Path) -> None:
+    topology = tmp_path / "machine.toml"
+    topology.write_text('flops = "1 TFLOP/s"\n')
+    module = sdyopt.parse(REDUCED).run(COLLECTIVES)
+    assert module.report(topology).to_dict()["time"] is not None
+    assert module.report().to_dict()["time"] is None
+
+
+def test_mistakes_in_a_file_are_shown_in_its_line(tmp_path: Path) -> None:
+    topology = tmp_path / "machine.toml"
+    topology.write_text('flop = "1 TFLOP/s"\n')
+    with pytest.raises(sdyopt.ParseError) as caught:
+        sdyopt.parse(REDUCED).report(topology)
+    head, *rest = str(caught.value).splitlines()
+    assert head == f"{topology}:1:1: error: unknown table or key 'flop'"
+    assert rest == ['flop = "1 TFLOP/s"', "^", "help: did you mean 'flops'?"]

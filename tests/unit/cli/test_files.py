@@ -1,10 +1,12 @@
 """Input and output files: a failed run does not change an existing output."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from sdyopt.cli.files import FileProblem, Output, read_input, write_file
+from sdyopt.cli.files import FileProblem, Output, open_log, read_input, write_file
 
 
 def test_reading(tmp_path: Path) -> None:
@@ -59,3 +61,30 @@ def test_additional_files_get_missing_parent_directories(tmp_path: Path) -> None
     assert (tmp_path / "a" / "b").read_text() == "x"
     with pytest.raises(FileProblem):
         write_file(str(tmp_path / "a"), "x")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("a" * 5000, "File name too long"), ("loop", "Too many levels of")]
+)
+def test_a_name_that_cannot_be_resolved_is_an_error(tmp_path: Path, name: str, why: str) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(FileProblem, match=why):
+        Output(str(tmp_path / name))
+    with pytest.raises(FileProblem, match=why):
+        read_input(str(tmp_path / name))
+
+
+# A log is not closed.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_full_log_is_an_error() -> None:
+    with pytest.raises(FileProblem, match="cannot write output file '/dev/full': No space left on device"):
+        open_log("/dev/full")("x")
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
+@pytest.mark.parametrize("flags", ["", "--diagnostics-format=json"])
+def test_an_unwritable_stderr_does_not_change_the_exit_code(redirection: str, flags: str) -> None:
+    command = f'"{sys.executable}" -m sdyopt --unknown {flags} {redirection}'
+    assert subprocess.run(command, shell=True, check=False, stdin=subprocess.DEVNULL).returncode == 2
+    command = f'echo "module {{}}" | "{sys.executable}" -m sdyopt {flags} {redirection} >/dev/null'
+    assert subprocess.run(command, shell=True, check=False).returncode == 0

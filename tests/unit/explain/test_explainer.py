@@ -76,3 +76,15 @@ def test_suggestions() -> None:
     assert listed("abc") == "a, b, c"
     assert listed("abc", 2) == "a, b, … (3 in all)"
     assert sentences("did you mean `x`?", "", "there is y") == "did you mean `x`? there is y"
+
+
+def test_statements_on_one_line_are_read_a_bounded_number_of_times() -> None:
+    """Each of them includes those that follow; all have a culprit, which is near their start."""
+    statement = 'a.b @m, @n, {c = "d"} '
+    text = statement * 2000
+    explainer = Explainer(Source("f", text), DialectTable(find_dialect), ParseOptions())
+    for column in range(1, len(text), len(statement)):
+        diagnostic = Diagnostic(Severity.ERROR, FileLoc("f", 1, column), "no '@n'")
+        explainer.complete(diagnostic)
+        assert diagnostic.culprit is not None
+    assert explainer.characters_left > -2000 * 300

@@ -70,3 +70,13 @@ def test_items_of_a_bracket() -> None:
 def test_tokens_of_an_invalid_text() -> None:
     assert tokens_of('"x') == []
     assert tokens_of("tensor<8xf32>") == ["tensor", "<", "8", "xf32", ">"]
+
+
+def test_a_limit() -> None:
+    """Tokens and regions are read up to the limit."""
+    text = 'a.b {c = "d"} ({ x.y %z }) e'
+    assert Statement(text, 0).end == len(text)
+    limited = Statement(text, 0, 6)
+    assert [token.text for token in limited.tokens] == ["a.b", "{", "c"]
+    assert limited.end <= 6
+    assert Statement(text, 0, text.index("%z")).end == text.index("%z")

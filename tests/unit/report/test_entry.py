@@ -69,3 +69,9 @@ def test_a_faulty_topology_is_located(tmp_path: Path) -> None:
     (tmp_path / "topology.toml").write_text("flops = 0")
     with pytest.raises(DiagnosticError, match="'flops' is zero"):
         read_topology(str(tmp_path / "topology.toml"))
+
+
+def test_a_loop_of_links_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "loop.json").symlink_to("loop.json")
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        write_report(report_on(module(PROGRAM)), str(tmp_path / "loop.json"))

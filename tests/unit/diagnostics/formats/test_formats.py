@@ -83,7 +83,8 @@ def test_a_diagnostic_without_a_location_has_a_title_only() -> None:
     [
         ("50% of %0", "50%25 of %250"),
         ("two\nlines", "two%0Alines"),
-        ("return\r\n", "return%0D%0A"),
+        ("return\r\n", "return%0A"),
+        ("back\rspace", "back\ufffdspace"),
         ("a: b, c", "a: b, c"),
         ("%0A is not a newline", "%250A is not a newline"),
         ("\x1b[31mred", "\ufffd[31mred"),

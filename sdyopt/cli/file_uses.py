@@ -1,0 +1,47 @@
+"""Checks that no file of the command line has two uses, one of which destroys the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.cli.arguments import Arguments
+from sdyopt.cli.files import STDOUT, is_same_file
+from sdyopt.diagnostics.usage import UsageError
+
+# Flag -> what its file contains, and whether that is one thing.
+_WRITTEN = {
+    "--diagnostics-output": ("the diagnostics", False),
+    "--report": ("the report", True),
+    "--log-actions-to": ("the log", True),
+    "--mlir-generate-reproducer": ("the reproducer", True),
+    "--mlir-pass-pipeline-crash-reproducer": ("the reproducer", True),
+}
+_READ = ("--topology", "--budget", "--baseline")
+# What an empty name of these flags is an example of.
+_EXAMPLES = {"--diagnostics-output": "diagnostics.json", "--report": "report.html"}
+# For these flags, `-` is a stream that may have several uses.
+_STREAMED = ("--log-actions-to", "--mlir-generate-reproducer", "--mlir-pass-pipeline-crash-reproducer")
+# The input may be replaced by its reproducer, as by the output of -o: it is read before.
+_MAY_REPLACE_INPUT = ("--mlir-generate-reproducer", "--mlir-pass-pipeline-crash-reproducer")
+
+
+def check_files(arguments: Arguments, inputs: Sequence[str]) -> None:
+    """Raises UsageError for a file to write whose name is empty, or that is an input or has another flag."""
+    for flag, (content, is_one) in _WRITTEN.items():
+        path = arguments[flag.lstrip("-")]
+        if path is None or (path == STDOUT and (flag == "--report" or flag in _STREAMED)):
+            continue
+        if not path:
+            if flag in _EXAMPLES:
+                raise UsageError(
+                    f"for the {flag} option: the file name is empty", f"such as {_EXAMPLES[flag]}"
+                )
+            continue
+        help = f"write {content} to a file of {'its' if is_one else 'their'} own"
+        is_checked = path != STDOUT and flag not in _MAY_REPLACE_INPUT
+        if is_checked and any(is_same_file(path, each) for each in inputs):
+            raise UsageError(f"for the {flag} option: '{path}' is also the input", help)
+        for other in ("-o", *_WRITTEN, *_READ):
+            other_path = arguments[other.lstrip("-")]
+            if other != flag and other_path is not None and is_same_file(path, other_path):
+                raise UsageError(f"for the {flag} option: '{path}' is also the file of {other}", help)

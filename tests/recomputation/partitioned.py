@@ -1,0 +1,37 @@
+"""Programs that are partitioned already: types are local, whatever shardings their functions still have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.recomputation.text_program import Operation, Program, Value
+
+COLLECTIVES = tuple(
+    f"stablehlo.{kind}"
+    for kind in (
+        "all_gather",
+        "all_reduce",
+        "all_to_all",
+        "collective_broadcast",
+        "collective_permute",
+        "cross-replica-sum",
+        "reduce_scatter",
+    )
+)
+
+
+def without_stale_shardings(program: Program) -> Program:
+    """The program; with StableHLO collectives and no manual computation, no value is divided."""
+    ops = [op for function in program.functions.values() for op in function.walk()]
+    names = {op.name for op in ops}
+    if not names.isdisjoint(COLLECTIVES) and "sdy.manual_computation" not in names:
+        for value in _values(ops):
+            value.shards = []
+    return program
+
+
+def _values(ops: list[Operation]) -> Iterator[Value]:
+    for op in ops:
+        yield from op.results
+        for region in op.regions:
+            yield from region.arguments

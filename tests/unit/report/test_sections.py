@@ -1,0 +1,67 @@
+"""What the sections of a report say, and leave out."""
+
+from __future__ import annotations
+
+from sdyopt.asm.parser.module_parser import parse_module
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.operation import Op
+from sdyopt.registry import all_dialects, find_dialect
+from sdyopt.report.html_report import REPEATED, html_report
+from sdyopt.report.program_report import report_on
+from sdyopt.report.tables import without_empty
+from sdyopt.report.text_report import text_report
+
+PRODUCT = """
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8x8xf32> SHARDING) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0]
+      : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+"""
+SHARDED = "{sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}"
+
+
+def _parsed(text: str) -> Op:
+    root, _ = parse_module(Source("model.mlir", text), DialectTable(find_dialect, all_dialects))
+    return root
+
+
+def test_the_useful_share_needs_shardings() -> None:
+    local = text_report(report_on(_parsed(PRODUCT.replace("SHARDING", ""))))
+    assert "in 1 product, useful share unknown: no shardings" in local
+    replicated = text_report(report_on(_parsed(PRODUCT.replace("SHARDING", SHARDED))))
+    assert "in 1 product, 50% of them useful" in replicated
+
+
+def test_shardings_of_a_partitioned_program_divide_nothing() -> None:
+    program = """
+        sdy.mesh @mesh = <["x"=2]>
+        func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<16xf32> {
+          %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64,
+              replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> : (tensor<8xf32>) -> tensor<16xf32>
+          return %0 : tensor<16xf32>
+        }
+    """
+    report = report_on(_parsed(program))
+    assert report.memory.arguments == 8 * 4
+    assert [each.bytes_in for each in report.collectives] == [8 * 4]
+    assert not report.is_sharded
+
+
+def test_an_optional_column_without_text_is_left_out() -> None:
+    columns = ("bytes", "could be", "type")
+    assert without_empty(columns, [("1 B", "", "i8")]) == (("bytes", "type"), [("1 B", "i8")])
+    assert without_empty(columns, [("1 B", "less", "i8")]) == (columns, [("1 B", "less", "i8")])
+
+
+def test_a_page_has_a_sharding_once_that_a_large_program_repeats() -> None:
+    report = report_on(_parsed(PRODUCT.replace("SHARDING", SHARDED)))
+    sharding = 'sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>'
+    line = f"  stablehlo.add {{{sharding}}} : tensor<8xf32>\n"
+    small, large = (html_report(report, line * count, "model") for count in (REPEATED - 1, REPEATED))
+    assert 'data-shared="[]"' in small
+    assert small.count("#sdy.sharding_per_value<[<@mesh, [{") == REPEATED - 1
+    assert large.count("#sdy.sharding_per_value") == large.count("data-shared=") == 1
+    assert large.count("stablehlo.add {\ue0000\ue001}") == REPEATED
