@@ -49,8 +49,8 @@ def _decimal(digits: str) -> int:
     if len(digits) <= _CHUNK_DIGITS:
         return int(digits)
     middle = len(digits) // 2
-    low = len(digits) - middle
-    return _decimal(digits[:middle]) * 10**low + _decimal(digits[middle:])
+    scale: int = 10 ** (len(digits) - middle)
+    return _decimal(digits[:middle]) * scale + _decimal(digits[middle:])
 
 
 def float_bits(context: ActionContext, digits: str, is_negative: bool, type: FloatType, offset: int) -> int:
