@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from sdyopt import __version__
 from sdyopt.cli.arguments import Arguments, read_arguments
+from sdyopt.cli.exit_codes import FAILURE, INTERRUPTED, SUCCESS, WRONG_USAGE
 from sdyopt.cli.files import STDOUT, FileProblem, Output, read_input, write_to_stderr
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import FILE_ERROR
@@ -27,8 +28,6 @@ if TYPE_CHECKING:  # imported only with one of its flags
 
     # (arguments, output of diagnostics) -> exit code.
     Run = Callable[[Sequence[str], DiagnosticsOutput | None], int]
-
-SUCCESS, FAILURE, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 # Set by the shell completion scripts of click.
 COMPLETION_VARIABLE = "_SDY_OPT_COMPLETE"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from sdyopt.cli.arguments import Arguments
+from sdyopt.cli.exit_codes import FAILURE, SUCCESS, WRONG_USAGE
 from sdyopt.cli.files import STDIN, Output, read_input, write_to_stderr
 from sdyopt.cli.request import build_job, build_pipeline, choose_paint, output_width
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -23,8 +24,6 @@ from sdyopt.notation.views import ShardingView, view_of_sharding
 
 if TYPE_CHECKING:  # imported only with one of its flags
     from sdyopt.cli.diagnostics_output import DiagnosticsOutput
-
-SUCCESS, FAILURE, WRONG_USAGE = 0, 1, 2
 
 T = TypeVar("T")
 

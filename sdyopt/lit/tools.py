@@ -30,7 +30,7 @@ COMMANDS = {
     "filecheck": "filecheck",
     "FileCheck": "filecheck",
 }
-# Makes sdy-opt raise internal errors; the fork server ends such a run as a crash, which `not` rejects.
+# Makes sdy-opt raise internal errors; such a run ends as a crash, which `not` rejects.
 SHOW_TRACEBACKS = {"SDY_OPT_DEBUG": "1"}
 
 
@@ -95,7 +95,7 @@ class Tools:
         stderr: IO[bytes],
     ) -> int:
         if module := MODULES.get(words[0]):
-            command = [sys.executable, "-m", module, *words[1:]]
+            command = [sys.executable, "-m", "sdyopt.lit.tool_process", module, *words[1:]]
         elif words[0] == "python":
             command = [sys.executable, *words[1:]]
         elif shutil.which(words[0]):

@@ -5,6 +5,9 @@ Each component of the vectors is often a tensor of its own, and a concatenate co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
+
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.compare_select import ClampOp, SelectOp
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
@@ -22,27 +25,69 @@ from sdyopt.ir.value import Value
 def is_row_number(indices: Value, dimension: int, component: int) -> bool:
     """Whether a component of the vectors along `dimension` is the row number: an iota along dimension 0.
 
-    Reshapes, broadcasts, clamps and selects of the iota count as the iota, as in the reference.
+    Clamps and selects of the iota count as the iota, as in the reference. Unlike there, reshapes and
+    broadcasts count only if the rows of the result are those of the iota.
     """
+    rows = _shape(indices)[0]
     concatenate = indices.defining_op
     if isinstance(concatenate, ConcatenateOp):
-        if concatenate.dimension != dimension or component >= len(concatenate.inputs):
+        inputs = concatenate.inputs
+        if concatenate.dimension != dimension or component >= len(inputs):
             return False
-        indices = concatenate.inputs[component]
-    source = _source(indices).defining_op
-    return isinstance(source, IotaOp) and source.iota_dimension == 0
+        if sum(_shape(value)[dimension] for value in inputs[:component]) != component:
+            return False
+        indices = inputs[component]
+    source, row_dimension = _source(indices)
+    iota = source.defining_op
+    if not isinstance(iota, IotaOp) or iota.iota_dimension != 0:
+        return False
+    # The number of a single row is 0, which is also the only element of an iota of size 1.
+    return row_dimension == 0 if rows != 1 else _shape(source)[0] == 1
 
 
-def _source(value: Value) -> Value:
-    """The source of a value, through reshapes, broadcasts, clamps and selects."""
+def _source(value: Value) -> tuple[Value, int | None]:
+    """The source of a value, through reshapes, broadcasts, clamps and selects, and its dimension of the rows.
+
+    The rows are along dimension 0 of the value; None if they are along no dimension of the source.
+    """
+    rows: int | None = 0
     while (op := value.defining_op) is not None:
-        if isinstance(op, ReshapeOp | BroadcastInDimOp | ClampOp):
+        if isinstance(op, ReshapeOp):
+            rows = None if rows is None else _before_reshape(_shape(op.operand), _shape(value), rows)
+            value = op.operand
+        elif isinstance(op, BroadcastInDimOp):
+            rows = _before_broadcast(op, rows)
+            value = op.operand
+        elif isinstance(op, ClampOp):
             value = op.operand
         elif isinstance(op, SelectOp):
             value = op.on_false if isinstance(op.on_false.defining_op, IotaOp) else op.on_true
         else:
             break
-    return value
+    return value, rows
+
+
+def _before_reshape(before: Sequence[int], after: Sequence[int], dimension: int) -> int | None:
+    """The dimension before a reshape with the indices of `dimension` after it; None if there is none."""
+    size, stride = after[dimension], prod(after[dimension + 1 :])
+    for candidate, other in enumerate(before):
+        if other == size and prod(before[candidate + 1 :]) == stride:
+            return candidate
+    return None
+
+
+def _before_broadcast(op: BroadcastInDimOp, dimension: int | None) -> int | None:
+    """The dimension of the operand that becomes `dimension` of the result; None if it is expanded."""
+    if dimension not in op.broadcast_dimensions:
+        return None
+    operand_dimension = op.broadcast_dimensions.index(dimension)
+    is_expanded = _shape(op.operand)[operand_dimension] != _shape(op.result)[dimension]
+    return None if is_expanded else operand_dimension
+
+
+def _shape(value: Value) -> tuple[int, ...]:
+    assert isinstance(value.type, RankedTensor)
+    return value.type.shape
 
 
 def without_component(

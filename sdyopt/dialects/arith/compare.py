@@ -14,6 +14,7 @@ from sdyopt.dialects.arith.folding import (
     FoldResult,
     element_type,
     fold_integers,
+    signed,
     splat,
     unsigned,
     with_element,
@@ -132,9 +133,9 @@ class CmpIOp(Op):
         type = element_type(constants[0])
 
         def compute(a: int, b: int) -> int:
-            if is_unsigned and type is not None:
-                a, b = unsigned(a, type), unsigned(b, type)
-            return int(compare(a, b))
+            assert type is not None
+            read = unsigned if is_unsigned else signed
+            return int(compare(read(a, type), read(b, type)))
 
         value = fold_integers(constants, compute, I1)
         return None if value is None else [value]

@@ -11,6 +11,7 @@ from sdyopt.ir.elements_attributes import DenseElements, dense, element_size
 from sdyopt.ir.floats import FloatFormat, decode, encode_double
 from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr, integer, integer_width, wrapped
 from sdyopt.ir.types import (
+    I1,
     FloatType,
     IndexType,
     IntegerType,
@@ -156,6 +157,11 @@ def unsigned(value: int, type: Type) -> int:
     """The unsigned integer with the bits of `value`."""
     assert isinstance(type, IntegerType | IndexType)
     return value & ((1 << integer_width(type)) - 1)
+
+
+def signed(value: int, type: Type) -> int:
+    """The signed integer of a stored `value`: an `i1` is stored as 0 or 1, and 1 means -1."""
+    return -value if type is I1 else value
 
 
 def decode_to_double(bits: int, format: FloatFormat) -> float:

@@ -13,6 +13,7 @@ from sdyopt.dialects.arith.folding import (
     FoldResult,
     element_type,
     fold_integers,
+    signed,
     splat,
     splat_of,
     unsigned,
@@ -199,9 +200,9 @@ class _MinMaxOp(IntegerBinary):
         select = max if self.is_maximum else min
 
         def compute(a: int, b: int) -> int:
-            if self.is_signed or type is None:
-                return select(a, b)
-            return select(unsigned(a, type), unsigned(b, type))
+            assert type is not None
+            read = signed if self.is_signed else unsigned
+            return select(a, b, key=lambda value: read(value, type))
 
         value = fold_integers(constants, compute)
         return None if value is None else [value]

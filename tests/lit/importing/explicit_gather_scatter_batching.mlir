@@ -129,3 +129,79 @@ func.func @only_rows(%a: tensor<4x8xf32>) -> tensor<4x8xf32> {
     slice_sizes = array<i64: 1, 8>}> : (tensor<4x8xf32>, tensor<4x1xi32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// -----
+
+// A reshape that merges dimensions does not keep the rows: the indices here are 0, 0, 1, 1.
+// CHECK-LABEL: func.func @merged_rows
+func.func @merged_rows(%a: tensor<4x8xf32>, %column: tensor<4x1xi32>) -> tensor<4xf32> {
+  // CHECK: stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>
+  %iota = stablehlo.iota dim = 0 : tensor<2x2xi32>
+  %half = stablehlo.reshape %iota : (tensor<2x2xi32>) -> tensor<4x1xi32>
+  %at = stablehlo.concatenate %half, %column, dim = 1 : (tensor<4x1xi32>, tensor<4x1xi32>) -> tensor<4x2xi32>
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<
+    collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 1>}> : (tensor<4x8xf32>, tensor<4x2xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A reshape that only adds a dimension keeps the rows.
+// CHECK-LABEL: func.func @kept_rows
+func.func @kept_rows(%a: tensor<4x8xf32>, %column: tensor<4x2x1xi32>) -> tensor<4x2xf32> {
+  // CHECK-NEXT: "stablehlo.gather"(%arg0, %arg1)
+  %iota = stablehlo.iota dim = 0 : tensor<4x2xi32>
+  %row = stablehlo.reshape %iota : (tensor<4x2xi32>) -> tensor<4x2x1xi32>
+  %at = stablehlo.concatenate %row, %column, dim = 2
+    : (tensor<4x2x1xi32>, tensor<4x2x1xi32>) -> tensor<4x2x2xi32>
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<
+    collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>,
+    slice_sizes = array<i64: 1, 1>}> : (tensor<4x8xf32>, tensor<4x2x2xi32>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}
+
+// -----
+
+// A broadcast along dimension 1 numbers the columns.
+// CHECK-LABEL: func.func @column_number
+func.func @column_number(%a: tensor<4x8xf32>, %other: tensor<4x4x1xi32>) -> tensor<4x4xf32> {
+  // CHECK: stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>
+  %iota = stablehlo.iota dim = 0 : tensor<4xi32>
+  %column = stablehlo.broadcast_in_dim %iota, dims = [1] : (tensor<4xi32>) -> tensor<4x4x1xi32>
+  %at = stablehlo.concatenate %column, %other, dim = 2
+    : (tensor<4x4x1xi32>, tensor<4x4x1xi32>) -> tensor<4x4x2xi32>
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<
+    collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>,
+    slice_sizes = array<i64: 1, 1>}> : (tensor<4x8xf32>, tensor<4x4x2xi32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+// The first input has two components, so the row number is component 2, and not component 1.
+// CHECK-LABEL: func.func @after_two_components
+func.func @after_two_components(%a: tensor<4x8x8xf32>, %two: tensor<4x2xi32>) -> tensor<4xf32> {
+  // CHECK: stablehlo.gather<collapsed_slice_dims = [0, 1, 2], start_index_map = [1, 0, 2], index_vector_dim = 1>
+  %row = stablehlo.iota dim = 0 : tensor<4x1xi32>
+  %at = stablehlo.concatenate %two, %row, dim = 1 : (tensor<4x2xi32>, tensor<4x1xi32>) -> tensor<4x3xi32>
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<
+    collapsed_slice_dims = [0, 1, 2], start_index_map = [1, 0, 2], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 1, 1>}> : (tensor<4x8x8xf32>, tensor<4x3xi32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// The number of a single row is 0, the only element of the iota.
+// CHECK-LABEL: func.func @single_row
+func.func @single_row(%a: tensor<1x8xf32>, %column: tensor<1x1xi32>) -> tensor<1xf32> {
+  // CHECK-NEXT: "stablehlo.gather"(%arg0, %arg1)
+  %iota = stablehlo.iota dim = 0 : tensor<1xi32>
+  %row = stablehlo.broadcast_in_dim %iota, dims = [1] : (tensor<1xi32>) -> tensor<1x1xi32>
+  %at = stablehlo.concatenate %row, %column, dim = 1 : (tensor<1x1xi32>, tensor<1x1xi32>) -> tensor<1x2xi32>
+  %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<
+    collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 1>}> : (tensor<1x8xf32>, tensor<1x2xi32>) -> tensor<1xf32>
+  return %0 : tensor<1xf32>
+}

@@ -7,7 +7,7 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import StringAttr
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.numeric_attributes import FloatAttr, integer
-from sdyopt.ir.types import F32, I8, I32, tensor
+from sdyopt.ir.types import F32, I8, I32, IntegerType, tensor
 from tests.unit.asm.parse_text import (
     attribute_parser,
     located_message,
@@ -20,6 +20,8 @@ from tests.unit.asm.parse_text import (
 TYPES = {
     "i32": None,
     "si4": None,
+    "i000000032": "i32",
+    "ui" + "0" * 10_000 + "8": "ui8",
     "index": None,
     "none": None,
     "f8E4M3B11FNUZ": None,
@@ -106,6 +108,10 @@ ATTRIBUTES = {
     "affine_map<(mod) -> (-(mod + 1) floordiv 2)>": "affine_map<(d0) -> ((-(d0 + 1)) floordiv 2)>",
     "affine_set<(d0)[s0] : (d0 == s0, d0 <= 5)>": "affine_set<(d0)[s0] : (d0 - s0 == 0, -d0 + 5 >= 0)>",
     "affine_set<() : ()>": "affine_set<() : (0 == 0)>",
+    # The signs of comparisons are no brackets.
+    f"affine_set<(d0) : ({', '.join(['d0 <= 5'] * 300)})>": (
+        f"affine_set<(d0) : ({', '.join(['-d0 + 5 >= 0'] * 300)})>"
+    ),
     'loc(callsite("a" at #loc))': 'loc(callsite("a" at "p"))',
 }
 LOCATIONS = {
@@ -185,6 +191,11 @@ INVALID_ATTRIBUTES = {
     "0x1FFFFFFFF : f32": "1:1: hexadecimal float constant out of range for type",
     "1.0 : i32": "1:9: floating point value not valid for specified type",
     "1" * 100_000: "1:1: integer constant out of range for attribute",
+    "1" * 100_001 + " : i400000": "1:1: integer constant out of range for attribute",
+    "dense<-0> : tensor<i32>": "1:8: integer constant out of range for type",
+    "dense<[1, -0]> : tensor<2xi32>": "1:12: integer constant out of range for type",
+    "array<i32: -0, 3>": "1:14: integer constant out of range",
+    "array<i8: 3, -0>": "1:16: integer constant out of range",
     "[1,]": "1:4: expected attribute value",
     "[1 2]": "1:3: expected ',' or ']'",
     "{a, a}": "1:5: duplicate key 'a' in dictionary attribute",
@@ -256,3 +267,10 @@ def test_unregistered_dialects_are_rejected_by_default() -> None:
         attribute_parser("#a.b<1>", allow_unregistered=False).attribute("#a.b<1>", 0)
     with pytest.raises(DiagnosticError, match=r"`!\"a\"<\"b\">` type created with unregistered dialect"):
         attribute_parser("!a.b", allow_unregistered=False).type("!a.b", 0)
+
+
+@pytest.mark.parametrize("digits", [4001, 30_000])
+def test_long_decimal_literals(digits: int) -> None:
+    """They are converted even if the process limits the number of digits that Python converts."""
+    assert parse_attribute("9" * digits + " : i100000") is integer(10**digits - 1, IntegerType(100_000))
+    assert parse_attribute("0" * digits + "7 : i32") is integer(7, I32)

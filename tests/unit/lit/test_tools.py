@@ -10,7 +10,7 @@ import pytest
 
 from sdyopt.lit import forkserver
 from sdyopt.lit.shell import TIMEOUT_STATUS
-from sdyopt.lit.tools import Tools
+from sdyopt.lit.tools import MODULES, Tools
 
 PROBE = '''
 """A tool that performs the action named by its first argument."""
@@ -81,6 +81,18 @@ def test_runs_share_no_state(tools: Tools) -> None:
 )
 def test_exit_status(tools: Tools, arguments: tuple[str, ...], status: int) -> None:
     assert run(tools, *arguments)[0] == status
+
+
+def test_a_traceback_is_a_crash_in_a_new_process_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise it would look like an invalid input, and `not` would accept it."""
+    (tmp_path / "probe.py").write_text(PROBE + "\nmain()\n")
+    monkeypatch.setitem(MODULES, "sdy-opt", "probe")
+    monkeypatch.setenv("SDYOPT_LIT_SUBPROCESS", "1")
+    tools = Tools(tmp_path)
+    status, output, errors = run(tools, "raise")
+    assert (status, output) == (forkserver.TRACEBACK_STATUS, "raise 1 None \n")
+    assert "ValueError: unexpected" in errors
+    assert [run(tools, "exit", code)[0] for code in "01"] == [0, 1]
 
 
 def test_traceback_is_shown(tools: Tools) -> None:

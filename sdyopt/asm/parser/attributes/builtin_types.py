@@ -45,6 +45,7 @@ def _integer_type(context: ActionContext, parts: Parts, offsets: list[int]) -> I
 def integer_type(word: str) -> IntegerType | None:
     """The type `i32`, `si8` or `ui4`; None if it is too wide for MLIR."""
     signedness, _, digits = word.partition("i")
+    digits = digits.lstrip("0") or "0"
     if len(digits) > 8 or int(digits) > MAX_INTEGER_WIDTH:
         return None
     return IntegerType(int(digits), Signedness(signedness))

@@ -11,7 +11,9 @@ from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.numeric_attributes import wrapped
 from sdyopt.ir.types import I1, FloatType, IntegerType
 
-_DECIMALS = re.compile(r" *-?\d{1,18} *(?:, *-?\d{1,18} *)*+", re.ASCII)
+# Without `-0`, which is out of range for MLIR.
+_DECIMAL = r" *(?!-0)-?\d{1,18} *"
+_DECIMALS = re.compile(f"{_DECIMAL}(?:,{_DECIMAL})*+", re.ASCII)
 
 
 @action("array_type")

@@ -41,7 +41,8 @@ from sdyopt.ir.types import (
 )
 
 _FLOATS = re.compile(f"(?:-?{FLOAT},)*")
-_DECIMALS = re.compile(r"(?:-?\d{1,18},)*", re.ASCII)
+# Without `-0`, which is out of range for MLIR.
+_DECIMALS = re.compile(r"(?:(?!-0)-?\d{1,18},)*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

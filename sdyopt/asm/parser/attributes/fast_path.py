@@ -39,7 +39,9 @@ _FLOAT = re.compile(r"(-?\d{1,30}\.\d{0,30}(?:e[-+]?\d{1,5})?)(?: : (f32|f64|bf1
 _STRING = re.compile(f'"({UNESCAPED})"')
 _SYMBOL = re.compile(f"@({BARE_ID})")
 _DENSE = re.compile(r'dense<((?:[^"<>/]++|"0x[0-9a-fA-F]*+")*+)> : (tensor<[^<>]*(?:<[a-z0-9]*>)?>)')
-_ARRAY = re.compile(r"array<(i32|i64): (-?\d{1,9}(?:, -?\d{1,9})*)>", re.ASCII)
+# Without `-0`, which is out of range for MLIR.
+_ARRAY_INTEGER = r"(?!-0)-?\d{1,9}"
+_ARRAY = re.compile(rf"array<(i32|i64): ({_ARRAY_INTEGER}(?:, {_ARRAY_INTEGER})*)>", re.ASCII)
 
 # A name with a dot belongs to a dialect.
 _PLAIN_ALIAS = r"[\w$-]+"

@@ -35,6 +35,8 @@ def run(tables: Tables, start: str, text: str, position: int, end: int, builder:
     """
     keywords = frozenset(tables.keywords)
     states, parts, offsets = [tables.starts[start]], [], []
+    # The nesting depth before each part. A reduction restores it, as `<` and `>` may also be comparisons.
+    depths: list[int] = []
     depth = 0
     token: Token | None = None
     try:
@@ -45,6 +47,7 @@ def run(tables: Tables, start: str, text: str, position: int, end: int, builder:
                 token = _token(shifts, text, position, end, keywords)
                 builder.next_offset = token.start
             if token.kind in shifts:
+                depths.append(depth)
                 depth += (token.text in _OPENING) - (token.text in _CLOSING)
                 if depth > MAX_DEPTH:
                     raise builder.error("nesting is too deep", token.start)
@@ -64,10 +67,11 @@ def run(tables: Tables, start: str, text: str, position: int, end: int, builder:
                 error_at = builder.error if message in AT_TOKEN else builder.wrong_token_error
                 raise error_at(message, token.start)
             origin, length, action = tables.rules[rule]
-            built, offset = parts[-length:], offsets[-length:]
-            del states[-length:], parts[-length:], offsets[-length:]
+            built, offset, depth = parts[-length:], offsets[-length:], depths[-length]
+            del states[-length:], parts[-length:], offsets[-length:], depths[-length:]
             parts.append(builder.build(action, built, offset) if action else built[0])
             offsets.append(offset[0])
+            depths.append(depth)
             states.append(tables.gotos[states[-1]][origin])
     except LexError as error:
         raise builder.token_error(error.message, error.offset) from None

@@ -12,8 +12,10 @@ from sdyopt.ir.floats import encode_double
 from sdyopt.ir.numeric_attributes import can_be_negative, integer_width, wrapped
 from sdyopt.ir.types import FloatType, IndexType, IntegerType
 
-# Longer literals count as out of range, because Python may refuse to convert them.
-_MAX_DIGITS = 4000
+# Longer literals count as out of range, because the time to convert and print them is quadratic.
+_MAX_DIGITS = 100_000
+# Python converts this many digits whatever its limit is.
+_CHUNK_DIGITS = 600
 _ARRAY_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
 _FLOAT_CODES = {"f32": "f", "f64": "d"}
 
@@ -25,8 +27,12 @@ def integer_value(digits: str, is_negative: bool, type: IntegerType | IndexType)
         digits = "0x" + digits[2:].lstrip("0") if is_hexadecimal else digits.lstrip("0")
         if len(digits) > _MAX_DIGITS:
             return None
-    value = int(digits, 16 if is_hexadecimal else 10)
     width = integer_width(type)
+    if not is_hexadecimal and len(digits) > width + _CHUNK_DIGITS:
+        digits = digits.lstrip("0") or "0"
+        if len(digits) > width + 1:  # a bit is less than a decimal digit
+            return None
+    value = int(digits, 16) if is_hexadecimal else _decimal(digits)
     if is_negative:
         value = -value
         # As in MLIR, `-0` and negative `i0` are out of range.
@@ -36,6 +42,15 @@ def integer_value(digits: str, is_negative: bool, type: IntegerType | IndexType)
     else:
         is_in_range = value < 1 << width
     return wrapped(value, type) if is_in_range else None
+
+
+def _decimal(digits: str) -> int:
+    """The value of a decimal literal, which Python converts only up to a limit that a process can set."""
+    if len(digits) <= _CHUNK_DIGITS:
+        return int(digits)
+    middle = len(digits) // 2
+    scale: int = 10 ** (len(digits) - middle)
+    return _decimal(digits[:middle]) * scale + _decimal(digits[middle:])
 
 
 def float_bits(context: ActionContext, digits: str, is_negative: bool, type: FloatType, offset: int) -> int:

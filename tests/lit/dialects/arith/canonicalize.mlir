@@ -54,6 +54,35 @@ func.func @compare(%i: index) -> (i1, i1) {
   return %0, %1 : i1, i1
 }
 
+// As a signed integer, true is -1.
+// CHECK-LABEL: func.func @signed_i1
+func.func @signed_i1(%b: i1) -> (i1, i1, i1, i1, i1) {
+  // CHECK-DAG: %[[TRUE:.*]] = arith.constant true
+  // CHECK-DAG: %[[FALSE:.*]] = arith.constant false
+  // CHECK: return %[[TRUE]], %[[FALSE]], %[[FALSE]], %[[TRUE]], %arg0
+  %true = arith.constant true
+  %false = arith.constant false
+  %0 = arith.cmpi slt, %true, %false : i1
+  %1 = arith.cmpi ult, %true, %false : i1
+  %2 = arith.maxsi %true, %false : i1
+  %3 = arith.minsi %true, %false : i1
+  %4 = arith.maxsi %b, %true : i1
+  return %0, %1, %2, %3, %4 : i1, i1, i1, i1, i1
+}
+
+// The same in tensors.
+// CHECK-LABEL: func.func @signed_i1_elements
+func.func @signed_i1_elements() -> (tensor<4xi1>, tensor<4xi1>) {
+  // CHECK-DAG: %[[LESS:.*]] = arith.constant dense<[false, false, true, false]> : tensor<4xi1>
+  // CHECK-DAG: %[[MAX:.*]] = arith.constant dense<[true, false, false, false]> : tensor<4xi1>
+  // CHECK: return %[[LESS]], %[[MAX]]
+  %a = arith.constant dense<[true, false, true, false]> : tensor<4xi1>
+  %b = arith.constant dense<[true, true, false, false]> : tensor<4xi1>
+  %0 = arith.cmpi slt, %a, %b : tensor<4xi1>
+  %1 = arith.maxsi %a, %b : tensor<4xi1>
+  return %0, %1 : tensor<4xi1>, tensor<4xi1>
+}
+
 // Division by zero is not folded.
 // CHECK-LABEL: func.func @by_zero
 func.func @by_zero() -> i32 {

@@ -202,3 +202,21 @@
 // An undefined alias.
 // expected-error @below {{undefined symbol alias id 'undefined'}}
 "t.attribute"() {value = #undefined} : () -> ()
+
+// -----
+
+// Minus zero is out of range for every integer type: as a splat,
+// expected-error @below {{integer constant out of range for type}}
+"t.attribute"() {value = dense<-0> : tensor<i32>} : () -> ()
+
+// -----
+
+// among other elements,
+// expected-error @below {{integer constant out of range for type}}
+"t.attribute"() {value = dense<[1, -0]> : tensor<2xi32>} : () -> ()
+
+// -----
+
+// and in an array.
+// expected-error @below {{integer constant out of range}}
+"t.attribute"() {value = array<i32: -0, 3>} : () -> ()

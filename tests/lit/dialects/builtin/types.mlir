@@ -8,6 +8,10 @@
 // CHECK: "t.type"() {type = i16777215} : () -> ()
 "t.type"() {type = i16777215} : () -> ()
 
+// Leading zeros of a width do not count.
+// CHECK: "t.type"() {type = i32} : () -> ()
+"t.type"() {type = i000000032} : () -> ()
+
 // A signed integer,
 // CHECK: "t.type"() {type = si4} : () -> ()
 "t.type"() {type = si4} : () -> ()
