@@ -33,7 +33,7 @@ def lit_cases() -> Iterator[tuple[Path, list[list[list[Stage]]]]]:
         case = parse_directives(path.read_text(encoding="utf-8", errors="replace"))
         is_timed = any(TIMING in line.command for line in case.commands)
         if not is_timed and case.reason_to_skip(features) is None:
-            substitutions = Substitutions(path, Path("build/pythons") / path)
+            substitutions = Substitutions(path, Path(f"build/pythons/{path}.tmp"))
             commands = [parse(line.command, substitutions.replace) for line in case.commands]
             if all(can_run(stage) for pipelines in commands for stages in pipelines for stage in stages):
                 yield path, commands
