@@ -4,7 +4,7 @@
         ...                       # edits through rewriters
     verify_incrementally(verifier, module, edits)
 
-Rewriters record their edits in the log of the innermost `recording`.
+A rewriter records its edits in the log of the `recording` that is innermost when it is created.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ class EditLog:
     """The edited operations, by kind of edit."""
 
     def __init__(self) -> None:
-        # Discardable or mutable attributes have changed, such as those of function arguments.
+        # Discardable attributes have changed, or inherent ones outside the signature, such as `arg_attrs`.
         self.attributes_changed: set[Op] = set()
         # The signature has changed.
         self.signature_changed: set[Op] = set()
         # Operands have changed: their definitions must dominate the operation.
         self.operands_changed: set[Op] = set()
-        # Inserted or moved, or blocks or block arguments have changed: everything nested and the uses of the
-        # results must be verified.
+        # Operations that were inserted or moved, or whose blocks or block arguments have changed: they,
+        # everything nested in them and the users of their results must be verified.
         self.moved: set[Op] = set()
         # Blocks from which operations were removed, and which may lack a terminator.
         self.shrunk_blocks: set[Block] = set()
@@ -60,7 +60,8 @@ class EditLog:
     def record_symbol_change(self, op: Op) -> None:
         """Requires full verification if `op` is a symbol other than a function.
 
-        References to functions are verified after every edit, with the symbol table that encloses the edit.
+        No edit to a function requires it: incremental verification always verifies the enclosing symbol
+        tables, and with them all calls.
         """
         if SYMBOL in op.traits and FUNCTION not in op.traits:
             self.needs_full_verification = True

@@ -5,10 +5,11 @@
         lhs = operand(TENSOR)
         rhs = operand(TENSOR)
         out = result(TENSOR)
-        dims = attr(DOT_DIMS, name="dot_dimension_numbers")
-        precision = optional_attr(PRECISION, name="precision_config")
+        dot_dimension_numbers = attr(DOT_DIMENSIONS)
+        precision_config = optional_attr(PRECISION_CONFIG)
 
-On an operation, a field gives its value: `op.lhs` is a Value, `op.dims` the Python value of the attribute.
+On an operation, a field gives its value: `op.lhs` is a Value, `op.dot_dimension_numbers` the Python value of
+the attribute.
 On a signature, an operand or result field gives its type: `signature[DotGeneralOp.lhs]`.
 """
 
@@ -25,11 +26,11 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import OpResult, Value
 
-if TYPE_CHECKING:  # operation classes list their fields
+if TYPE_CHECKING:  # operation.py imports this module
     from sdyopt.ir.operation import Op
 
 T = TypeVar("T", covariant=True)
-# The value of an operand or result field on an operation (V), and on a signature (S).
+# What an operand or result field gives: values on an operation (V), types on a signature (S).
 V = TypeVar("V", covariant=True)
 S = TypeVar("S", covariant=True)
 C = TypeVar("C", bound=Type)
@@ -134,10 +135,10 @@ class ResultField(ValueField[V, S]):
 
 
 class AttrField(Field, Generic[T]):
-    """An inherent attribute: required or optional, with or without a default.
+    """An inherent attribute.
 
-    A missing required attribute is filled in with its default; a missing optional one stays missing and
-    reads as its default.
+    A missing required attribute is an error, unless it has a default, which is then filled in. A missing
+    optional attribute stays missing, and reads as its default, or as None if it has none.
     """
 
     def __init__(
@@ -228,7 +229,7 @@ def optional_attr(constraint: AttrConstraint[T], name: str | None = None) -> Att
     return AttrField(constraint, name, is_optional=True, default=None)
 
 
-def defaulted_attr(
+def default_valued_optional_attr(
     constraint: AttrConstraint[T], default: Attribute, name: str | None = None
 ) -> AttrField[T]:
     """An optional attribute; a missing one stays missing and reads as the default."""
@@ -264,16 +265,17 @@ def result_ranges(signature: OpSignature) -> Ranges:
 def _ranges(signature: OpSignature, fields: Sequence[ValueField[object, object]], total: int) -> Ranges:
     """The range of each field in all `total` operands or results.
 
-    The segment sizes attribute has the sizes of groups. Without one, the variadic group has what remains.
+    The segment sizes attribute has the size of each field. Without it, the optional and variadic fields share
+    the remaining values equally.
     """
     segments = signature.attributes.get(fields[0].segment_sizes) if fields else None
     if isinstance(segments, DenseArray):
         sizes = [int(size) for size in segments.values]
     else:
-        groups = sum(field.arity != ONE for field in fields)
-        rest = max(total - (len(fields) - groups), 0)
-        # Without segment sizes, several variadic groups have the same size.
-        sizes = [1 if field.arity == ONE else rest // groups for field in fields]
+        variable_fields = sum(field.arity != ONE for field in fields)
+        rest = max(total - (len(fields) - variable_fields), 0)
+        # As SameVariadicOperandSize and SameVariadicResultSize require of several such fields.
+        sizes = [1 if field.arity == ONE else rest // variable_fields for field in fields]
     ranges, start = {}, 0
     for field, size in zip(fields, sizes, strict=False):
         ranges[field.field_name] = (start, size)

@@ -24,7 +24,8 @@ class PassEntry:
 
     flag: str
     pass_class: type[Pass]
-    # Whether help lists it. Passes for pipelines only are registered so that pipeline text can name them.
+    # Whether help lists it. A pass that only pipelines contain is unlisted, but registered so that pipeline
+    # text can name it.
     is_listed: bool = True
     is_pass: bool = field(default=True, init=False)
 
@@ -44,7 +45,7 @@ class PassEntry:
         return self.create(read_options(self.options(), option_text))
 
     def create(self, values: Mapping[str, OptionValue]) -> Sequence[Pass]:
-        """The pass with these values of options by name, as a list of one."""
+        """The pass with these option values, given by option name, as a list of one."""
         return [self.pass_class(**values)]
 
 
@@ -74,7 +75,7 @@ class PipelineEntry:
         return self.create(read_options(self.options(), option_text))
 
     def create(self, values: Mapping[str, OptionValue]) -> Sequence[Pass | Pipeline]:
-        """The passes of the pipeline with these values of options by name."""
+        """The passes of the pipeline with these option values, given by option name."""
         return self.builder(**values)
 
 
@@ -86,7 +87,7 @@ def register(flag: str, is_listed: bool = True) -> Callable[[P], P]:
 
     def add(cls: P) -> P:
         cls.flag = flag
-        if get_annotations(cls):  # a pass without options inherits the methods of its base
+        if get_annotations(cls):  # without fields of its own, a pass inherits the generated __init__
             dataclass(frozen=True, eq=False)(cls)
         _add(PassEntry(flag, cls, is_listed))
         return cls
@@ -95,7 +96,9 @@ def register(flag: str, is_listed: bool = True) -> Callable[[P], P]:
 
 
 def register_pipeline(flag: str) -> Callable[[Builder], Builder]:
-    """Decorator of a function that returns passes; its parameters, with `option(…)` as defaults, are options.
+    """Decorator that registers a function that returns passes.
+
+    Parameters whose default is `option(…)` are the options of the pipeline.
 
     @register_pipeline("sdy-export-pipeline")
     def export_pipeline(enable_insert_explicit_collectives: bool = option(default=False, help="…")):

@@ -28,14 +28,16 @@ from .sharding_origins import ShardingOrigins
 class ConstraintDebugInfo:
     """The sharding origins and propagation edges of constraints, each only if it is enabled.
 
-    Must be created before the first sharding changes.
+    Must be created before any sharding is changed.
     """
 
-    def __init__(self, module: ModuleOp, has_origins: bool, has_edges: bool, rewriter: Rewriter) -> None:
+    def __init__(
+        self, module: ModuleOp, record_origins: bool, record_edges: bool, rewriter: Rewriter
+    ) -> None:
         self._rewriter = rewriter
-        self._origins = ShardingOrigins(module, rewriter) if has_origins else None
-        self._edges: dict[Op, PropagationEdges] | None = {} if has_edges else None
-        self._step = last_step(module) + 1 if has_origins or has_edges else 0
+        self._origins = ShardingOrigins(module, rewriter) if record_origins else None
+        self._edges: dict[Op, PropagationEdges] | None = {} if record_edges else None
+        self._step = last_step(module) + 1 if record_origins or record_edges else 0
 
     def record(self, op: ShardingConstraintOp) -> None:
         """Records that a constraint has been applied to its input, which had no sharding."""
@@ -59,7 +61,8 @@ class ConstraintDebugInfo:
 def _axes_from_result(op: ShardingConstraintOp) -> list[AxisRef]:
     """The axes of the input that, by the sharding rule, propagated from the result.
 
-    All axes, unless the constraint has a user-defined rule that maps dimensions differently.
+    All axes, unless the constraint has a user-defined rule that does not map each dimension of the operand to
+    the same dimension of the result.
     """
     dims, rule = op.sharding.dims, op.attributes.get(SHARDING_RULE)
     # A maximal sharding has no dimensions.

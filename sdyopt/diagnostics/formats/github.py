@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.diagnostics.formats.run_summary import RunSummary
-from sdyopt.diagnostics.formats.shown_position import first_position, note_line, second_position
+from sdyopt.diagnostics.formats.shown_position import note_line, primary_position, secondary_position
 from sdyopt.diagnostics.records import Position, Record
 
 _COMMANDS = {
@@ -26,7 +26,7 @@ def to_github(records: Sequence[Record], run: RunSummary) -> str:
 
 
 def _command(record: Record, run: RunSummary) -> str:
-    position = first_position(record, run)
+    position = primary_position(record, run)
     properties = {} if position is None else _location(position, run)
     properties["title"] = record.id
     listed = ",".join(f"{name}={_escape_property(value)}" for name, value in properties.items())
@@ -44,7 +44,7 @@ def _location(position: Position, run: RunSummary) -> dict[str, str]:
 
 def _body(record: Record, run: RunSummary) -> str:
     lines = [record.message + (" [--werror]" if record.is_promoted else "")]
-    if (other := second_position(record, run)) is not None:
+    if (other := secondary_position(record, run)) is not None:
         lines.append(f"at {run.shown(other.file)}:{other.line}:{other.column}")
     if record.pass_flag:
         lines.append(f"in pass {record.pass_flag}")

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.diagnostics.formats.json_document import Json, dump
 from sdyopt.diagnostics.formats.run_summary import RunSummary
-from sdyopt.diagnostics.formats.shown_position import first_position, second_position
+from sdyopt.diagnostics.formats.shown_position import primary_position, secondary_position
 from sdyopt.diagnostics.ids import FILE_ERROR, INTERNAL_ERROR, USAGE_ERROR, summary
 from sdyopt.diagnostics.records import Position, Record
 
@@ -69,17 +69,17 @@ def _result(record: Record, rule_index: int, run: RunSummary) -> Json:
         "level": _LEVELS[record.severity],
         "message": {"text": text},
     }
-    if (first := first_position(record, run)) is not None:
+    if (first := primary_position(record, run)) is not None:
         result["locations"] = [_location(first, run, _logical_locations(record))]
-    related = [_related("the same operation", second_position(record, run), run)]
-    related += [_related(note.message, first_position(note, run), run) for note in record.notes]
+    related = [_related("the same operation", secondary_position(record, run), run)]
+    related += [_related(note.message, primary_position(note, run), run) for note in record.notes]
     if located := [each for each in related if each is not None]:
         result["relatedLocations"] = [{"id": number, **each} for number, each in enumerate(located)]
     properties = {"pass": record.pass_flag, "operation": record.operation}
     named: Json = {name: value for name, value in properties.items() if value}
     if record.is_promoted:
         named["promoted"] = True
-    if unlocated := [note.message for note in record.notes if first_position(note, run) is None]:
+    if unlocated := [note.message for note in record.notes if primary_position(note, run) is None]:
         named["notes"] = unlocated
     if named:
         result["properties"] = named

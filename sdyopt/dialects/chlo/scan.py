@@ -84,7 +84,7 @@ class ScanOp(RegionVerifyingOp):
     inits = op_fields.operands(ANY_TENSOR)
     dimension = op_fields.attr(NON_NEGATIVE_I64)
     scan_dim_size = op_fields.optional_attr(NON_NEGATIVE_I64)
-    is_reverse = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    is_reverse = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
     is_associative = op_fields.optional_attr(BOOL_ATTR)
     outputs = op_fields.results(ANY_TENSOR)
     carries = op_fields.results(ANY_TENSOR)

@@ -58,15 +58,15 @@ def _keeps_sharding(op: CollectiveOp) -> bool:
     return sharding is not None and sharding.is_equivalent(op.out_sharding)
 
 
-def _is_empty_gather(op: AllGatherOp) -> bool:
+def _is_empty_all_gather(op: AllGatherOp) -> bool:
     return op.gathering_axes.is_empty
 
 
-def _is_empty_slice(op: AllSliceOp) -> bool:
+def _is_empty_all_slice(op: AllSliceOp) -> bool:
     return op.slicing_axes.is_empty
 
 
-def _is_empty_reduce(op: AllReduceOp) -> bool:
+def _is_empty_all_reduce(op: AllReduceOp) -> bool:
     return not op.reduction_axes
 
 
@@ -81,7 +81,7 @@ def _is_unused(op: AllToAllOp) -> bool:
 # --- Inverse pairs --------------------------------------------------------------------------------
 
 
-def _fold_slice_of_gather(op: AllSliceOp, rewriter: Rewriter) -> bool:
+def _fold_all_slice_of_all_gather(op: AllSliceOp, rewriter: Rewriter) -> bool:
     inner = op.tensor.defining_op
     if not isinstance(inner, AllGatherOp) or inner.gathering_axes is not op.slicing_axes:
         return False
@@ -89,7 +89,7 @@ def _fold_slice_of_gather(op: AllSliceOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _fold_reduce_of_unreduced(op: AllReduceOp, rewriter: Rewriter) -> bool:
+def _fold_all_reduce_of_replicated_to_unreduced(op: AllReduceOp, rewriter: Rewriter) -> bool:
     inner = op.tensor.defining_op
     if not isinstance(inner, ReplicatedToUnreducedOp) or inner.axes is not op.reduction_axes:
         return False
@@ -101,7 +101,10 @@ def _fold_reduce_of_unreduced(op: AllReduceOp, rewriter: Rewriter) -> bool:
 
 
 def _fuse_all_to_alls(op: AllToAllOp, rewriter: Rewriter) -> bool:
-    """Fuses an all-to-all of an all-to-all, if their source and target dimensions are all distinct."""
+    """Fuses an all-to-all with the one that defines its operand.
+
+    The latter must have no other use, and all source and target dimensions of both must be distinct.
+    """
     inner = op.tensor.defining_op
     if not isinstance(inner, AllToAllOp) or not inner.output.has_one_use:
         return False
@@ -116,7 +119,7 @@ def _fuse_all_to_alls(op: AllToAllOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _gather_sharded(op: AllReduceOp, rewriter: Rewriter) -> bool:
+def _replace_all_reduce_of_sharded_to_unreduced(op: AllReduceOp, rewriter: Rewriter) -> bool:
     """Replaces an all-reduce of sharded_to_unreduced with an all-gather."""
     inner = op.tensor.defining_op
     if not isinstance(inner, ShardedToUnreducedOp):
@@ -130,41 +133,41 @@ def _gather_sharded(op: AllReduceOp, rewriter: Rewriter) -> bool:
 
 
 def _fuse_reduce_scatter(op: AllSliceOp, rewriter: Rewriter) -> bool:
-    """Fuses an all-reduce and the all-slices of it into a reduce-scatter.
+    """Fuses an all-reduce and the all-slices that use it into a reduce-scatter.
 
     If the all-slices have axes that are not reduced, an all-slice along these axes follows.
     """
-    reduce = op.tensor.defining_op
-    if not isinstance(reduce, AllReduceOp) or not _is_first_of_equal_slices(op, reduce):
+    all_reduce = op.tensor.defining_op
+    if not isinstance(all_reduce, AllReduceOp) or not _is_first_of_equal_slices(op, all_reduce):
         return False
-    split = _split_axes(reduce.reduction_axes, op.slicing_axes)
-    mesh = mesh_of(reduce.out_sharding, reduce)
+    split = _split_axes(all_reduce.reduction_axes, op.slicing_axes)
+    mesh = mesh_of(all_reduce.out_sharding, all_reduce)
     if split is None or mesh is None:
         return False
     scattered, residual = split
-    operand = sharding_or_replicated(reduce.tensor, mesh, is_closed=True)
+    operand = sharding_or_replicated(all_reduce.tensor, mesh, is_closed=True)
     dims = [
         DimensionSharding(with_axes(dim.axes, axes, mesh))
         for dim, axes in zip(operand.dims, scattered, strict=True)
     ]
     out = op.out_sharding
     sharding = TensorSharding(
-        reduce.out_sharding.mesh_or_ref, tuple(dims), out.replicated_axes, out.unreduced_axes
+        all_reduce.out_sharding.mesh_or_ref, tuple(dims), out.replicated_axes, out.unreduced_axes
     )
     attributes: dict[str, Attribute] = {"reduce_scatter_axes": scattered, "out_sharding": sharding}
-    final = _create(rewriter, op, ReduceScatterOp, reduce.tensor, attributes, reduce.location)
+    final = _create(rewriter, op, ReduceScatterOp, all_reduce.tensor, attributes, all_reduce.location)
     if not residual.is_empty:
         attributes = {"slicing_axes": residual, "out_sharding": out}
         final = _create(rewriter, op, AllSliceOp, final.results[0], attributes, op.location)
-    for user in list(reduce.output.users):
+    for user in list(all_reduce.output.users):
         rewriter.replace(user, final)
-    rewriter.erase(reduce)
+    rewriter.erase(all_reduce)
     return True
 
 
-def _is_first_of_equal_slices(op: AllSliceOp, reduce: AllReduceOp) -> bool:
-    """Whether all users of an all-reduce slice along the same axes, and `op` is the first in its block."""
-    for user in reduce.output.users:
+def _is_first_of_equal_slices(op: AllSliceOp, all_reduce: AllReduceOp) -> bool:
+    """Whether all users are all-slices along the same axes, and `op` is the first of them in its block."""
+    for user in all_reduce.output.users:
         if not isinstance(user, AllSliceOp) or user.slicing_axes is not op.slicing_axes:
             return False
         if user.parent is op.parent and user is not op and user.is_before(op):
@@ -191,22 +194,22 @@ def _split_axes(reduction: AxisRefList, slicing: AxesPerDim) -> tuple[AxesPerDim
 
 def _create(
     rewriter: Rewriter,
-    before: CollectiveOp,
+    replaced: CollectiveOp,
     op_class: type[CollectiveOp],
     tensor: Value,
     attributes: dict[str, Attribute],
     location: Location,
 ) -> Op:
-    types = before.signature.result_types
-    return rewriter.create(op_class, [tensor], types, attributes, before=before, location=location)
+    types = replaced.signature.result_types
+    return rewriter.create(op_class, [tensor], types, attributes, before=replaced, location=location)
 
 
 # --- The patterns of each operation, in the order in which the reference registers them -----------
 
-AllGatherOp.canonicalizations = (_pattern(_replace_if(_is_empty_gather), "AllGatherNoopPattern"),)
+AllGatherOp.canonicalizations = (_pattern(_replace_if(_is_empty_all_gather), "AllGatherNoopPattern"),)
 AllSliceOp.canonicalizations = (
-    _pattern(_fold_slice_of_gather, "AllSliceOfAllGatherPattern", benefit=2),
-    _pattern(_replace_if(_is_empty_slice), "AllSliceNoopPattern"),
+    _pattern(_fold_all_slice_of_all_gather, "AllSliceOfAllGatherPattern", benefit=2),
+    _pattern(_replace_if(_is_empty_all_slice), "AllSliceNoopPattern"),
     _pattern(_fuse_reduce_scatter, "ReduceScatterFusion"),
 )
 AllToAllOp.canonicalizations = (
@@ -217,9 +220,11 @@ CollectivePermuteOp.canonicalizations = (
     _pattern(_replace_if(_keeps_sharding), "CollectivePermuteNoopPattern"),
 )
 AllReduceOp.canonicalizations = (
-    _pattern(_replace_if(_is_empty_reduce), "AllReduceNoopPattern"),
-    _pattern(_fold_reduce_of_unreduced, "AllReduceOfReplicatedToUnreducedPattern", benefit=2),
-    _pattern(_gather_sharded, "AllReduceOfShardedToUnreducedPattern"),
+    _pattern(_replace_if(_is_empty_all_reduce), "AllReduceNoopPattern"),
+    _pattern(
+        _fold_all_reduce_of_replicated_to_unreduced, "AllReduceOfReplicatedToUnreducedPattern", benefit=2
+    ),
+    _pattern(_replace_all_reduce_of_sharded_to_unreduced, "AllReduceOfShardedToUnreducedPattern"),
 )
 ReduceScatterOp.canonicalizations = (
     _pattern(_replace_if(_is_empty_reduce_scatter), "ReduceScatterNoopPattern"),

@@ -66,13 +66,13 @@ class CustomCallOp(Op):
 
     inputs = op_fields.operands(CUSTOM_CALL_VALUE)
     call_target_name = op_fields.attr(STRING_ATTR)
-    has_side_effect = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    has_side_effect = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
     backend_config = op_fields.optional_attr(BACKEND_CONFIG)
-    api_version = op_fields.defaulted_attr(API_VERSION, IntegerAttr(1, I32))
-    called_computations = op_fields.defaulted_attr(COMPUTATIONS, EMPTY_ARRAY)
+    api_version = op_fields.default_valued_optional_attr(API_VERSION, IntegerAttr(1, I32))
+    called_computations = op_fields.default_valued_optional_attr(COMPUTATIONS, EMPTY_ARRAY)
     operand_layouts = op_fields.optional_attr(LAYOUTS)
     result_layouts = op_fields.optional_attr(LAYOUTS)
-    output_operand_aliases = op_fields.defaulted_attr(ALIASES, EMPTY_ARRAY)
+    output_operand_aliases = op_fields.default_valued_optional_attr(ALIASES, EMPTY_ARRAY)
     out = op_fields.results(CUSTOM_CALL_VALUE)
 
     assembly = assembly(

@@ -45,7 +45,7 @@ class GatherOp(Op):
     start_indices = op_fields.operand(INT_TENSOR)
     dimension_numbers = op_fields.attr(GATHER_DIMENSIONS)
     slice_sizes = op_fields.attr(I64_ARRAY)
-    indices_are_sorted = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    indices_are_sorted = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
     result = op_fields.result(TENSOR)
 
     @staticmethod
@@ -67,7 +67,7 @@ class DynamicGatherOp(Op):
     start_indices = op_fields.operand(INT_TENSOR)
     slice_sizes = op_fields.operand(STATIC_1D_INT_TENSOR)
     dimension_numbers = op_fields.attr(GATHER_DIMENSIONS)
-    indices_are_sorted = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    indices_are_sorted = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
     out = op_fields.result(TENSOR)
 
     def verify_in_context(self) -> None:

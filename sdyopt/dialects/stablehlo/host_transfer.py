@@ -118,7 +118,7 @@ class SendOp(Op):
     inputs = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     token = op_fields.operand(TOKEN)
     channel_handle = op_fields.attr(CHANNEL_HANDLE)
-    is_host_transfer = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    is_host_transfer = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
     source_target_pairs = op_fields.optional_attr(I64_ELEMENTS)
     out = op_fields.result(TOKEN)
 
@@ -137,7 +137,7 @@ class RecvOp(Op):
 
     token = op_fields.operand(TOKEN)
     channel_handle = op_fields.attr(CHANNEL_HANDLE)
-    is_host_transfer = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    is_host_transfer = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
     source_target_pairs = op_fields.optional_attr(I64_ELEMENTS)
     out = op_fields.results(STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN)
 

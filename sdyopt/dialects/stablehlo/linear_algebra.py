@@ -36,7 +36,7 @@ class CholeskyOp(Op):
     __slots__ = ()
 
     a = op_fields.operand(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
-    lower = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    lower = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
     out = op_fields.result(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
 
     assembly = assembly(

@@ -184,8 +184,8 @@ class SortOp(RegionVerifyingOp):
     __slots__ = ()
 
     inputs = op_fields.operands(TENSOR)
-    dimension = op_fields.defaulted_attr(I64_ATTR, IntegerAttr(-1, I64))
-    is_stable = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    dimension = op_fields.default_valued_optional_attr(I64_ATTR, IntegerAttr(-1, I64))
+    is_stable = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
     out = op_fields.results(TENSOR)
     comparator = op_fields.region(ONE_BLOCK)
 

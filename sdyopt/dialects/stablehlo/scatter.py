@@ -47,8 +47,8 @@ class ScatterOp(RegionVerifyingOp):
     scatter_indices = op_fields.operand(INTEGER_OR_INDEX_TENSOR)
     updates = op_fields.operands(TENSOR)
     scatter_dimension_numbers = op_fields.attr(SCATTER_DIMENSIONS)
-    indices_are_sorted = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
-    unique_indices = op_fields.defaulted_attr(BOOL_ATTR, FALSE)
+    indices_are_sorted = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
+    unique_indices = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
     outs = op_fields.results(TENSOR)
     update_computation = op_fields.region(ONE_BLOCK)
 

@@ -122,14 +122,14 @@ class TransposeOp(Op):
         source, target = signature[TransposeOp.operand], signature[TransposeOp.out]
         check_same_per_tensor_scale(signature, source, target)  # transpose_c1
         check_same_per_axis_scales(signature, source, target)
-        axis, source_axis = quantized_axis(target), quantized_axis(source)
+        source_axis, target_axis = quantized_axis(source), quantized_axis(target)
         permutation = signature[TransposeOp.permutation]
-        if axis is None or source_axis is None or axis >= len(permutation):
+        if source_axis is None or target_axis is None or target_axis >= len(permutation):
             return
-        if source_axis != permutation[axis]:  # transpose_c4
+        if source_axis != permutation[target_axis]:  # transpose_c4
             raise signature.error_without_op_note(
-                f"operand quantization_dimension {source_axis} is not same as permutation[{axis}] = "
-                f"{permutation[axis]}"
+                f"operand quantization_dimension {source_axis} is not same as permutation[{target_axis}] = "
+                f"{permutation[target_axis]}"
             )
 
     @staticmethod
@@ -254,8 +254,8 @@ class SetDimensionSizeOp(Op):
 def _type_with_size(signature: OpSignature, size: list[int] | None) -> Type:
     """The inferred result type.
 
-    The dimension becomes dynamic, bounded by its old size or bound, or static if the size operand is a
-    constant equal to that bound.
+    The dimension becomes dynamic, and its old size or bound becomes its bound. But if the size operand is a
+    constant equal to this bound, the dimension becomes static.
     """
     if signature[SetDimensionSizeOp.size].rank:
         raise signature.error_without_op_note("size operand should be of rank-0")

@@ -30,7 +30,15 @@ from sdyopt.ir.constraints import (
     non_negative,
 )
 from sdyopt.ir.numeric_attributes import integer
-from sdyopt.ir.op_fields import attr, defaulted_attr, operand, operands, regions, result, results
+from sdyopt.ir.op_fields import (
+    attr,
+    default_valued_optional_attr,
+    operand,
+    operands,
+    regions,
+    result,
+    results,
+)
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
@@ -115,9 +123,9 @@ class CompositeOp(Op):
 
     inputs = operands(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE)
     op_name = attr(STRING_ATTR, name="name")
-    composite_attributes = defaulted_attr(DICT_ATTR, EMPTY_DICT)
+    composite_attributes = default_valued_optional_attr(DICT_ATTR, EMPTY_DICT)
     decomposition = attr(FLAT_SYMBOL_ATTR)
-    version = defaulted_attr(I32_ATTR, integer(0, I32))
+    version = default_valued_optional_attr(I32_ATTR, integer(0, I32))
     composite_regions = regions()
     outputs = results(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE)
 

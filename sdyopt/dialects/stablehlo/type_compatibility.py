@@ -2,8 +2,8 @@
 
 Compatible types are merged in two ways. In the most specific type, a dimension has the static size that any
 of the types has, else the smallest bound; this type is inferred for elementwise operations. In the least
-specific type, a dimension is static only if it is static in all types, else it has the largest size or
-bound if each type has one; this type is inferred for the results of branches.
+specific type, a dimension is static only if it is static in all types; else it is dynamic, bounded by the
+largest size or bound if each type has one; this type is inferred for the results of branches.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, TupleType, Type, 
 
 
 def have_compatible_element_types(left: Type, right: Type) -> bool:
-    """Whether two element types are equal, or quantized and differ only in scales, zero points and axis."""
+    """Whether two element types are equal, or quantized and differ in scales, zero points or axis only."""
     left, right = element_of(left), element_of(right)
     if not isinstance(left, QuantizedType) or not isinstance(right, QuantizedType):
         return left is right
@@ -75,12 +75,12 @@ Merge = Callable[[OpSignature, int, Dimension, Dimension], Dimension]
 
 
 def most_specific_type(signature: OpSignature, types: Sequence[Type]) -> Type:
-    """Merges compatible types into the most specific type, tuples elementwise. Raises a SignatureError."""
+    """The most specific type, tuples elementwise. Raises SignatureError for incompatible types."""
     return _merge_all(signature, types, most_specific_dimension)
 
 
 def least_specific_type(signature: OpSignature, types: Sequence[Type]) -> Type:
-    """Merges compatible types into the least specific type, tuples elementwise. Raises a SignatureError."""
+    """The least specific type, tuples elementwise. Raises SignatureError for incompatible types."""
     return _merge_all(signature, types, _least_specific_dimension)
 
 

@@ -12,7 +12,7 @@ from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
 from sdyopt.ir.block import Region
-from sdyopt.ir.op_fields import defaulted_attr, operand, result
+from sdyopt.ir.op_fields import default_valued_optional_attr, operand, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
@@ -58,7 +58,7 @@ class TranscendentalOp(SameTypeUnaryOp):
 
     operand = operand(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
     out = result(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
-    result_accuracy = defaulted_attr(RESULT_ACCURACY, DEFAULT_ACCURACY)
+    result_accuracy = default_valued_optional_attr(RESULT_ACCURACY, DEFAULT_ACCURACY)
 
 
 class IntegerOp(SameTypeUnaryOp):
