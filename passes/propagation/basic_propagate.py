@@ -38,6 +38,7 @@ from sdyopt.sharding.propagation.propagation_step import Strategy
 
 from .engine.debug_info import DebugInfoRecorder
 from .engine.missing_shardings import warn_of_missing_shardings
+from .engine.mistyped_attributes import warn_of_mistyped_attributes
 from .engine.op_priorities import ALL_OPS, Round
 from .engine.propagation_driver import PropagationDriver
 from .engine.sharding_groups import ShardingGroups
@@ -83,6 +84,7 @@ class BasicPropagation(Pass):
             recorder.save()
         if not any(isinstance(op, MeshOp) for op in module.block.ops):
             warn_of_missing_shardings(module)
+        warn_of_mistyped_attributes(module)
         return propagation.changed
 
     def propagate(self, propagation: Propagation) -> None:

@@ -32,6 +32,7 @@ PASS: Final = "pass"
 UNKNOWN_SHARDING_RULE: Final = "unknown-sharding-rule"
 NO_SHARDING: Final = "no-sharding"
 GSPMD_SHARDING: Final = "gspmd-sharding"
+UNKNOWN_ATTRIBUTE: Final = "unknown-attribute"
 UNKNOWN_PATTERN: Final = "unknown-pattern"
 PASS_NOT_RUN: Final = "pass-not-run"
 FLAG_WITHOUT_EFFECT: Final = "flag-without-effect"
@@ -64,6 +65,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         UNKNOWN_SHARDING_RULE: "an operation without a sharding rule stops propagation",
         NO_SHARDING: "propagation runs on a program without shardings",
         GSPMD_SHARDING: "propagation runs on a program with shardings for GSPMD only",
+        UNKNOWN_ATTRIBUTE: "propagation ignores an attribute whose name resembles one of sdy",
         UNKNOWN_PATTERN: "a pattern that canonicalize is to apply or skip does not exist",
         PASS_NOT_RUN: "a pass whose IR is to be printed does not run",
         FLAG_WITHOUT_EFFECT: "a flag has no effect, because another one is missing",
@@ -82,7 +84,9 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
 )
 
 # Warnings that the C++ tools do not have. --verify-diagnostics neither expects nor shows them.
-ADVICE = frozenset((NO_SHARDING, GSPMD_SHARDING, UNKNOWN_PATTERN, PASS_NOT_RUN, FLAG_WITHOUT_EFFECT))
+ADVICE = frozenset(
+    (NO_SHARDING, GSPMD_SHARDING, UNKNOWN_ATTRIBUTE, UNKNOWN_PATTERN, PASS_NOT_RUN, FLAG_WITHOUT_EFFECT)
+)
 
 
 def identify(diagnostic: Diagnostic, id: str, pass_flag: str = "") -> None:

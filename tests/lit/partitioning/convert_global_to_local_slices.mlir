@@ -115,3 +115,11 @@ func.func @pad_differently(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh
   %0 = stablehlo.pad %a, %v, low = [2], high = [2], interior = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<12xf32>
   return %0 : tensor<12xf32>
 }
+
+// A dimension of size 0 has empty shards.
+// CHECK-LABEL: func.func @empty
+func.func @empty(%a: tensor<0xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<0xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // CHECK: stablehlo.slice %arg0 [0:0:2]
+  %0 = stablehlo.slice %a [0:0:2] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<0xf32>) -> tensor<0xf32>
+  return %0 : tensor<0xf32>
+}

@@ -66,6 +66,11 @@ def ids(folder: Path, program: str | bytes, *flags: str) -> list[str]:
             ["-sdy-basic-propagate"],
             ["no-sharding in sdy-basic-propagate"],
         ),
+        (
+            MESH + "func.func @main(%x: tensor<8xf32> {sdy.shardng = 1 : i32}) { return }\n",
+            ["-sdy-basic-propagate"],
+            ["unknown-attribute in sdy-basic-propagate"],
+        ),
         (FUNCTION, ["-canonicalize=enable-patterns=x"], ["unknown-pattern in canonicalize"]),
         (FUNCTION, ["--mlir-print-ir-after=cse"], ["pass-not-run"]),
         (FUNCTION, ["--tolerance=3"], ["flag-without-effect"]),

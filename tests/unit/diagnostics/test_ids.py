@@ -28,6 +28,7 @@ def test_ids_are_stable() -> None:
         "unknown-sharding-rule",
         "no-sharding",
         "gspmd-sharding",
+        "unknown-attribute",
         "unknown-pattern",
         "pass-not-run",
         "flag-without-effect",

@@ -1,0 +1,60 @@
+"""The warning for a discardable attribute whose name resembles one that propagation reads.
+
+MLIR accepts any discardable attribute of a dialect that does not reject it, so `sdy.shardng` would have no
+effect without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.ids import UNKNOWN_ATTRIBUTE
+from sdyopt.diagnostics.once import is_first_occurrence
+from sdyopt.diagnostics.usage import closest
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy import attribute_names
+from sdyopt.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
+from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.function_interface import FunctionOpInterface
+from sdyopt.ir.operation import Op
+
+_PREFIX = "sdy."
+_KNOWN = frozenset(name for name in vars(attribute_names).values() if isinstance(name, str))
+
+
+def warn_of_mistyped_attributes(module: ModuleOp) -> None:
+    """Emits a warning for the first use of each name that resembles `sdy.sharding` or `sdy.sharding_rule`."""
+    # Attributes are interned: few dictionaries are distinct.
+    suggestions: dict[DictAttr, list[tuple[str, str]]] = {}
+    for op in module.walk():
+        for attributes in _dictionaries(op):
+            if attributes not in suggestions:
+                suggestions[attributes] = list(_suggestions(name for name, _ in attributes.entries))
+            for name, meant in suggestions[attributes]:
+                if is_first_occurrence(f"mistyped {name}"):
+                    _warn(op, name, meant)
+
+
+def _warn(op: Op, name: str, meant: str) -> None:
+    message, help = f"attribute `{name}` is unknown and has no effect", f"did you mean `{meant}`?"
+    warning = Diagnostic(
+        Severity.WARNING, op.location, message, operation=op, help=help, id=UNKNOWN_ATTRIBUTE
+    )
+    emit(warning)
+
+
+def _dictionaries(op: Op) -> Iterator[DictAttr]:
+    yield op.attributes
+    if isinstance(op, FunctionOpInterface):
+        yield from op.argument_attributes
+        yield from op.result_attributes
+
+
+def _suggestions(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The names that are not those of sdy but resemble one, with that one."""
+    for name in names:
+        if name.startswith(_PREFIX) and name not in _KNOWN:
+            meant = closest(name, (SHARDING, SHARDING_RULE))
+            if meant is not None:
+                yield name, meant
