@@ -33,7 +33,9 @@ def lit_cases() -> Iterator[tuple[Path, list[list[list[Stage]]]]]:
         case = parse_directives(path.read_text(encoding="utf-8", errors="replace"))
         varies = any(flag in line.command for line in case.commands for flag in VARYING)
         if not varies and case.reason_to_skip(features) is None:
-            substitutions = Substitutions(path, Path(f"build/pythons/{path}.tmp"))
+            temporary = Path(f"build/pythons/{path}.tmp")
+            temporary.parent.mkdir(parents=True, exist_ok=True)
+            substitutions = Substitutions(path, temporary)
             commands = [parse(line.command, substitutions.replace) for line in case.commands]
             if all(can_run(stage) for pipelines in commands for stages in pipelines for stage in stages):
                 yield path, commands
