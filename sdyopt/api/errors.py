@@ -20,8 +20,6 @@ from sdyopt.ir.dialect import DialectTable
 
 # The errors that the text of an exception shows; `diagnostics` has all.
 MAX_SHOWN = 10
-# What is accepted where the source is parsed again, to find operations in it.
-_OPTIONS = ParseOptions(allow_unregistered_dialects=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Prints what JAX makes of PartitionSpecs, as JSON: their text in GSPMD and the slices of each device.
+"""Prints how JAX lowers PartitionSpecs, as JSON: their GSPMD text and the slices of each device.
 
 Run with XLA_FLAGS=--xla_force_host_platform_device_count=24, for as many devices on any machine. Needs jax.
 """

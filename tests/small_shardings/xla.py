@@ -1,4 +1,4 @@
-"""What XLA makes of shardings: the text of GSPMD, and the devices of each tile. Needs jaxlib."""
+"""XLA's representation of shardings: the GSPMD text, and the devices of each tile. Needs jaxlib."""
 
 from __future__ import annotations
 

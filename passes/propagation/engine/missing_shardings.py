@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.diagnostics.ids import GSPMD_SHARDING, NO_SHARDING
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
-from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.operation import Op
 
@@ -45,9 +47,11 @@ def _is_non_empty(attribute: Attribute) -> bool:
 
 
 def _has_attribute(op: Op, name: str) -> bool:
-    """Whether an operation, or an argument or result of a function, has an attribute."""
-    if name in op.attributes:
-        return True
+    return any(name in attributes for attributes in discardable_attributes(op))
+
+
+def discardable_attributes(op: Op) -> Sequence[DictAttr]:
+    """The discardable attributes of an operation, and of the arguments and results if it is a function."""
     if not isinstance(op, FunctionOpInterface):
-        return False
-    return any(name in entries for entries in (*op.argument_attributes, *op.result_attributes))
+        return (op.attributes,)
+    return (op.attributes, *op.argument_attributes, *op.result_attributes)

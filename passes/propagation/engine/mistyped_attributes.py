@@ -16,8 +16,9 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy import attribute_names
 from sdyopt.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.operation import Op
+
+from .missing_shardings import discardable_attributes
 
 _PREFIX = "sdy."
 _KNOWN = frozenset(name for name in vars(attribute_names).values() if isinstance(name, str))
@@ -28,27 +29,18 @@ def warn_of_mistyped_attributes(module: ModuleOp) -> None:
     # Attributes are interned: few dictionaries are distinct.
     suggestions: dict[DictAttr, list[tuple[str, str]]] = {}
     for op in module.walk():
-        for attributes in _dictionaries(op):
-            if attributes not in suggestions:
-                suggestions[attributes] = list(_suggestions(name for name, _ in attributes.entries))
-            for name, meant in suggestions[attributes]:
+        for attributes in discardable_attributes(op):
+            found = suggestions.get(attributes)
+            if found is None:
+                found = suggestions[attributes] = list(_suggestions(name for name, _ in attributes.entries))
+            for name, meant in found:
                 if is_first_occurrence(f"mistyped {name}"):
                     _warn(op, name, meant)
 
 
 def _warn(op: Op, name: str, meant: str) -> None:
     message, help = f"attribute `{name}` is unknown and has no effect", f"did you mean `{meant}`?"
-    warning = Diagnostic(
-        Severity.WARNING, op.location, message, operation=op, help=help, id=UNKNOWN_ATTRIBUTE
-    )
-    emit(warning)
-
-
-def _dictionaries(op: Op) -> Iterator[DictAttr]:
-    yield op.attributes
-    if isinstance(op, FunctionOpInterface):
-        yield from op.argument_attributes
-        yield from op.result_attributes
+    emit(Diagnostic(Severity.WARNING, op.location, message, operation=op, help=help, id=UNKNOWN_ATTRIBUTE))
 
 
 def _suggestions(names: Iterable[str]) -> Iterator[tuple[str, str]]:

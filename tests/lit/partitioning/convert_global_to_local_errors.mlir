@@ -72,7 +72,7 @@ func.func @pad(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Partial sums that nobody adds up.
+// Partial sums without an all-reduce.
 func.func @dot(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
   // expected-error @+2 {{Expected sharded contracting dot to have one user and the user is an sdy.all_reduce.}}
   // expected-error @+1 {{failed to legalize operation 'stablehlo.dot' that was explicitly marked illegal}}

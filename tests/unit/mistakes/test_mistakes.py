@@ -71,7 +71,7 @@ def on_a_terminal(*arguments: str) -> str:
     text = b""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs, cwd=ROOT) as process:
         os.close(theirs)
-        # Reading fails at the end, when nobody has the terminal open any more.
+        # Reading fails at the end, when the last process has closed the terminal.
         with suppress(OSError):
             while part := os.read(ours, 1 << 16):
                 text += part

@@ -13,17 +13,17 @@ SEVERITIES = {"error": "major", "warning": "minor", "remark": "info"}
 
 
 def finding(diagnostic: dict[str, Any]) -> dict[str, Any]:
-    """A diagnostic as GitLab wants it; its fingerprint does not depend on the line."""
-    place = diagnostic["location"] or {"file": "unknown", "line": 1}
-    if not Path(place["file"]).is_file() and diagnostic["input_location"]:
-        place = diagnostic["input_location"]
-    key = "\0".join([diagnostic["id"], place["file"], diagnostic["message"]])
+    """A diagnostic as an entry of GitLab's code quality report, whose fingerprint ignores the line."""
+    location = diagnostic["location"] or {"file": "unknown", "line": 1}
+    if not Path(location["file"]).is_file() and diagnostic["input_location"]:
+        location = diagnostic["input_location"]
+    key = "\0".join([diagnostic["id"], location["file"], diagnostic["message"]])
     return {
         "description": diagnostic["message"],
         "check_name": diagnostic["id"],
         "fingerprint": hashlib.sha256(key.encode()).hexdigest(),
         "severity": SEVERITIES[diagnostic["severity"]],
-        "location": {"path": place["file"], "lines": {"begin": place["line"] or 1}},
+        "location": {"path": location["file"], "lines": {"begin": location["line"] or 1}},
     }
 
 
