@@ -14,8 +14,8 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.driver import explaining
 from sdyopt.driver.job import Job
 from sdyopt.driver.run import run_job
-from sdyopt.explain.explainer import Explainer
-from sdyopt.explain.suggest import did_you_mean, listed, sentences
+from sdyopt.error_help.explainer import Explainer
+from sdyopt.error_help.suggest import did_you_mean, listed, sentences
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.registry import all_dialects, find_dialect
 
