@@ -1,6 +1,6 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
-  interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ partition ‹ pipeline ‹ registry ‹ passes
+  interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline ‹ registry ‹ passes
                                     registry ‹ notation ‹ report ‹ error_help ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
@@ -18,7 +18,18 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 # The layers from the lowest to the one that passes are built on.
-CORE = ("interning", "diagnostics", "ir", "asm", "dialects", "sharding", "partition", "pipeline", "registry")
+CORE = (
+    "interning",
+    "diagnostics",
+    "ir",
+    "asm",
+    "dialects",
+    "sharding",
+    "record",
+    "partition",
+    "pipeline",
+    "registry",
+)
 
 # The layers that each layer may import besides itself.
 MAY_IMPORT = {
