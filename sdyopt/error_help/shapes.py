@@ -1,4 +1,4 @@
-"""Explanations of types and shapes: results that differ from the inferred ones, operands that differ."""
+"""Explanations of types and shapes that do not match, and of terminators and uses in the wrong place."""
 
 from __future__ import annotations
 
