@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.operation import Op
@@ -76,8 +77,8 @@ class RunRecorder(StepRecorder, Protocol):
 class Recorder(Protocol):
     """Records runs of propagation passes."""
 
-    def start_run(self) -> RunRecorder:
-        """A propagation pass starts."""
+    def start_run(self, mesh_of: MeshLookup) -> RunRecorder:
+        """A propagation pass starts. `mesh_of` resolves the meshes of the program."""
 
 
 _active: list[Recorder] = []

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.operation import Op
+from sdyopt.ir.value import OpResult
 from sdyopt.record.model import Cause, Change, Restored, Run, Site, Step
 from sdyopt.record.recorder import StepSite, Subject
 from sdyopt.sharding.propagation.propagation_step import Shardings, StepRunner, Strategy
@@ -53,6 +55,8 @@ class ModelRecorder:
         """Propagation reads a sharding for the first time."""
         assert slot == len(self._subjects)
         self._subjects.append(subject)
+        if isinstance(subject, OpResult) and isinstance(subject.op, DataFlowEdgeOp):
+            self._run.edge_owners[subject] = subject.op.input
         self._run.initial[subject] = self._run.final[subject] = sharding
 
     def changed(self, slot: int, old: TensorSharding | None, new: TensorSharding) -> None:

@@ -10,12 +10,14 @@ class TrackedValues:
 
     def __init__(self) -> None:
         self._successor: dict[Value, Value] = {}
+        self._predecessor: dict[Value, Value] = {}
         self._original: dict[Value, Value] = {}
 
     def replaced(self, old: Value, new: Value) -> None:
         """`new` takes the place of `old`."""
         if old is not new:
             self._successor[old] = new
+            self._predecessor.setdefault(new, old)
 
     def copied(self, original: Value, copy: Value) -> None:
         """`copy` is a copy of `original`."""
@@ -27,6 +29,13 @@ class TrackedValues:
         found = [value]
         while (original := self._original.get(found[-1])) is not None and original not in found:
             found.append(original)
+        return found
+
+    def predecessors(self, value: Value) -> list[Value]:
+        """The values whose place this one took, the last one first."""
+        found: list[Value] = []
+        while (old := self._predecessor.get(found[-1] if found else value)) is not None and old not in found:
+            found.append(old)
         return found
 
     def successors(self, value: Value) -> list[Value]:
