@@ -14,7 +14,7 @@ from enum import Enum
 from sdyopt.dialects.sdy.axes import AxisRef, difference
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.record.model import Run, Site
+from sdyopt.record.model import Gap, Run, Site
 from sdyopt.record.recorder import Subject
 from sdyopt.sharding.axis_lists import Axes, overlap
 from sdyopt.sharding.propagation.propagation_step import StepRefusals, StepResult
@@ -24,6 +24,7 @@ from sdyopt.sharding.propagation.refusals import Reason, Refusal
 class Obstacle(Enum):
     """A reason that no step decides."""
 
+    NO_RULE = "the operation has no sharding rule"
     NO_PROPAGATION = "nothing propagates along this operation"
     NO_DIMENSION = "no dimension corresponds to the one that is sharded along the axis"
 
@@ -40,7 +41,7 @@ class Absence:
     subject: Subject
     neighbour: Subject
     axis: AxisRef
-    site: Site
+    site: Site | Gap
     position: int
     neighbour_position: int
     dim: int
@@ -65,6 +66,25 @@ def absences(run: Run, subject: Subject) -> Iterator[Absence]:
             for neighbour_position, neighbour in enumerate(site.subjects):
                 if neighbour is not None and neighbour is not subject:
                     yield from _at(run, site, refusals, position, neighbour_position)
+    for gap in run.gaps_of.get(subject, ()):
+        yield from _at_gap(run, gap, subject)
+
+
+def _at_gap(run: Run, gap: Gap, subject: Subject) -> Iterator[Absence]:
+    own = run.final[subject]
+    own_axes = [] if own is None else [axis for dim in own.dims for axis in dim.axes]
+    position = gap.subjects.index(subject)
+    for neighbour_position, neighbour in enumerate(gap.subjects):
+        sharding = None if neighbour is None else run.final[neighbour]
+        mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
+        if neighbour is None or neighbour is subject or sharding is None or mesh is None:
+            continue
+        for dim, dim_sharding in enumerate(sharding.dims):
+            for axis in difference(dim_sharding.axes, own_axes, mesh):
+                yield Absence(
+                    *(subject, neighbour, axis, gap, position, neighbour_position, -1, dim),
+                    obstacle=Obstacle.NO_RULE,
+                )
 
 
 def _at(
@@ -98,6 +118,7 @@ def _of_axis(
     own_axes: Sequence[AxisRef],
     mesh: Mesh,
 ) -> Iterator[Absence]:
+    assert isinstance(base.site, Site)
     tensors = list(base.site.rule.tensors)
     mapping, neighbour_mapping = tensors[base.position], tensors[base.neighbour_position]
     factors = neighbour_mapping.dims[base.neighbour_dim].factors

@@ -51,6 +51,15 @@ class Site:
 
 
 @dataclass(eq=False)
+class Gap:
+    """An operation without a sharding rule, and the subjects of its operands and results, if it has any."""
+
+    op: Op
+    op_name: str
+    subjects: tuple[Subject | None, ...]
+
+
+@dataclass(eq=False)
 class Step:
     """A propagation step with updates. `round` is the position by op priority, 0 for a round of its own."""
 
@@ -119,13 +128,15 @@ class Change(NamedTuple):
 class Run:
     """One run of a propagation pass.
 
-    `initial` are the shardings that it found, `final` those that it left, `without_site` the operations along
-    which nothing propagates. `edge_owners` are the owners of data-flow edges, by the subject of the edge.
+    `initial` are the shardings that it found, `final` those that it left, `gaps` the operations along which
+    nothing propagates, because they have no rule. `subject_of` has the subject of each value, None for one
+    that cannot have a sharding. `edge_owners` are the owners of data-flow edges, by the subject of the edge.
     """
 
     mesh_of: MeshLookup
     sites: list[Site] = field(default_factory=list)
-    without_site: list[Op] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    subject_of: dict[Value, Subject | None] = field(default_factory=dict)
     initial: dict[Subject, TensorSharding | None] = field(default_factory=dict)
     final: dict[Subject, TensorSharding | None] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
@@ -138,6 +149,16 @@ class Run:
         for change in self.changes:
             history.setdefault(change.subject, []).append(change)
         return history
+
+    @cached_property
+    def gaps_of(self) -> dict[Subject, list[Gap]]:
+        """The operations without a rule that have a subject among their operands and results."""
+        gaps: dict[Subject, list[Gap]] = {}
+        for gap in self.gaps:
+            for subject in dict.fromkeys(gap.subjects):
+                if subject is not None:
+                    gaps.setdefault(subject, []).append(gap)
+        return gaps
 
     @cached_property
     def changes_of(self) -> dict[Cause, list[Change]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
@@ -65,12 +65,16 @@ class RunRecorder(StepRecorder, Protocol):
         """A sharding changes."""
 
     def finish(
-        self, sites: Sequence[tuple[StepSite, StepRunner | None, Shardings]], without_site: Sequence[Op]
+        self,
+        sites: Sequence[tuple[StepSite, StepRunner | None, Shardings]],
+        without_site: Sequence[Op],
+        slots: Mapping[Value, int],
     ) -> None:
         """The run ends.
 
         `sites` are all sites, with what runs their steps in the last round and the shardings that a step
-        would use now; None if they do not propagate. Nothing propagates along the other operations.
+        would use now; None if they do not propagate. Nothing propagates along the other operations. `slots`
+        has the slot of every value that a site has.
         """
 
 

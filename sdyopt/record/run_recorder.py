@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
+from sdyopt.dialects.func import CallOp
+from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.operation import Op
-from sdyopt.ir.value import OpResult
-from sdyopt.record.model import Cause, Change, Restored, Run, Site, Step
+from sdyopt.ir.value import OpResult, Value
+from sdyopt.record.model import Cause, Change, Gap, Restored, Run, Site, Step
 from sdyopt.record.recorder import StepSite, Subject
 from sdyopt.sharding.propagation.propagation_step import Shardings, StepRunner, Strategy
+
+# Operations that need no rule: other operations propagate in their place.
+_WITHOUT_RULE = (CallOp, DataFlowEdgeOp, FuncDataFlowEdgeOp)
 
 
 class ModelRecorder:
@@ -67,13 +71,20 @@ class ModelRecorder:
         self._run.changes.append(Change(subject, old, new, self._cause, self._positions.get(slot)))
 
     def finish(
-        self, sites: Sequence[tuple[StepSite, StepRunner | None, Shardings]], without_site: Sequence[Op]
+        self,
+        sites: Sequence[tuple[StepSite, StepRunner | None, Shardings]],
+        without_site: Sequence[Op],
+        slots: Mapping[Value, int],
     ) -> None:
         """Records how each site propagates at the fixed point."""
         for step_site, runner, shardings in sites:
             site = self._site(step_site)
             site.runner, site.shardings = runner, shardings
-        self._run.without_site += without_site
+        self._run.subject_of.update({value: self._subjects[slot] for value, slot in slots.items()})
+        for op in without_site:
+            if op.operands and op.results and op.data_flow is None and not isinstance(op, _WITHOUT_RULE):
+                subjects = [self._run.subject_of.get(value) for value in (*op.operands, *op.results)]
+                self._run.gaps.append(Gap(op, op.signature.name, tuple(subjects)))
         self._sites.clear()
 
     def _site(self, site: StepSite) -> Site:

@@ -289,7 +289,7 @@ class PropagationDriver:
                 site = site.fallback
         runner = self._runner_of(StepKind(DirectionPolicy.BOTH, self._last_run[1]))
         sites += [(site, runner, self._shardings(site)) for site in self._result_sites]
-        self._run_recorder.finish(sites, without_site)
+        self._run_recorder.finish(sites, without_site, self.sharding_map.slots)
 
     def _shardings(self, site: PropagationSite) -> Shardings:
         """What a step at a site would use now."""
