@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.diagnostics.location import FileLoc, FileRange, UnknownLoc, resolve_file_location
+from sdyopt.diagnostics.location import FileLoc, FileRange, resolve_file_location
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
@@ -24,7 +24,18 @@ class Names:
     def __init__(self, inputs: InputNames, record: ShardingRecord) -> None:
         self._inputs = inputs
         self._record = record
-        self._has_one_function = len(inputs.functions) == 1
+        # Values of this function are named without it.
+        self.function = next(iter(inputs.functions)) if len(inputs.functions) == 1 else ""
+
+    def within(self, run: Run, subject: Subject) -> Names:
+        """The names for sentences about a subject: those of its function are short."""
+        names = Names(self._inputs, self._record)
+        if isinstance(subject, FunctionResult):
+            names.function = subject.function.sym_name
+        else:
+            found = self.input_name(block_or_result(run.edge_owners.get(subject, subject)))
+            names.function = "" if found is None else found.function
+        return names
 
     def subject(self, run: Run, subject: Subject) -> str:
         """`%0`, `%arg0 of @f` or `result 0 of @main`."""
@@ -38,7 +49,7 @@ class Names:
         found = self.input_name(value)
         if found is None:
             return _description(value)
-        if self._has_one_function or found.function == "":
+        if found.function in ("", self.function):
             return found.name
         return f"{found.name} of @{found.function}"
 
@@ -58,12 +69,15 @@ class Names:
         """`train.py:12`: the line of the user's program."""
         if isinstance(subject, FunctionResult):
             return self.place(subject.function)
-        owner = block_or_result(run.edge_owners.get(subject, subject))
-        if isinstance(owner, BlockArgument):
-            location = resolve_file_location(owner.location)
+        return self.place_of_value(block_or_result(run.edge_owners.get(subject, subject)))
+
+    def place_of_value(self, value: OpResult | BlockArgument) -> str:
+        """The line of a value."""
+        if isinstance(value, BlockArgument):
+            location = resolve_file_location(value.location)
             if location is not None:
                 return _line(location)
-        return self.place(owning_op(owner))
+        return self.place(owning_op(value))
 
     def place(self, op: Op) -> str:
         """`train.py:12`: the line of an operation; "" if it is unknown."""
@@ -121,8 +135,3 @@ def dim_text(dim: DimensionSharding) -> str:
         entries.append("?")
     priority = f"p{dim.priority}" if dim.priority else ""
     return f"{{{', '.join(entries)}}}{priority}"
-
-
-def is_known(op: Op) -> bool:
-    """Whether an operation has a location."""
-    return not isinstance(op.location, UnknownLoc)

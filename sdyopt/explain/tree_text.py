@@ -56,8 +56,8 @@ def _sentence(node: Sentence, first: str, rest: str, width: int) -> Iterator[str
     if place and len(lines[-1]) + _GAP + len(place) <= columns:
         lines = [*lines[:-1], f"{lines[-1]}{' ' * _GAP}{place}"]
     elif place:
-        lines = [*lines, f"  {place}"]
+        lines = [*lines, place]
     # Continued lines keep the bar of the children that follow.
-    inner = rest + ("│  " if node.children else "   ") if first else rest + ("│  " if node.children else "")
+    inner = rest + ("│  " if node.children else "  ")
     for number, line in enumerate(lines):
         yield (first if number == 0 else inner) + line

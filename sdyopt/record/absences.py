@@ -61,10 +61,10 @@ def absences(run: Run, subject: Subject) -> Iterator[Absence]:
     for site in run.sites_of.get(subject, ()):
         refusals = site.refusals
         for position, each in enumerate(site.subjects):
-            if each is not subject:
+            if each != subject:
                 continue
             for neighbour_position, neighbour in enumerate(site.subjects):
-                if neighbour is not None and neighbour is not subject:
+                if neighbour is not None and neighbour != subject:
                     yield from _at(run, site, refusals, position, neighbour_position)
     for gap in run.gaps_of.get(subject, ()):
         yield from _at_gap(run, gap, subject)
@@ -77,7 +77,7 @@ def _at_gap(run: Run, gap: Gap, subject: Subject) -> Iterator[Absence]:
     for neighbour_position, neighbour in enumerate(gap.subjects):
         sharding = None if neighbour is None else run.final[neighbour]
         mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
-        if neighbour is None or neighbour is subject or sharding is None or mesh is None:
+        if neighbour is None or neighbour == subject or sharding is None or mesh is None:
             continue
         for dim, dim_sharding in enumerate(sharding.dims):
             for axis in difference(dim_sharding.axes, own_axes, mesh):

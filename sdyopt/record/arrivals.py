@@ -82,7 +82,7 @@ def arrivals(
                 continue
             step = change.cause
             direct = _direct(run, change)
-            member = None if direct is subject else direct
+            member = None if direct == subject else direct
             for moved, position, source_position, factor in _moves(step, direct, part):
                 sources: list[Arrival] = []
                 arrival = Arrival(
@@ -197,7 +197,7 @@ def _moves(step: Step, subject: Subject, axis: AxisRef) -> list[tuple[AxisRef, i
     If a value is an operand twice, the axis may have come to either.
     """
     for position, each in enumerate(step.site.subjects):
-        if each is subject and (moves := _moves_to(step, position, axis)):
+        if each == subject and (moves := _moves_to(step, position, axis)):
             return moves
     return []
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sdyopt.dialects.func import CallOp
 from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.value_shardings import shardable_value, sharding_of
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import OpResult, Value
 from sdyopt.record.model import Cause, Change, Gap, Restored, Run, Site, Step
@@ -83,9 +84,18 @@ class ModelRecorder:
         self._run.subject_of.update({value: self._subjects[slot] for value, slot in slots.items()})
         for op in without_site:
             if op.operands and op.results and op.data_flow is None and not isinstance(op, _WITHOUT_RULE):
-                subjects = [self._run.subject_of.get(value) for value in (*op.operands, *op.results)]
+                subjects = [self._subject(value) for value in (*op.operands, *op.results)]
                 self._run.gaps.append(Gap(op, op.signature.name, tuple(subjects)))
         self._sites.clear()
+
+    def _subject(self, value: Value) -> Subject | None:
+        """The subject of a value that propagation may never have read."""
+        run = self._run
+        if value not in run.subject_of:
+            subject = run.subject_of[value] = shardable_value(value)
+            if subject is not None and subject not in run.final:
+                run.initial[subject] = run.final[subject] = sharding_of(subject)
+        return run.subject_of[value]
 
     def _site(self, site: StepSite) -> Site:
         known = self._sites.get(site)

@@ -12,6 +12,7 @@ class TrackedValues:
         self._successor: dict[Value, Value] = {}
         self._predecessor: dict[Value, Value] = {}
         self._original: dict[Value, Value] = {}
+        self._copies: dict[Value, list[Value]] = {}
 
     def replaced(self, old: Value, new: Value) -> None:
         """`new` takes the place of `old`."""
@@ -23,6 +24,20 @@ class TrackedValues:
         """`copy` is a copy of `original`."""
         if original is not copy:
             self._original.setdefault(copy, original)
+            self._copies.setdefault(original, []).append(copy)
+
+    def descendants(self, value: Value) -> list[Value]:
+        """The value, all that replaced it and all its copies, directly or indirectly."""
+        found = {value: None}
+        pending = [value]
+        while pending:
+            current = pending.pop(0)
+            successor = self._successor.get(current)
+            for each in (*(() if successor is None else (successor,)), *self._copies.get(current, ())):
+                if each not in found:
+                    found[each] = None
+                    pending.append(each)
+        return list(found)
 
     def originals(self, value: Value) -> list[Value]:
         """The value and what it is a copy of, directly or indirectly."""
