@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sdyopt.dialects.sdy.axes import axis_refs_text
@@ -12,7 +12,7 @@ from sdyopt.explain.tree_text import Sentence
 from sdyopt.record.absences import Absence, Obstacle
 from sdyopt.record.annotations import Annotation, annotation_on
 from sdyopt.record.model import Run, Site
-from sdyopt.record.precedence import Precedence, Rule, precedence
+from sdyopt.record.precedence import Precedence, Rule, precedence, user_priority
 from sdyopt.record.recorder import Subject
 from sdyopt.record.sharding_record import ShardingRecord
 from sdyopt.sharding.axis_lists import sharded_size
@@ -291,7 +291,7 @@ def _rule_help(found: Precedence, question: Question) -> str:
     if found.rule is Rule.ANNOTATION:
         return f"use another axis {_where(found.winner.origin, question.names)}"
     axis, origin = axis_text(found.winner.axis), _where(found.winner.origin, question.names)
-    lower = max(each.step.priority if each.step else 0 for each in (found.winner, found.loser)) + 1
+    lower = max(user_priority(found.winner), user_priority(found.loser)) + 1
     return f"give {axis} a lower user priority, such as p{lower}, {origin}, or use another axis there"
 
 

@@ -20,9 +20,8 @@ def explain_subject(record: ShardingRecord, run: Run, subject: Subject, names: N
     sharding = run.final[subject]
     type, name = type_text(subject), names.subject(run, subject)
     names = names.within(run, subject)
-    state = (
-        "is not sharded" if sharding is None or not any(dim.axes for dim in sharding.dims) else "is sharded"
-    )
+    is_sharded = sharding is not None and any(dim.axes for dim in sharding.dims)
+    state = "is sharded" if is_sharded else "is not sharded"
     shown = f" {sharding_text(sharding)}" if sharding is not None else ""
     root = Sentence(f"{name}: {type} {state}{shown}", names.place_of_subject(run, subject))
     for dim in () if sharding is None else sharding.dims:

@@ -59,7 +59,7 @@ def precedence(record: ShardingRecord, run: Run, absence: Absence, refusal: Refu
 def _rule(absence: Absence, refusal: Refusal, winner: Arrival, loser: Arrival) -> Rule:
     if winner.step is None:
         return Rule.ANNOTATION
-    if _priority(loser) > winner.step.priority:
+    if user_priority(loser) > winner.step.priority:
         return Rule.USER_PRIORITY
     if loser.number > winner.number and loser.step is not None:
         if loser.step.round > winner.step.round:
@@ -73,7 +73,8 @@ def _rule(absence: Absence, refusal: Refusal, winner: Arrival, loser: Arrival) -
     return Rule.OP_PRIORITY if _propagates_later(absence.site, winner.step) else Rule.ORDER
 
 
-def _priority(arrival: Arrival) -> int:
+def user_priority(arrival: Arrival) -> int:
+    """The user priority with which an axis came."""
     if arrival.step is not None:
         return arrival.step.priority
     return 0 if arrival.annotation is None else arrival.annotation.priority
