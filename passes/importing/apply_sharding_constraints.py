@@ -46,6 +46,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import OpOperand, Value
 from sdyopt.pipeline import Pass, option
+from sdyopt.record.copies import Means, record_copy
 from sdyopt.registry import register
 
 from ..common.support.constraint_debug_info import ConstraintDebugInfo
@@ -93,6 +94,7 @@ def _apply_constraint(op: ShardingConstraintOp, debug_info: ConstraintDebugInfo,
     rule = op.signature.cached(_pointwise_rule)
     if rule is not None and SHARDING_RULE not in op.attributes:
         rewriter.set_attribute(op, SHARDING_RULE, rule)
+    record_copy(op, op.input, op.sharding, Means.CONSTRAINT)
     set_sharding(op.input, op.sharding, rewriter)
     if rule is not None:
         debug_info.record(op)
@@ -104,6 +106,7 @@ def _apply_input_sharding(use: OpOperand, sharding: TensorSharding, rewriter: Re
     if not _can_apply(sharding, value):
         return
     if not _is_edge_target(value):
+        record_copy(use.owner, value, sharding, Means.MANUAL_INPUT)
         set_sharding(value, sharding, rewriter)
         return
     constraint = rewriter.create(

@@ -1,4 +1,4 @@
-"""Shardings of the mesh dialect: numbers of axes instead of names.
+"""Shardings of the mesh dialect, which has axis numbers instead of axis names.
 
 #mesh.shard<@mesh, [[0], [1, 2]], partial = sum[3]>                       LLVM 19
 mesh.sharding @mesh split_axes = [[0], [1, 2]] partial = sum [3] : !mesh.sharding    LLVM 21
@@ -31,7 +31,7 @@ _UNSUPPORTED = re.compile("halo_sizes|sharded_dims_offsets")
 
 
 def mesh_dialect_text(subject: ShardingOnMesh, mesh_version: int = 19) -> str:
-    """The sharding in the mesh dialect of an LLVM release. Raises NotExpressible."""
+    """The text of a sharding in the mesh dialect of an LLVM release. Raises NotExpressible."""
     sharding, mesh = subject.sharding, subject.mesh
     if not mesh.axes:
         raise NotExpressible("its mesh has no axes")
@@ -69,7 +69,7 @@ def parse_mesh_dialect(
 ) -> TensorSharding:
     """Parses a sharding of the mesh dialect, in the syntax of either release.
 
-    Dimensions that it does not have, up to `rank`, are replicated. Raises DiagnosticError.
+    Dimensions up to `rank` that the text leaves out are not sharded. Raises DiagnosticError.
     """
     parser = _MeshDialectParser(source, mesh)
     split, partial_axes, reduction = parser.parse()

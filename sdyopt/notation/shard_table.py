@@ -18,12 +18,12 @@ from sdyopt.notation.device_lists import devices_text
 from sdyopt.notation.device_tiling import DeviceTiling, Sharing, slice_of
 from sdyopt.notation.mesh_text import Shape
 
-# Shards of the largest grid, and rows whose cells determine the widths of columns.
-BATCH = 1000
-# The narrowest cell of a grid, and the rows with lines between them.
+# The number of shards of the largest grid, and of rows of a table whose cells determine column widths.
+MAX_MEASURED = 1000
+# The width of the narrowest cell of a grid, and the number of rows up to which lines separate them.
 _CELL, _LINED = 4, 8
 _LEGENDS = {
-    Sharing.UNREDUCED: "a + b: these devices have terms of a sum, the shard",
+    Sharing.UNREDUCED: "a + b: the shard is the sum of what these devices have",
     Sharing.MANUAL: "a | b: the shards of these devices differ along manual axes",
 }
 _OTHER_REDUCTION = "a + b: these devices have partial results, and their {} is the shard"
@@ -68,7 +68,7 @@ def _grid(tiling: DeviceTiling, shape: Shape, width: int, rows: int | None) -> l
     """The shards of a vector in a row, those of a matrix in two dimensions; empty if they do not fit."""
     columns, lines = tiling.tiles[-1], prod(tiling.tiles[:-1])
     shown = lines if rows is None else min(lines, rows)
-    if len(shape) > 2 or columns * _CELL > width or shown * columns > BATCH:
+    if len(shape) > 2 or columns * _CELL > width or shown * columns > MAX_MEASURED:
         return []
     heads = [_slice_text(shape[-1], columns, column) for column in range(columns)]
     body = []
@@ -125,8 +125,10 @@ def _cells(tiling: DeviceTiling, shape: Shape, dims: list[int], room: int, shard
 def _sample(
     tiling: DeviceTiling, shape: Shape, dims: list[int], room: int, count: int
 ) -> Iterator[list[str]]:
-    """Rows with the widest cells, among them the last row."""
-    return (_cells(tiling, shape, dims, room, shard) for shard in {*range(min(count, BATCH)), count - 1})
+    """The first rows and the last one, whose cells determine column widths."""
+    return (
+        _cells(tiling, shape, dims, room, shard) for shard in {*range(min(count, MAX_MEASURED)), count - 1}
+    )
 
 
 def _row(cells: list[str], widths: list[int]) -> str:

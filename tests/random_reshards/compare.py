@@ -57,7 +57,7 @@ def _compare(reshards: Sequence[Reshard], pipeline: str, reference: Reference) -
 
 
 def _without_third_round(ours: str, theirs: str) -> str:
-    """The function of the reference if ours only has further collectives after the same ones; else ours."""
+    """The reference's function if ours has the same collectives, and then further ones; ours otherwise."""
     first_rounds = re.split(r"^ *return ", theirs, maxsplit=1, flags=re.M)[0]
     third_round = r"( *%\d+ = sdy\.\w+ .*\n)+ *return "
     continues = ours.startswith(first_rounds) and re.match(third_round, ours[len(first_rounds) :])
@@ -65,7 +65,7 @@ def _without_third_round(ours: str, theirs: str) -> str:
 
 
 def _without_axis(ending: Ending) -> Ending:
-    """An ending whose errors name no axis: of several invalid axes, C++ reports an arbitrary one."""
+    """The ending with errors that name no axes: of several invalid axes, C++ reports an arbitrary one."""
     messages = [
         re.sub(r" op (overlapping sub-axes|both sub-axis).*", " op axes overlap", m) for m in ending.messages
     ]

@@ -18,7 +18,7 @@ def running() -> Iterator[Reference]:
         yield started
 
 
-def test_reshards_are_the_same_and_valid() -> None:
+def test_reshards_are_deterministic_and_valid() -> None:
     texts = [module_text(map(random_reshard, HERE_ALONE)) for _ in range(2)]
     assert texts[0] == texts[1]
     ending = run_here(texts[0], "builtin.module()")
@@ -27,6 +27,6 @@ def test_reshards_are_the_same_and_valid() -> None:
 
 
 @pytest.mark.reference
-def test_collectives(running: Reference) -> None:
+def test_collectives_are_those_of_the_reference(running: Reference) -> None:
     for comparison in compare_all([random_reshard(seed) for seed in WITH_REFERENCE], PIPELINE, running):
         assert not comparison.is_different, str(comparison)

@@ -27,6 +27,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.record.recorder import FunctionResult
 from sdyopt.sharding.elementwise import is_elementwise
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 from sdyopt.sharding.propagation.propagation_step import Shardings, identity_rule
@@ -34,7 +35,7 @@ from sdyopt.sharding.propagation.propagation_step import Shardings, identity_rul
 from ...common.support.call_graph import callee_of
 from .dependent_ops import DependentOps
 from .op_priorities import OpCategory
-from .sharding_map import FunctionResult, ShardingMap
+from .sharding_map import ShardingMap
 
 _BARRIERS = (OpCategory.BARRIER_NONE, OpCategory.BARRIER_FORWARD, OpCategory.BARRIER_BACKWARD)
 _OFFLOAD_TARGETS = ("MoveToDevice", "MoveToHost")

@@ -1,7 +1,7 @@
 // For a pass of Shardy that is not available yet, no other name is suggested.
-// RUN: not sdy-opt %s -sdy-per-instruction-partitioning 2>&1 | filecheck %s --check-prefix=FLAG
-// FLAG:      sdy-opt: pass 'sdy-per-instruction-partitioning' is not implemented
-// FLAG-NEXT: help: in Shardy, it partitions selected operations one at a time, for debugging; --list-passes lists the available passes
+// RUN: not sdy-opt %s -sdy-verify-unreduced-axes 2>&1 | filecheck %s --check-prefix=FLAG
+// FLAG:      sdy-opt: pass 'sdy-verify-unreduced-axes' is not implemented
+// FLAG-NEXT: help: in Shardy, it verifies that unreduced axes are reduced; --list-passes lists the available passes
 
 // RUN: not sdy-opt %s --sdy-verify-unreduced-axes 2>&1 | filecheck %s --check-prefix=DASHES
 // DASHES: sdy-opt: pass 'sdy-verify-unreduced-axes' is not implemented
@@ -20,8 +20,8 @@
 // RUN: not sdy-opt %s --pass-pipeline="builtin.module(sdy-resolve-single-device-sharding{replica-count=2})" 2>&1 | filecheck %s --check-prefix=TEXT-OPTIONS
 // TEXT-OPTIONS: error: pass 'sdy-resolve-single-device-sharding' is not implemented
 
-// RUN: not sdy-opt --help-pass sdy-per-instruction-partitioning 2>&1 | filecheck %s --check-prefix=MANUAL
-// MANUAL: sdy-opt: pass 'sdy-per-instruction-partitioning' is not implemented
+// RUN: not sdy-opt --help-pass sdy-resolve-single-device-sharding 2>&1 | filecheck %s --check-prefix=MANUAL
+// MANUAL: sdy-opt: pass 'sdy-resolve-single-device-sharding' is not implemented
 
 // RUN: not sdy-opt %s --mlir-print-ir-after=sdy-verify-unreduced-axes 2>&1 | filecheck %s --check-prefix=AFTER
 // AFTER: sdy-opt: pass 'sdy-verify-unreduced-axes' is not implemented

@@ -22,7 +22,7 @@
 // That of GSPMD, on a mesh. Axes are found by the order of devices.
 // RUN: sdy-opt --show-sharding='{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dims={unreduced}}' --mesh=x=2,y=4 --shape=8x8 | filecheck %s --check-prefix=HLO
 // HLO: │ 0:2 │ 0 + 4 │
-// HLO: a + b: these devices have terms of a sum, the shard
+// HLO: a + b: the shard is the sum of what these devices have
 // HLO: sdy            #sdy.sharding<@mesh, [{"y"}, {}], unreduced={"x"}>
 // HLO: PartitionSpec  PartitionSpec('y', None, unreduced={'x'})
 // HLO: mesh dialect   #mesh.shard<@mesh, {{\[\[}}1], []], partial = sum[0]>
