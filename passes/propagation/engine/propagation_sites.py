@@ -13,8 +13,9 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, FuncDataFlowEdgeOp, PropagationBarrierOp
+from sdyopt.dialects.sdy.ops import PropagationBarrierOp
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import owning_op
