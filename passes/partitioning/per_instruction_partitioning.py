@@ -33,8 +33,8 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.ops import (
-    DataFlowEdgeOp,
     PropagationBarrierOp,
     ShardingConstraintOp,
     ShardingGroupOp,

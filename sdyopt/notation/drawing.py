@@ -99,7 +99,7 @@ def _padding(tiling: DeviceTiling, shape: Shape) -> Iterator[str]:
 def _shards(view: ShardingView, width: int, rows: int | None) -> Iterator[str]:
     tiling = view.device_tiling
     if tiling is not None:
-        return shard_table(tiling, view.shape or (), width, rows)
+        return shard_table(tiling, view.shape or (), width, rows, view.reduction)
     match view.tiling:
         case Maximal(device):
             sentence = f"device {device} has the whole tensor"
