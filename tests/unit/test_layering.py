@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
-  interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ partition ‹ pipeline ‹ registry ‹ passes
-                                    registry ‹ notation ‹ report ‹ explain ‹ driver ‹ api ‹ cli ‹ lit
+  interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline ‹ registry ‹ passes
+                                    registry ‹ notation ‹ report ‹ error_help ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -18,7 +18,18 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 # The layers from the lowest to the one that passes are built on.
-CORE = ("interning", "diagnostics", "ir", "asm", "dialects", "sharding", "partition", "pipeline", "registry")
+CORE = (
+    "interning",
+    "diagnostics",
+    "ir",
+    "asm",
+    "dialects",
+    "sharding",
+    "record",
+    "partition",
+    "pipeline",
+    "registry",
+)
 
 # The layers that each layer may import besides itself.
 MAY_IMPORT = {
@@ -26,11 +37,11 @@ MAY_IMPORT = {
     "passes": (*CORE, "report"),  # for the pass sdy-report
     "notation": CORE,
     "report": (*CORE, "notation"),
-    "explain": CORE,
-    "driver": (*CORE, "notation", "report", "explain"),
-    "api": (*CORE, "notation", "report", "explain", "driver"),
-    "cli": (*CORE, "notation", "report", "explain", "driver", "api"),
-    "lit": (*CORE, "notation", "report", "explain", "driver", "api", "cli"),
+    "error_help": CORE,
+    "driver": (*CORE, "notation", "report", "error_help"),
+    "api": (*CORE, "notation", "report", "error_help", "driver"),
+    "cli": (*CORE, "notation", "report", "error_help", "driver", "api"),
+    "lit": (*CORE, "notation", "report", "error_help", "driver", "api", "cli"),
     "__main__": ("cli",),
 }
 

@@ -11,11 +11,11 @@ from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.location import FileLoc, FileRange, UnknownLoc
 from sdyopt.diagnostics.source import Source
-from sdyopt.driver import explaining
+from sdyopt.driver import error_help
 from sdyopt.driver.job import Job
 from sdyopt.driver.run import run_job
-from sdyopt.explain.explainer import Explainer
-from sdyopt.explain.suggest import did_you_mean, listed, sentences
+from sdyopt.error_help.explainer import Explainer
+from sdyopt.error_help.suggest import did_you_mean, listed, sentences
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.registry import all_dialects, find_dialect
 
@@ -35,7 +35,7 @@ def complete(text: str, message: str, line: int, column: int, **more: str) -> Di
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(LIT).as_posix())
 def test_no_explanation_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`LazyExplainer` hides failures; here they are raised."""
-    monkeypatch.setattr(explaining, "suppress", lambda _: nullcontext())
+    monkeypatch.setattr(error_help, "suppress", lambda _: nullcontext())
     for path in sorted(folder.glob("*.mlir")):
         run_job(Job(name=path.name, data=path.read_bytes(), split_marker="// -----"))
 

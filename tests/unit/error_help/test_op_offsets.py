@@ -10,7 +10,7 @@ from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.diagnostics.location import FileLoc, NameLoc, UnknownLoc
 from sdyopt.diagnostics.source import Source
-from sdyopt.explain.op_offsets import OpOffsets, without_locations
+from sdyopt.error_help.op_offsets import OpOffsets, without_locations
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.registry import find_dialect
