@@ -42,7 +42,7 @@ _windows: set[Crossing] = set()
 def crosses_shards(*op_classes: type[Op], has_windows: bool = False) -> Callable[[C], C]:
     """Registers the function that finds the dimensions of operations of these classes.
 
-    With `has_windows`, it keeps windows sharded that lie in one shard each, unlike the sharding rule.
+    `has_windows` marks a function that keeps a dimension sharded if each window over it lies in one shard.
     """
 
     def register(function: C) -> C:

@@ -14,7 +14,7 @@ from sdyopt.partition.replication import Dim, by_rule, crosses_shards
 
 @crosses_shards(SliceOp)
 def slice(op: SliceOp, types: LocalTypes) -> Iterator[Dim]:
-    """A slice may drop the last elements, as long as shards of the result start where those before do."""
+    """A slice may drop last elements if each shard of the result starts where one of the operand did."""
     sizes, result_sizes = shape_of(op.operand), shape_of(op.out)
     for dim, axes in enumerate(types.axes_per_dim(op.operand)):
         if axes != types.axes_per_dim(op.out)[dim]:

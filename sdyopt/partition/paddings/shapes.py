@@ -23,7 +23,7 @@ from sdyopt.partition.paddings.collectives import slice_replicated
 
 
 def pad_function(function: FuncOp, padder: Padder) -> None:
-    """Pads the type of a private function; inputs and outputs of others must have even shards."""
+    """Pads the type of a private function; inputs and outputs of others must divide into equal shards."""
     type: FunctionType = function.function_type
     inputs: list[Type] = []
     results: list[Type] = []
