@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 from sdyopt.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, STRING_EXTENT
 from sdyopt.asm.symbol_names import symbol_text
-from sdyopt.explain.culprit import argument, attribute, attribute_name, first_of, result, text, within
-from sdyopt.explain.suggest import backticked, did_you_mean, listed
-from sdyopt.explain.table import Case, Explanation, explains
+from sdyopt.error_help.culprit import argument, attribute, attribute_name, first_of, result, text, within
+from sdyopt.error_help.suggest import backticked, did_you_mean, listed
+from sdyopt.error_help.table import Case, Explanation, explains
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.symbols import SymbolTableOp, nearest_symbol_table, symbol_name
 
-# The dialects to look in first for an operation whose dialect is missing.
+# The dialects that are searched first for an operation that is written without its dialect.
 _USUAL_DIALECTS = ("stablehlo", "sdy", "func", "chlo", "mesh")
 _STRING = re.compile(f"({STRING_EXTENT})")
 _WORD = re.compile(BARE_ID)
@@ -30,7 +30,7 @@ def _unknown_operation(case: Case) -> Explanation:
     name = case["name"]
     if "." in name:
         return Explanation(help=_similar_operation(name, case.dialects), token=case.offset)
-    owners = [d for d in _dialects_by_use(case.dialects) if _has_operation(case.dialects, d, name)]
+    owners = [d for d in _usual_dialects_first(case.dialects) if _has_operation(case.dialects, d, name)]
     if owners:
         return Explanation(help=f"write the dialect, too: `{owners[0]}.{name}`", token=case.offset)
     candidates = [f"{d}.{op}" for d in _USUAL_DIALECTS for op in _operations(case.dialects, d)]
@@ -83,7 +83,7 @@ def _has_operation(dialects: DialectTable, namespace: str, mnemonic: str) -> boo
     return mnemonic in _operations(dialects, namespace)
 
 
-def _dialects_by_use(dialects: DialectTable) -> list[str]:
+def _usual_dialects_first(dialects: DialectTable) -> list[str]:
     return [*_USUAL_DIALECTS, *(name for name in dialects.names() if name not in _USUAL_DIALECTS)]
 
 
@@ -92,10 +92,10 @@ def _dialects_by_use(dialects: DialectTable) -> list[str]:
 
 @explains(r"^use of undeclared SSA value name")
 def _undeclared_value(case: Case) -> Explanation:
-    """Suggests a value that the same function defines before the use."""
+    """Suggests a value with a similar name that the same function defines before the use."""
     name = _token(case, SSA_ID)
     start = max((m.start() for m in _TOP_LEVEL_FUNCTION.finditer(case.text, 0, case.offset)), default=0)
-    # Numbered values resemble each other without being meant.
+    # Names such as %12 and %13 are similar by chance.
     names = [] if name[1:2].isdigit() else [m[1] for m in _LOCAL_NAME.finditer(case.text, start, case.offset)]
     help = did_you_mean(name, reversed(names))
     return Explanation(
@@ -127,7 +127,7 @@ def _undefined_block(case: Case) -> Explanation:
 
 @explains(r"^undefined symbol alias id '(?P<name>[^']*)'")
 def _undefined_alias(case: Case) -> Explanation:
-    # The position is behind the name.
+    # The position is after the name.
     line_start = case.text.rfind("\n", 0, case.offset) + 1
     starts = [(case.text.rfind(sigil + case["name"], line_start, case.offset), sigil) for sigil in "#!"]
     start, sigil = max(starts)
@@ -182,7 +182,7 @@ def _public_declaration(_: Case) -> Explanation:
 
 
 def symbol_help(case: Case, name: str, op_name: str) -> str:
-    """A similar symbol of an operation, or all of them."""
+    """Suggests a similar symbol that an operation of this name defines, or lists all such symbols."""
     table = None if case.op is None else nearest_symbol_table(case.op)
     if not isinstance(table, SymbolTableOp):
         return ""
@@ -209,7 +209,7 @@ def _missing_attribute(case: Case) -> Explanation:
 
 
 def _declared(case: Case) -> set[str]:
-    """The names of the attributes that the class of the operation declares."""
+    """The names of the attributes and regions that the class of the operation declares."""
     assert case.op is not None
     return {getattr(field, "name", "") for field in type(case.op).fields.values()}
 
@@ -221,7 +221,7 @@ def _wrong_attribute(case: Case) -> Explanation:
 
 @explains(r"(?P<word>argument|result)s may only have dialect attributes")
 def _plain_attribute(case: Case) -> Explanation:
-    """The attribute without a namespace, by the same check as in the verifier."""
+    """Finds the first attribute without a dialect prefix, as the verifier does."""
     if not isinstance(case.op, FunctionOpInterface):
         return Explanation()
     is_argument = case["word"] == "argument"
@@ -231,7 +231,7 @@ def _plain_attribute(case: Case) -> Explanation:
             if "." not in name:
                 meant = "`sdy.sharding`" if name == "sharding" else f"`dialect.{name}`"
                 value = argument(index) if is_argument else result(index)
-                help = f"the name of the attribute starts with that of a dialect: {meant}"
+                help = f"write the name of the attribute with that of its dialect: {meant}"
                 return Explanation([within(value, attribute_name(name))], help)
     return Explanation()
 
@@ -271,6 +271,6 @@ def _unknown_kind(case: Case) -> Explanation:
 
 
 def _token(case: Case, pattern: str) -> str:
-    """The token at the position of the diagnostic."""
+    """The token of this form at the position of the diagnostic; empty if there is none."""
     match = re.compile(pattern).match(case.text, max(0, case.offset))
     return "" if match is None else match[0]

@@ -1,23 +1,23 @@
 """Culprits: pieces of a statement, found step by step.
 
-A step narrows a span of tokens, and returns None where the source does not have the piece:
+A step narrows a span of tokens to a piece, and returns None where the span does not have that piece:
 
     narrow(statement, argument(1), attribute("sdy.sharding"), text('"modle"'))
 
-Pieces are those of the custom syntax of functions and sdy operations, and of the generic syntax.
+Steps find pieces by their form, in the generic syntax and in the custom syntax of functions and operations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from sdyopt.explain.statement import Span, Statement
+from sdyopt.error_help.statement import Span, Statement
 
 Step = Callable[[Statement, Span], Span | None]
 
 
 def narrow(statement: Statement, *steps: Step) -> Span | None:
-    """The span after all steps, without those that find nothing; None if none does."""
+    """The span after all steps, skipping those that find nothing; None if no step finds anything."""
     span, is_found = statement.whole, False
     for step in steps:
         narrower = step(statement, span)
@@ -27,7 +27,7 @@ def narrow(statement: Statement, *steps: Step) -> Span | None:
 
 
 def text(wanted: str, nth: int = 0) -> Step:
-    """An occurrence of a text, by default the first."""
+    """An occurrence of a text, by default the first; a negative `nth` counts from the last."""
 
     def step(statement: Statement, span: Span) -> Span | None:
         found = statement.find_all(wanted, span)
@@ -68,13 +68,13 @@ def within(*steps: Step) -> Step:
 
 
 def attribute(name: str) -> Step:
-    """`name = value` in a dictionary."""
+    """The first `name = value`, in a dictionary or elsewhere in the statement."""
 
     def step(statement: Statement, span: Span) -> Span | None:
         for wanted in (name, f'"{name}"'):
-            for start, last in statement.find_all(wanted, span):
-                if last < span.last and statement.tokens[last].text == "=":
-                    return Span(start, _end_of_item(statement, last, span))
+            for start, equals in statement.find_all(wanted, span):
+                if equals < span.end and statement.tokens[equals].text == "=":
+                    return Span(start, _end_of_item(statement, equals, span))
         return None
 
     return step
@@ -91,7 +91,7 @@ def attribute_name(name: str) -> Step:
 
 
 def argument(index: int) -> Step:
-    """An argument of a function, with its type and attributes; its attributes in the generic syntax."""
+    """An argument of a function, with its type and attributes; in the generic syntax, its attributes only."""
 
     def step(statement: Statement, span: Span) -> Span | None:
         opening = statement.index_of("(", span, depth=0)
@@ -102,7 +102,7 @@ def argument(index: int) -> Step:
 
 
 def result(index: int) -> Step:
-    """A result of a function, with its type and attributes; its attributes in the generic syntax."""
+    """A result of a function, with its type and attributes; in the generic syntax, its attributes only."""
 
     def step(statement: Statement, span: Span) -> Span | None:
         generic = _item_of_attribute(statement, span, "res_attrs", index)
@@ -117,11 +117,11 @@ def result(index: int) -> Step:
 
 
 def list_after(word: str) -> Step:
-    """The first list in brackets after a word: `in_shardings=[…]`, `per_value<[…]>`."""
+    """The first list in square brackets after a word: `in_shardings=[…]`, `per_value<[…]>`."""
 
     def step(statement: Statement, span: Span) -> Span | None:
         found = statement.find_all(word, span)
-        opening = statement.index_of("[", Span(found[0].last, span.last)) if found else None
+        opening = statement.index_of("[", Span(found[0].end, span.end)) if found else None
         if opening is None or opening not in statement.closing:
             return None
         return Span(opening, statement.closing[opening] + 1)
@@ -130,7 +130,7 @@ def list_after(word: str) -> Step:
 
 
 def item_of(word: str, index: int) -> Step:
-    """An item of the first list in brackets after a word."""
+    """An item of the first list in square brackets after a word."""
 
     def step(statement: Statement, span: Span) -> Span | None:
         items = list_after(word)(statement, span)
@@ -140,7 +140,7 @@ def item_of(word: str, index: int) -> Step:
 
 
 def brackets(opening: str = "[", nth: int = 0) -> Step:
-    """The nth bracket of a kind, with its contents."""
+    """The nth pair of brackets of a kind, with its contents."""
 
     def step(statement: Statement, span: Span) -> Span | None:
         found = [i for i in range(*span) if statement.tokens[i].text == opening and i in statement.closing]
@@ -160,27 +160,17 @@ def item(index: int) -> Step:
     return step
 
 
-def operand(index: int) -> Step:
-    """An operand, by position in the text."""
-
-    def step(statement: Statement, span: Span) -> Span | None:
-        found = [i for i in range(*span) if statement.tokens[i].kind == "VALUE"]
-        return Span(found[index], found[index] + 1) if index < len(found) else None
-
-    return step
-
-
 def trailing_types(statement: Statement, span: Span) -> Span | None:
-    """What follows the last colon outside of brackets: the types."""
+    """The types: what follows the last colon outside of brackets, without a trailing location."""
     colons = [i for i in range(*span) if statement.tokens[i].text == ":" and statement.depths[i] == 0]
-    if not colons or colons[-1] + 1 >= span.last:
+    if not colons or colons[-1] + 1 >= span.end:
         return None
-    end = statement.index_of("loc", Span(colons[-1], span.last), depth=0)
-    return Span(colons[-1] + 1, span.last if end is None else end)
+    end = statement.index_of("loc", Span(colons[-1], span.end), depth=0)
+    return Span(colons[-1] + 1, span.end if end is None else end)
 
 
 def operand_type(index: int) -> Step:
-    """The type of an operand, in a function type or a list of types."""
+    """The type of an operand, in a function type or a list of types; the first one if the list is shorter."""
 
     def step(statement: Statement, span: Span) -> Span | None:
         types = trailing_types(statement, span)
@@ -195,7 +185,7 @@ def operand_type(index: int) -> Step:
 
 
 def result_type(index: int = 0) -> Step:
-    """The type of a result, in a function type or a list of types."""
+    """The type of a result, in a function type or a list of types; the first one if the list is shorter."""
 
     def step(statement: Statement, span: Span) -> Span | None:
         types = trailing_types(statement, span)
@@ -205,9 +195,9 @@ def result_type(index: int = 0) -> Step:
         if arrow is None:
             listed = _listed_types(statement, types)
             return listed[index] if index < len(listed) else listed[0]
-        if arrow + 1 < types.last and statement.tokens[arrow + 1].text == "(":
+        if arrow + 1 < types.end and statement.tokens[arrow + 1].text == "(":
             return _item(statement, arrow + 1, index)
-        return Span(arrow + 1, types.last) if arrow + 1 < types.last else None
+        return Span(arrow + 1, types.end) if arrow + 1 < types.end else None
 
     return step
 
@@ -219,11 +209,11 @@ def _listed_types(statement: Statement, types: Span) -> list[Span]:
         if statement.tokens[index].text == "," and statement.depths[index] == 0:
             spans.append(Span(first, index))
             first = index + 1
-    return [*spans, Span(first, types.last)]
+    return [*spans, Span(first, types.end)]
 
 
 def _type_at(statement: Statement, start: int) -> Span | None:
-    """The type that starts at a token: a word, with its brackets."""
+    """The type that starts at a token: a word, with the brackets that follow it, if any."""
     if start >= len(statement.tokens):
         return None
     closing = statement.closing.get(start + 1)
@@ -237,18 +227,18 @@ def _item(statement: Statement, opening: int, index: int) -> Span | None:
 
 def _item_of_attribute(statement: Statement, span: Span, name: str, index: int) -> Span | None:
     found = attribute(name)(statement, span)
-    if found is None or found.last - found.first < 3:
+    if found is None or found.end - found.first < 3:
         return None
     return _item(statement, found.first + 2, index)
 
 
 def _end_of_item(statement: Statement, index: int, span: Span) -> int:
-    """The end of the item of a list that contains a token; outside of brackets, types end it, too."""
+    """The end of the list item that contains a token: a comma, a closing bracket or, if in none, a colon."""
     depth = statement.depths[index]
     ends = (",",) if depth else (",", ":")
-    for end in range(index, span.last):
+    for end in range(index, span.end):
         if statement.depths[end] < depth:
             return end
         if statement.depths[end] == depth and statement.tokens[end].text in ends:
             return end
-    return span.last
+    return span.end

@@ -10,7 +10,7 @@ from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.explain.culprit import (
+from sdyopt.error_help.culprit import (
     Step,
     argument,
     attribute,
@@ -23,14 +23,14 @@ from sdyopt.explain.culprit import (
     text,
     within,
 )
-from sdyopt.explain.names import symbol_help
-from sdyopt.explain.suggest import counted, did_you_mean, listed, sentences
-from sdyopt.explain.table import Case, Explanation, explains
+from sdyopt.error_help.names import symbol_help
+from sdyopt.error_help.suggest import counted, did_you_mean, listed, sentences
+from sdyopt.error_help.table import Case, Explanation, explains
 from sdyopt.ir.operation import Op
 from sdyopt.ir.sub_elements import nested_attributes
 from sdyopt.ir.traits import FUNCTION
 
-# The words before the message about the sharding of one of several values.
+# How a message about one of several shardings says which value it is about.
 _VALUE = re.compile(
     r"(?P<word>arg|result|operand|in_shardings|out_shardings) (?:(?P<index>\d+) )?- "
     r"|(?P<group>operand|result) (?:shape|sharding)[^.]* at index (?P<at>\d+)"
@@ -40,7 +40,7 @@ _LISTS = {"operand": "in_shardings", "in_shardings": "in_shardings", "out_shardi
 
 
 def _value(case: Case) -> list[Step]:
-    """The steps to the sharding of the value that the message names."""
+    """The steps to the sharding of the value that the message names; none if it names no value."""
     match = _VALUE.search(case.match.string)
     if match is None:
         return []
@@ -52,12 +52,13 @@ def _value(case: Case) -> list[Step]:
 
 
 def _in_value(case: Case, *steps: Step) -> list[Step]:
-    """Steps in the sharding of the value that the message names, or in the only one."""
+    """Steps within the sharding of the value that the message names, or within the whole statement."""
     value = _value(case)
     return [first_of(within(*value, *steps), *value)]
 
 
-# The list of dimension shardings: the first one in brackets, after the axes of a collective.
+# The list of dimension shardings: the first list in square brackets; in a collective, which lists axes first,
+# that after `out_sharding`.
 _DIMENSIONS = first_of(list_after("out_sharding"), brackets("["))
 
 
@@ -114,7 +115,7 @@ def _duplicate_axis(case: Case) -> Explanation:
 
 
 def _second(wanted: str) -> Step:
-    """The second occurrence of a text in the first sharding where it occurs twice, or the first."""
+    """The second occurrence of a text; the first if there is no second."""
     return first_of(text(wanted, 1), text(wanted))
 
 
@@ -127,7 +128,8 @@ def _duplicate_mesh_axis(case: Case) -> Explanation:
 def _sub_axis(case: Case) -> Explanation:
     return Explanation(
         [*_value(case), text(case["axis"])],
-        '`"axis":(P)S` is the sub-axis of size S after sub-axes of total size P; P times S divides the axis',
+        '`"axis":(P)S` is the sub-axis of size S after sub-axes of total size P; '
+        "P times S divides the size of the axis",
     )
 
 
@@ -170,7 +172,7 @@ def _unknown_mesh(case: Case) -> Explanation:
 @explains(
     r"total product of axis sizes must match total number of device ids, got: (?P<size>\d+) != (?P<ids>\d+)"
 )
-def _devicecounted(case: Case) -> Explanation:
+def _device_count(case: Case) -> Explanation:
     return Explanation(
         [attribute("device_ids")],
         f"list {case['size']} device ids, or none: the default is 0 to {int(case['size']) - 1}",
@@ -201,7 +203,7 @@ def _wrong_rank(case: Case) -> Explanation:
 
 
 @explains(r"shardings don't match number of values: (?P<got>\d+) shardings vs (?P<values>\d+) values")
-def _wrongcounted(case: Case) -> Explanation:
+def _sharding_count(case: Case) -> Explanation:
     word = re.search(r"(operand|result|in_shardings|out_shardings) shardings don't", case.match.string)
     name = "" if word is None else _LISTS.get(word[1], "out_shardings")
     return Explanation(
@@ -218,12 +220,12 @@ def _priority_of_empty(case: Case) -> Explanation:
     )
 
 
-@explains(r"dim (?P<dim>\d+) with size (?P<size>\d+) is not divisible by its sharded size (?P<ways>\d+)")
+@explains(r"dim (?P<dim>\d+) with size (?P<size>\d+) is not divisible by its sharded size (?P<divisor>\d+)")
 def _not_divisible(case: Case) -> Explanation:
     return Explanation(
         _dimension(case, case["dim"]),
         f"shard the dimension along axes whose sizes divide {case['size']}, or pad it to a multiple of "
-        f"{case['ways']}",
+        f"{case['divisor']}",
     )
 
 
@@ -264,7 +266,7 @@ def _undefined_manual_axis(op: Op | None) -> str | None:
     return next((name for axes in manual for name in axes.names if name not in known), None)
 
 
-@explains(r"dimension size (?P<size>\d+) is not divisible by the manual axes size (?P<ways>\d+)")
+@explains(r"dimension size (?P<size>\d+) is not divisible by the manual axes size \d+")
 def _manual_size(case: Case) -> Explanation:
     return Explanation(help=f"use manual axes whose sizes divide {case['size']}, or pad the dimension")
 
@@ -286,7 +288,8 @@ def _collective_result(case: Case) -> Explanation:
 @explains(r"can't apply (?P<word>\S+) axis (?P<axis>\S+) to operand sharding on dimension (?P<dim>\d+)")
 def _collective_axis(case: Case) -> Explanation:
     return Explanation(
-        [within(brackets("["), item(int(case["dim"])))], "the operand is not sharded along this axis last"
+        [within(brackets("["), item(int(case["dim"])))],
+        f"the axes of the operand's dimension {case['dim']} do not end with this axis",
     )
 
 

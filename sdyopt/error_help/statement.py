@@ -1,7 +1,7 @@
-"""The tokens of one statement in the source, without those of nested regions, and what is where in it.
+"""The tokens of one statement in the source, without those of nested regions, and searches in them.
 
-Diagnostics have the position of a statement. Attributes, types and names in it have none, because equal ones
-are one object; they are found by their text.
+Diagnostics have the position of a statement. Attributes and types in it have none, because equal ones are the
+same object; they are found by their text.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ _REGION_START = re.compile(
     rf"{TRIVIA}(?:%|\^{SUFFIX_ID}|{STRING_EXTENT}{TRIVIA}\(|[A-Za-z_]\w*\.[\w.$]++(?!{TRIVIA}[=,}}])"
     rf"|{BARE_ID}{TRIVIA}[%@])"
 )
-# The next line continues a statement if it starts, or this one ends, with one of these.
+# A statement continues on the next line if its last token before the line break is in _CONTINUES_BEFORE, or
+# the first token after it in _CONTINUES_AFTER.
 _CONTINUES_BEFORE = frozenset({":", "->", ",", "=", "attributes", "to", "x"})
 _CONTINUES_AFTER = frozenset({":", "->", ",", "=", "{", "(", "[", "<", "attributes", "loc"})
 
 
 class Span(NamedTuple):
-    """A range of tokens; `last` is exclusive."""
+    """A range of tokens; `end` is exclusive."""
 
     first: int
-    last: int
+    end: int
 
 
 class Statement:
-    """The statement that starts at an offset of a text, as far as it is before another offset.
+    """The statement that starts at an offset of a text, cut at the offset `limit`.
 
-    Where several statements are on one line, it includes those that follow.
+    It includes further statements on the line where it ends.
     """
 
     def __init__(self, text: str, offset: int, limit: int | None = None) -> None:
@@ -45,7 +46,7 @@ class Statement:
         self.closing: dict[int, int] = {}
         # The number of open brackets around each token.
         self.depths: list[int] = []
-        # Where reading ended.
+        # The offset at which reading ended.
         self.end = self._read(offset)
 
     @property
@@ -54,7 +55,7 @@ class Statement:
 
     def offsets(self, span: Span) -> tuple[int, int]:
         """The start and end of a span in the text."""
-        return self.tokens[span.first].start, self.tokens[span.last - 1].end
+        return self.tokens[span.first].start, self.tokens[span.end - 1].end
 
     # --- Finding ------------------------------------------------------------------------------
 
@@ -66,7 +67,7 @@ class Statement:
         first, size, tokens = wanted[0], len(wanted), self.tokens
         return [
             Span(index, index + size)
-            for index in range(within.first, within.last - size + 1)
+            for index in range(within.first, within.end - size + 1)
             if tokens[index].text == first and [t.text for t in tokens[index : index + size]] == wanted
         ]
 
@@ -83,8 +84,8 @@ class Statement:
         return [*spans, Span(first, closing)]
 
     def index_of(self, text: str, within: Span, depth: int | None = None) -> int | None:
-        """The first token with this text, at this depth if one is given."""
-        for index in range(within.first, within.last):
+        """The index of the first token with this text, at this depth if one is given."""
+        for index in range(within.first, within.end):
             if self.tokens[index].text == text and depth in (None, self.depths[index]):
                 return index
         return None
@@ -113,7 +114,7 @@ class Statement:
             position = token.end
 
     def _close(self, bracket: str, open_brackets: list[int]) -> bool:
-        """Closes the innermost bracket of this kind; False if there is none."""
+        """Closes the innermost open bracket of this kind and those in it; False if there is none."""
         while open_brackets:
             opening = open_brackets.pop()
             if _CLOSING[self.tokens[opening].kind] == bracket:
@@ -147,7 +148,7 @@ _BRACE = re.compile(rf"{STRING_EXTENT}?|//[^\r\n]*|[{{}}]")
 
 
 def _end_of_region(text: str, position: int, limit: int) -> int:
-    """The end of the region whose opening brace is before `position`; `limit` if it is not before that."""
+    """The offset after the region whose opening brace is before `position`; `limit` if it ends later."""
     depth = 1
     for match in _BRACE.finditer(text, position, limit):
         depth += {"{": 1, "}": -1}.get(match[0], 0)

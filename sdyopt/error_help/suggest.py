@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 
 from sdyopt.diagnostics.usage import closest
 
-# A longer list of names is shortened to this number.
+# A list with more names is shortened to this number.
 MAX_LISTED = 8
-# Comparing many or long names takes long.
+# Comparing names is slow, so no more names than this are compared, and no longer ones.
 MAX_COMPARED, MAX_LENGTH = 5_000, 100
 
 

@@ -11,27 +11,27 @@ from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.ids import PARSE_ERROR
 from sdyopt.diagnostics.location import FileRange, Location, UnknownLoc, resolve_file_location
 from sdyopt.diagnostics.source import Source
-from sdyopt.explain import names, shapes, shardings, syntax
-from sdyopt.explain.culprit import Step, attribute, first_of, narrow, only
-from sdyopt.explain.op_offsets import OpOffsets
-from sdyopt.explain.statement import Statement
-from sdyopt.explain.table import EXPLANATIONS, Case, Explanation
+from sdyopt.error_help import names, shapes, shardings, syntax
+from sdyopt.error_help.culprit import Step, attribute, first_of, narrow, only
+from sdyopt.error_help.op_offsets import OpOffsets
+from sdyopt.error_help.statement import Statement
+from sdyopt.error_help.table import EXPLANATIONS, Case, Explanation
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 
 # The modules whose functions fill the table.
 TOPICS = (names, shardings, shapes, syntax)
 
-# What a message quotes: names, types, symbols.
+# What a message names: texts in quotes, and symbols.
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")
 _ATTRIBUTE_NAME = re.compile(r"\b[a-z]\w{3,}")
-# A message may contain a whole operation. What counts is at its start.
+# A message may contain the text of a whole operation, so only its start is searched.
 _MAX_SEARCHED = 500
-# All statements together are this many times as long as the source, at most: on a line of many statements,
-# each one includes those that follow. From then on, only the start of a statement is searched.
+# On a line of many statements, each one is read with those that follow it. To bound the time, all statements
+# together are at most this many times as long as the source; after that, only the start of each is read.
 _READS_OF_SOURCE = 4
 _MIN_CHARACTERS = 200
-# Punctuation is not underlined.
+# Only the first character of these tokens is underlined.
 _NOT_UNDERLINED = frozenset({"->", "...", "{-#", "#-}"})
 
 
@@ -42,11 +42,11 @@ class Explainer:
         self._source = source
         self._dialects = dialects
         self._options = options
-        # The characters of statements that may still be read.
+        # How many characters may still be read as statements.
         self.characters_left = _READS_OF_SOURCE * len(source.text)
 
     def complete(self, diagnostic: Diagnostic) -> None:
-        """Sets the culprit and the help of a diagnostic, unless it has them."""
+        """Sets the culprit and the help of a diagnostic, and the culprits of its notes, where it has none."""
         offset = self._offset(diagnostic.location, diagnostic.operation)
         statement = None if offset < 0 else self._statement(offset)
         explanation = self._explain(diagnostic, offset, statement)
@@ -57,7 +57,7 @@ class Explainer:
             self._locate(note, diagnostic)
 
     def _statement(self, offset: int) -> Statement:
-        """The statement at an offset, or its start if many were read before."""
+        """The statement at an offset, or only its start if much of the source was read before."""
         statement = Statement(self._source.text, offset, offset + max(self.characters_left, _MIN_CHARACTERS))
         self.characters_left -= statement.end - offset
         return statement
@@ -71,7 +71,7 @@ class Explainer:
         return Explanation()
 
     def _locate(self, note: Diagnostic, diagnostic: Diagnostic) -> None:
-        """Sets the culprit of a note at another operation, if its location is not in the source."""
+        """Sets the culprit of a note that has another location than its diagnostic."""
         if note.culprit is None and note.location is not diagnostic.location:
             offset = self._offset(note.location, None)
             if offset >= 0:
@@ -104,13 +104,13 @@ class Explainer:
 
     def _offset(self, location: Location, op: Op | None) -> int:
         """The offset of a location in the source, or of the operation that has it; -1 if there is none."""
-        source, place = self._source, resolve_file_location(location)
-        if place is not None and place.file == source.name:
-            offset = source.offset_of(place.line, place.column)
+        source, point = self._source, resolve_file_location(location)
+        if point is not None and point.file == source.name:
+            offset = source.offset_of(point.line, point.column)
             is_inside = offset is not None and 0 <= offset <= len(source.text)
-            if offset is not None and is_inside and (op is None or _is_operation(source.text, offset, op)):
+            if offset is not None and is_inside and (op is None or _is_on_line(source.text, offset, op)):
                 return offset
-        if op is None and (isinstance(location, UnknownLoc) or (place and place.file == source.name)):
+        if op is None and (isinstance(location, UnknownLoc) or (point and point.file == source.name)):
             return -1
         found = self._op_offsets.find(location, op)
         return -1 if found is None else found
@@ -129,15 +129,18 @@ def _token_at(text: str, offset: int) -> Token | None:
     return token if token.start == offset and token.end > offset else None
 
 
-def _is_operation(text: str, offset: int, op: Op) -> bool:
-    """Whether the line at an offset has the operation; a location may say so for a line of another file."""
+def _is_on_line(text: str, offset: int, op: Op) -> bool:
+    """Whether the line at an offset contains the name of the operation.
+
+    It may not: a `loc(…)` of the program may have the name of this source and yet mean another text.
+    """
     start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
     mnemonic = op.signature.name.rpartition(".")[2]
     return mnemonic in text[start : end if end >= 0 else len(text)]
 
 
 def _named_pieces(diagnostic: Diagnostic) -> list[Step]:
-    """The steps to what the message quotes, except the operation's name, or to an attribute that it names."""
+    """The steps to what the message quotes, except the operation's name, and to attributes that it names."""
     op, message = diagnostic.operation, diagnostic.message[:_MAX_SEARCHED]
     quoted = [match[match.lastindex or 0] for match in _QUOTED.finditer(message)]
     pieces = [only(piece) for piece in quoted if op is None or piece != op.signature.name]

@@ -4,8 +4,8 @@
     def _unknown_axis(case: Case) -> Explanation:
         return Explanation([text(f'"{case["axis"]}"')], help="…")
 
-A message identifies a diagnostic: it is the wording of MLIR, StableHLO or Shardy, which other tools compare
-as well. The first pattern that occurs in a message explains it.
+A message identifies a diagnostic: its wording is that of MLIR, StableHLO or Shardy, on which other tools
+rely, too. The first pattern that occurs in a message explains it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sdyopt.explain.culprit import Step
-from sdyopt.explain.statement import Statement
+from sdyopt.error_help.culprit import Step
+from sdyopt.error_help.statement import Statement
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 
@@ -34,10 +34,10 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Case:
-    """A diagnostic to explain: its match, and what is known of it.
+    """A diagnostic to explain: the match of its message, and what is known of it.
 
-    `text` is the source and `offset` the position of the diagnostic in it, -1 if that is unknown. The
-    statement is that of `op`, or starts at `offset`.
+    `text` is the source and `offset` the position of the diagnostic in it, -1 if that is unknown. `statement`
+    starts at `offset`; `op` is the operation that the diagnostic is about.
     """
 
     match: re.Match[str]

@@ -6,8 +6,8 @@ import re
 from typing import NamedTuple
 
 from sdyopt.asm.lexical import BARE_ID, STRING_EXTENT
-from sdyopt.explain.suggest import did_you_mean
-from sdyopt.explain.table import Case, Explanation, explains
+from sdyopt.error_help.suggest import did_you_mean
+from sdyopt.error_help.table import Case, Explanation, explains
 from sdyopt.ir.floats import FLOAT_FORMATS
 
 _BRACE = re.compile(rf"{STRING_EXTENT}|//[^\r\n]*|[{{}}]")
@@ -84,14 +84,14 @@ def _attribute_value(case: Case) -> Explanation:
     return Explanation(help=f'write a string in quotes: `"{word}"`' if word else "")
 
 
-# The characters before a position that hints look at.
+# The number of characters before a position that hints look at.
 _MAX_BEFORE = 200
 
 
 class _Hint(NamedTuple):
-    """Help for a message where the line before and the text after the position have these forms.
+    """Help for a message where the line before the position and the text after it match these patterns.
 
-    Groups are inserted in the help.
+    Named groups of `before` and `after` are inserted in the help.
     """
 
     message: str
@@ -179,7 +179,7 @@ def _hinted(case: Case) -> Explanation:
 
 
 def _hint(case: Case) -> str | None:
-    """The help of the first hint for the message and the text at its position."""
+    """The help of the first hint that matches the message and the text at its position; None without one."""
     offset = max(0, case.offset)
     line = case.text[max(case.text.rfind("\n", 0, offset) + 1, offset - _MAX_BEFORE) : offset]
     for hint in _HINTS:
@@ -194,6 +194,6 @@ def _hint(case: Case) -> str | None:
 
 
 def _word_at(case: Case) -> str:
-    """The word at, or after spaces after, the position of the diagnostic."""
+    """The word at the position of the diagnostic, after whitespace if any; empty if there is none."""
     match = re.compile(rf"\s*({BARE_ID})").match(case.text, max(0, case.offset))
     return "" if match is None else match[1]

@@ -1,8 +1,8 @@
 """Where operations are in the source, for programs whose statements have locations of their own.
 
 The parser drops the offset of an operation that has a `loc(…)`. To find it, the source is parsed again, once
-as it is and once without its trailing locations, which leaves offsets in their place. This happens only when
-a diagnostic is shown, and at most once for a source.
+as it is and once without trailing locations, so that the location of each operation is its position. This
+happens only when a diagnostic is shown, and at most once for a source.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 
-# A location that is not the value of an alias or attribute; the tokens that may contain `loc(` are skipped.
+# The start of a trailing location; also matches what is no such location but may contain `loc(`: strings,
+# comments, and a location that is the value of an alias or attribute.
 _LOCATION = re.compile(rf"{STRING_EXTENT}|//[^\r\n]*|=[ \t\r\n]*loc\b|\bloc[ \t\r\n]*\(")
 
 
 class _Found(NamedTuple):
-    """What is kept of an operation of the source. `number` is its number in pre-order."""
+    """An operation of the source. `number` is its position in pre-order."""
 
     signature: OpSignature
     attributes: DictAttr
@@ -43,8 +44,8 @@ class OpOffsets:
         plain = Source(source.name, without_locations(source.text))
         named, bare = (_operations(each, dialects, options) for each in (source, plain))
         for number, (op, twin) in enumerate(zip(named, bare, strict=False)):
-            place = resolve_file_location(twin.location)
-            offset = None if place is None else plain.offset_of(place.line, place.column)
+            point = resolve_file_location(twin.location)
+            offset = None if point is None else plain.offset_of(point.line, point.column)
             if offset is not None:
                 self._by_location.setdefault(op.location, []).append(
                     _Found(op.signature, op.attributes, offset, number)
@@ -53,8 +54,8 @@ class OpOffsets:
     def find(self, location: Location, op: Op | None) -> int | None:
         """The offset of the operation with this location that resembles `op` most; None if there is none.
 
-        After a pass, an operation is not what it was in the source, but has its location. An unknown location
-        says nothing, so the operation must be the same.
+        A pass may change an operation but keeps its location. Many operations have an unknown location, so
+        such an operation must have the same signature and discardable attributes as in the source.
         """
         found = self._by_location.get(location, [])
         if op is None or not found:
@@ -70,7 +71,7 @@ class OpOffsets:
 
 
 def _resemblance(found: _Found, op: Op) -> tuple[bool, ...]:
-    """Larger for a better match."""
+    """A tuple that is greater the more the two operations have in common."""
     return (
         found.signature.name == op.signature.name,
         found.signature is op.signature,
@@ -79,7 +80,7 @@ def _resemblance(found: _Found, op: Op) -> tuple[bool, ...]:
 
 
 def _number(op: Op) -> int:
-    """The number of an operation in its module, in pre-order."""
+    """The position of an operation in its module, in pre-order."""
     root = op
     while (parent := root.parent_op) is not None:
         root = parent
@@ -96,7 +97,7 @@ def _operations(source: Source, dialects: DialectTable, options: ParseOptions) -
 
 
 def without_locations(text: str) -> str:
-    """The text with blanks in place of trailing locations, so that offsets stay the same."""
+    """The text with spaces in place of trailing locations, so that offsets stay the same."""
     parts, position = [], 0
     for match in _LOCATION.finditer(text):
         if match.start() < position or not match[0].startswith("loc"):

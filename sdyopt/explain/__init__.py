@@ -1,7 +1,0 @@
-"""Explains diagnostics: finds the culprit in the source, and says what to write instead.
-
-Diagnostics are worded and located as in MLIR, often at the start of a long operation. When one is shown to a
-person, an `Explainer` completes it: the excerpt underlines the axis, mesh, type, attribute or operand that is
-wrong, and `help:` suggests a fix. Explanations are keyed by message, which is the reference's and so does not
-change (`explain/table.py`). Nothing here is imported before there is a diagnostic to show.
-"""
