@@ -15,6 +15,7 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
 from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.notation.mesh_of_tiling import NotExpressible
 from sdyopt.notation.sharding_on_mesh import ShardingOnMesh
@@ -42,6 +43,8 @@ def partition_spec_text(subject: ShardingOnMesh) -> str:
         raise NotExpressible(
             f"axis {axis_ref_text(sharding.replicated_axes[0])} must not shard the open dimensions"
         )
+    if sharding.reduction is not ReductionKind.SUM:
+        raise NotExpressible(f"partial results are combined by {sharding.reduction}, not summed")
     if sharding.unreduced_axes:
         parts.append(f"unreduced={{{', '.join([repr(axis.name) for axis in sharding.unreduced_axes])}}}")
     return f"PartitionSpec({', '.join(parts)})"

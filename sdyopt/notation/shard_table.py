@@ -13,6 +13,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.notation.device_lists import devices_text
 from sdyopt.notation.device_tiling import DeviceTiling, Sharing, slice_of
 from sdyopt.notation.mesh_text import Shape
@@ -25,17 +26,28 @@ _LEGENDS = {
     Sharing.UNREDUCED: "a + b: the shard is the sum of what these devices have",
     Sharing.MANUAL: "a | b: the shards of these devices differ along manual axes",
 }
+_OTHER_REDUCTION = "a + b: these devices have partial results, and their {} is the shard"
 
 
-def shard_table(tiling: DeviceTiling, shape: Shape, width: int, rows: int | None) -> Iterator[str]:
-    """The shards with their devices, at most `rows` rows of them; None shows all."""
+def shard_table(
+    tiling: DeviceTiling,
+    shape: Shape,
+    width: int,
+    rows: int | None,
+    reduction: ReductionKind = ReductionKind.SUM,
+) -> Iterator[str]:
+    """The shards with their devices, at most `rows` rows of them; None shows all.
+
+    `reduction` combines the partial results of unreduced devices.
+    """
     if tiling.shard_count == 1:
         yield f"the whole tensor: {_plural(tiling)} {devices_text(tiling, 0, width - 30)}\n"
     else:
         yield from _grid(tiling, shape, width, rows) or _table(tiling, shape, width, rows)
     for group in tiling.subgroups:
         if group.size > 1 and group.sharing in _LEGENDS:
-            yield f"{_LEGENDS[group.sharing]}\n"
+            is_other = group.sharing is Sharing.UNREDUCED and reduction is not ReductionKind.SUM
+            yield f"{_OTHER_REDUCTION.format(reduction) if is_other else _LEGENDS[group.sharing]}\n"
 
 
 def _plural(tiling: DeviceTiling) -> str:

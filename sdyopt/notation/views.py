@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.sharding import sharding_text
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.notation.device_order import digits_of, order_of_digits
@@ -44,8 +45,13 @@ class ShardingView:
     problem: str = ""
 
     @property
+    def reduction(self) -> ReductionKind:
+        """How partial results along unreduced axes are combined."""
+        return ReductionKind.SUM if self.subject is None else self.subject.sharding.reduction
+
+    @property
     def device_tiling(self) -> DeviceTiling | None:
-        """The tiling, made explicit if it is uniform on a known mesh; None if there is none."""
+        """The devices of each shard; None for a single device, or if the devices are unknown."""
         if isinstance(self.tiling, DeviceTiling):
             return self.tiling
         mesh = None if self.subject is None else self.subject.mesh
@@ -98,7 +104,10 @@ def forms(view: ShardingView, mesh_version: int = 19, max_devices: int | None = 
         "mesh dialect": lambda subject: mesh_dialect_text(subject, mesh_version),
     }
     yield _form("sdy", view, writers["sdy"])
-    yield from _gspmd_forms(view.tiling, max_devices)
+    if view.reduction is ReductionKind.SUM:
+        yield from _gspmd_forms(view.tiling, max_devices)
+    else:
+        yield Form("GSPMD V2", problem=f"partial results are combined by {view.reduction}, not summed")
     for notation in ("PartitionSpec", "mesh dialect"):
         yield _form(notation, view, writers[notation])
 

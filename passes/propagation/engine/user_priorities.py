@@ -121,7 +121,7 @@ class UserPriorities:
         assert mesh is not None
         replicated = [*sharding.replicated_axes, *deferred_axes]
         replicated.sort(key=lambda axis: mesh_order(axis, mesh))
-        return TensorSharding(sharding.mesh_or_ref, dims, tuple(replicated), sharding.unreduced_axes)
+        return sharding.with_dims(dims).with_replicated_axes(tuple(replicated))
 
 
 def _with_priority(current: TensorSharding, original: TensorSharding, priority: int) -> TensorSharding:
@@ -132,7 +132,7 @@ def _with_priority(current: TensorSharding, original: TensorSharding, priority: 
             dims[index] = _without_priority(dim)
             restored_axes.update(dim.axes)
     replicated = tuple([axis for axis in current.replicated_axes if axis not in restored_axes])
-    return TensorSharding(current.mesh_or_ref, tuple(dims), replicated, current.unreduced_axes)
+    return current.with_dims(dims).with_replicated_axes(replicated)
 
 
 def _without_priority(dim: DimensionSharding) -> DimensionSharding:

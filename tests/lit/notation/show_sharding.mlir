@@ -68,3 +68,12 @@
 // TABLE-NEXT: 1        0:4503599627370496  4:8
 // TABLE-NEXT: … and 1048574 more shards; --sharding-rows=0 shows all
 // TABLE:      GSPMD V2       {devices=[1024,1,1024]<=[1048576]}
+
+// Partial results may be combined by a maximum or a minimum. GSPMD and PartitionSpec have sums only.
+// RUN: sdy-opt '--show-sharding=<@mesh, [{"x"}], unreduced=max{"y"}>' --mesh=x=2,y=2 | filecheck %s --check-prefix=MAX
+// RUN: sdy-opt '--show-sharding=<@mesh, [[0]], partial = max[1]>' --mesh=x=2,y=2 | filecheck %s --check-prefix=MAX
+// MAX: a + b: these devices have partial results, and their max is the shard
+// MAX: sdy            #sdy.sharding<@mesh, [{"x"}], unreduced=max{"y"}>
+// MAX-NEXT: GSPMD V2       none: partial results are combined by max, not summed
+// MAX-NEXT: PartitionSpec  none: partial results are combined by max, not summed
+// MAX-NEXT: mesh dialect   #mesh.shard<@mesh, {{\[\[}}0]], partial = max[1]>
