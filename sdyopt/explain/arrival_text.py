@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.value_shardings import owning_op
 from sdyopt.explain.input_names import block_or_result
 from sdyopt.explain.names import Names, axis_text

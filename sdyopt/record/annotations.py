@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, ShardingConstraintOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.dialects.sdy.value_shardings import owning_op
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import BlockArgument, OpResult, Value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sdyopt.dialects.func import CallOp
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import shardable_value, sharding_of
 from sdyopt.ir.operation import Op
