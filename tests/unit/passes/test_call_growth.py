@@ -17,7 +17,7 @@ from sdyopt.pipeline import Pass, Pipeline
 
 
 def chain(length: int, calls: int = 1) -> bytes:
-    """A chain of `length` functions, each of which calls the next one `calls` times, before one without calls."""
+    """A chain of `length` functions that each call the next one `calls` times; the last callee calls none."""
     functions = []
     for index in range(length):
         body = f"call @f{index + 1}() : () -> () " * calls
