@@ -1,4 +1,4 @@
-"""The command: exit codes, and errors without tracebacks."""
+"""The command: exit statuses, and errors without tracebacks."""
 
 from __future__ import annotations
 
