@@ -261,7 +261,7 @@ def test_edits_of_the_ir_can_be_verified() -> None:
         ({"skip_regions": True}, "module {...}"),
     ],
 )
-def test_printing_options(options: dict[str, Any], text: str) -> None:
+def test_as_text_has_the_options_of_printing(options: dict[str, Any], text: str) -> None:
     numbers = list(range(20))
     module = sdyopt.parse(
         f"func.func @f() -> tensor<20xi32> {{ %0 = stablehlo.constant dense<{numbers}> : tensor<20xi32>\n"
@@ -279,7 +279,7 @@ def test_resources_are_printed() -> None:
     assert '"0x04' not in sdyopt.parse(program).as_text(large_resource_limit=4)
 
 
-def test_representation() -> None:
+def test_the_repr_names_the_function_and_counts_operations() -> None:
     assert repr(sdyopt.parse(LAYER)) == "<sdyopt.Module @layer: 5 operations>"
 
 

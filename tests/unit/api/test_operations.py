@@ -81,7 +81,7 @@ def test_locations_name_the_line_of_the_python_program(dot: sdyopt.Operation) ->
     assert dot.results[0].location == location
 
 
-def test_types(dot: sdyopt.Operation) -> None:
+def test_types_have_a_shape_a_rank_and_an_element_type(dot: sdyopt.Operation) -> None:
     type = dot.results[0].type
     assert str(type) == "tensor<8x32xf32>"
     assert repr(type) == "Type(tensor<8x32xf32>)"

@@ -127,7 +127,7 @@ def test_an_exception_can_be_pickled() -> None:
         ("\0", "unexpected NUL character", ""),
     ],
 )
-def test_mistaken_inputs(program: str | bytes, message: str, help: str) -> None:
+def test_inputs_that_are_not_mlir_text_are_rejected(program: str | bytes, message: str, help: str) -> None:
     with pytest.raises(sdyopt.ParseError) as caught:
         sdyopt.parse(program)
     assert (caught.value.message, caught.value.id) == (message, "input-error")

@@ -27,7 +27,7 @@ def test_collectives_with_their_lines() -> None:
     assert repr(report) == "<sdyopt.Report: 1 collective, 8 devices>"
 
 
-def test_formats() -> None:
+def test_formats_of_a_report() -> None:
     module = sdyopt.parse(REDUCED, name="model.mlir").run(COLLECTIVES)
     report = module.report()
     assert report.to_dict() == json.loads(report.to_json())

@@ -33,7 +33,7 @@ def test_dimensions_axes_and_mesh() -> None:
     assert str(found.mesh) == '<["x"=2, "y"=4]>'
 
 
-def test_text() -> None:
+def test_text_of_a_sharding_and_its_parts() -> None:
     found = sharding('[{"x"}, {}], unreduced={"y"}')
     assert str(found) == '#sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y"}>'
     assert repr(found) == f"Sharding({found})"

@@ -83,7 +83,7 @@ def test_double_dash_ends_flags() -> None:
         (["--mlir-elide-elementsattrs-if-larger=x"], "'x' value invalid for uint argument!", ""),
     ],
 )
-def test_errors(argv: list[str], message: str, help: str) -> None:
+def test_invalid_arguments_are_errors_with_help(argv: list[str], message: str, help: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_arguments(argv)
     assert message in caught.value.message

@@ -82,7 +82,7 @@ def test_help_is_last() -> None:
     assert show("a", UnknownLoc(), help="write b") == "<unknown>:0: error: bad\nhelp: write b\n"
 
 
-def test_colors() -> None:
+def test_the_severity_is_colored_and_brackets_are_text() -> None:
     diagnostic = Diagnostic(Severity.ERROR, FileLoc("f", 1, 1), "bad [red]")
     text = render(diagnostic, Source("f", "a"), paint)
     assert "\x1b[1;31merror:\x1b[0m" in text

@@ -12,7 +12,7 @@ PROGRAM = b"module {\n}\n"
 
 
 @pytest.mark.parametrize("name", ["größe 日本", "-", "--cse", "'\"$(x) \\ %s", "a\nb"])
-def test_any_characters(name: str, tmp_path: Path) -> None:
+def test_a_name_may_have_any_characters(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(PROGRAM)
     printed = sdy_opt(f"./{name}", "-o", f"./{name}.out", folder=tmp_path)
     assert printed == (0, b"", b"")

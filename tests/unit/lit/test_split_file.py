@@ -15,6 +15,6 @@ def test_split_markers_of_the_driver_are_text() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "module {}", "//--- a\n//--- a\n"])
-def test_invalid_input(text: str) -> None:
+def test_a_text_without_parts_or_with_equal_names_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"named a|no `//--- NAME`"):
         split(text)

@@ -23,7 +23,7 @@ PATHS = Substitutions(Path("lit/a.mlir"), Path("tmp/lit/a.mlir.tmp"))
         ("%0 = %arg0, %{{.*}}", "%0 = %arg0, %{{.*}}"),  # SSA names and patterns
     ],
 )
-def test_paths(word: str, replaced: str) -> None:
+def test_substitutions_of_paths(word: str, replaced: str) -> None:
     assert PATHS.replace(word) == replaced
 
 

@@ -79,7 +79,7 @@ def test_runs_share_no_state(tools: Tools) -> None:
     ("arguments", "status"),
     [(("exit", "0"), 0), (("exit", "2"), 2), (("exit-text",), 1), (("kill",), -9), (("raise",), 134)],
 )
-def test_exit_status(tools: Tools, arguments: tuple[str, ...], status: int) -> None:
+def test_the_exit_status_is_that_of_a_process(tools: Tools, arguments: tuple[str, ...], status: int) -> None:
     assert run(tools, *arguments)[0] == status
 
 
@@ -129,7 +129,7 @@ def test_the_fork_server_ends_a_tool_that_takes_too_long(tools: Tools) -> None:
     assert run(tools, "wait")[0] == TIMEOUT_STATUS
 
 
-def test_another_filecheck(tmp_path: Path) -> None:
+def test_another_program_can_be_filecheck(tmp_path: Path) -> None:
     tools = Tools(tmp_path, filecheck="cat")
     assert run_program(tools, "FileCheck", text="input")[1] == "input"
     assert tools.command_of("filecheck") == "cat"

@@ -21,7 +21,7 @@ WITHOUT_HELP = {"input-missing", "input-empty-name", "output-directory"}
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
-def test_output(mistake: Mistake) -> None:
+def test_the_output_is_that_of_the_golden_file(mistake: Mistake) -> None:
     status, text = output_of(mistake)
     assert text == mistake.golden.read_text(encoding="utf-8")
     assert status in (1, 2)

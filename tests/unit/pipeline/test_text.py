@@ -45,7 +45,7 @@ def test_parse_and_print(text: str, printed: str) -> None:
         ("func.func(on-module)", "on-module runs on builtin.module: write it outside of func.func(…)"),
     ],
 )
-def test_help(text: str, help: str) -> None:
+def test_help_for_invalid_pipelines(text: str, help: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_pipeline(text, lookup)
     assert caught.value.help == help
@@ -82,7 +82,7 @@ UNWRAPPED = "expected pass pipeline to be wrapped with the anchor operation type
         ("func.func(two-passes)", "Can't add pass 'OnModulePass' restricted to 'builtin.module'"),
     ],
 )
-def test_errors(text: str, message: str) -> None:
+def test_invalid_pipelines_are_errors(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_pipeline(text, lookup)
     assert message in caught.value.message

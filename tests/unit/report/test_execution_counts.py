@@ -31,7 +31,9 @@ def times(text: str) -> list[Times | None]:
         (0, 1, 8, "EQ", None),
     ],
 )
-def test_trip_count(start: int, step: int, limit: int, direction: str, runs: int | None) -> None:
+def test_trip_count_of_constant_bounds(
+    start: int, step: int, limit: int, direction: str, runs: int | None
+) -> None:
     assert trip_count(start, step, limit, direction) == runs
 
 

@@ -47,7 +47,7 @@ def test_a_sharded_contracting_dimension() -> None:
     assert share == Fraction(1, 2)
 
 
-def test_a_convolution() -> None:
+def test_flops_of_a_convolution() -> None:
     (product,) = report(
         """
         func.func @main(%i: tensor<2x8x8x3xf32>, %k: tensor<3x3x3x16xf32>) -> tensor<2x8x8x16xf32> {

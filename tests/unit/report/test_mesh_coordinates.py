@@ -67,7 +67,7 @@ def test_a_large_mesh() -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_shardings(seed: int) -> None:
+def test_arithmetic_and_devices_agree_on_random_shardings(seed: int) -> None:
     randomly = random.Random(seed)
     sizes = {f"a{number}": randomly.choice([2, 3, 4, 6, 8, 12]) for number in range(randomly.randint(1, 3))}
     before, after = random_dims(sizes, randomly), random_dims(sizes, randomly)

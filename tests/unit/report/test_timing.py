@@ -17,7 +17,7 @@ def a_run() -> Timer:
     return root
 
 
-def test_tree() -> None:
+def test_the_tree_has_passes_below_their_pipeline() -> None:
     assert timing_report(a_run()).splitlines()[3:] == [
         "  Total Execution Time: 1.0000 seconds",
         "",
