@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
   interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ partition ‹ pipeline ‹ registry ‹ passes
-                                    registry ‹ notation ‹ report ‹ explain ‹ driver ‹ api ‹ cli ‹ lit
+                        registry ‹ notation ‹ report ‹ explain ‹ execution ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -27,8 +27,9 @@ MAY_IMPORT = {
     "notation": CORE,
     "report": (*CORE, "notation"),
     "explain": CORE,
-    "driver": (*CORE, "notation", "report", "explain"),
-    "api": (*CORE, "notation", "report", "explain", "driver"),
+    "execution": CORE,
+    "driver": (*CORE, "notation", "report", "explain", "execution"),
+    "api": (*CORE, "notation", "report", "explain", "execution", "driver"),
     "cli": (*CORE, "notation", "report", "explain", "driver", "api"),
     "lit": (*CORE, "notation", "report", "explain", "driver", "api", "cli"),
     "__main__": ("cli",),
@@ -37,7 +38,11 @@ MAY_IMPORT = {
 # The modules that may import each dependency, which is slow to import or a concern of one layer.
 USERS = {
     "click": ("sdyopt/cli",),
+    "jax": ("sdyopt/execution/worker",),
+    "jaxlib": ("sdyopt/execution/worker",),
     "lark": ("sdyopt/asm",),
+    "ml_dtypes": ("sdyopt/execution/worker",),
+    "numpy": ("sdyopt/execution/worker",),
     "pytest": ("sdyopt/lit",),
     "rich": (
         "sdyopt/report",
