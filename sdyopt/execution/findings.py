@@ -27,7 +27,13 @@ def findings(
         yield Diagnostic(Severity.WARNING, location, message, id=NOT_VALIDATED)
         return
     for result in validation.results:
-        if not result.is_equal:
+        if result.is_unstable:
+            message = (
+                f"not validated: result #{result.index} of @{validation.name} differs by {result.error:.2g} "
+                "times its largest element, but so it does if only the inputs are rounded differently"
+            )
+            yield Diagnostic(Severity.WARNING, location, message, id=NOT_VALIDATED)
+        elif not result.is_equal:
             yield _difference(result, validation, before)
         elif result.not_finite > _MANY:
             message = (
@@ -35,7 +41,7 @@ def findings(
                 f"{result.not_finite:.0%} of its elements, which hides differences"
             )
             yield Diagnostic(Severity.WARNING, location, message, id=NOT_VALIDATED)
-    if not validation.differs:
+    if all(result.is_equal for result in validation.results):
         message = f"validated: {summary(validation, options.seeds)}"
         yield Diagnostic(Severity.REMARK, location, message, id=VALIDATED)
 

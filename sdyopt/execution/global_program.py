@@ -10,11 +10,10 @@ from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.ops import (
     ConstantOp,
-    DataFlowEdgeOp,
-    FuncDataFlowEdgeOp,
     PropagationBarrierOp,
     ReshardOp,
     ShardingConstraintOp,
@@ -35,8 +34,9 @@ _IDENTITIES = (
     ReshardOp,
     ShardingConstraintOp,
 )
-# The dialects whose attributes say how a program is sharded, stored or called.
-_ANNOTATING = ("sdy.", "mhlo.", "xla.", "jax.", "tf.")
+# What the names of attributes start with that say how a program is sharded or called. Other attributes of mhlo
+# describe custom calls.
+_ANNOTATING = ("sdy.", "mhlo.sharding", "mhlo.num_", "mhlo.frontend", "jax.", "tf.")
 
 
 def has_manual_computation(module: ModuleOp) -> bool:
@@ -75,7 +75,7 @@ def _has_partial_results(value: Value) -> bool:
 
 
 def drop_annotations(op: Op, rewriter: Rewriter) -> None:
-    """Removes the attributes of an operation that say how it is sharded, stored or called."""
+    """Removes the attributes of an operation that say how it is sharded or called."""
     for name, _ in op.attributes:
         if name.startswith(_ANNOTATING):
             rewriter.remove_attribute(op, name)

@@ -19,6 +19,8 @@ _FOLDER = Path(__file__).parents[2]
 _START = "import sys; sys.path.append(sys.argv[1]); from sdyopt.execution.worker.main import main; main()"
 
 _GIB = 1 << 30
+# What is printed before a process ends that gets no more memory.
+_OUT_OF_MEMORY = ("mmap error: 12", "bad_alloc", "Out of memory", "out of memory", "Cannot allocate memory")
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Worker:
         if "missing" in last:
             raise NoJax(f"{python} cannot import jax: {last['missing']}", self._help())
         if not last:
-            raise NotValidated(f"XLA {_ending(done.returncode)}{self._last_words(done.stderr)}")
+            raise NotValidated(self._reason(done.returncode, done.stderr.decode("utf-8", "replace")))
         return answers
 
     def _help(self) -> str:
@@ -56,9 +58,12 @@ class Worker:
             return "install jax there, or name another Python"
         return "pip install 'sdyopt[run]', or name a Python that has jax with --jax-python"
 
-    def _last_words(self, stderr: bytes) -> str:
-        lines = [line for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
-        return f": {lines[-1].strip()[:200]}" if lines else ""
+    def _reason(self, code: int, stderr: str) -> str:
+        """Why the process has given no answer."""
+        if any(text in stderr for text in _OUT_OF_MEMORY):
+            return f"it needs more than {self.memory} GiB of memory"
+        lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+        return f"XLA {_ending(code)}{f': {lines[-1][:200]}' if lines else ''}"
 
 
 def _ending(code: int) -> str:

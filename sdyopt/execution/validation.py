@@ -46,8 +46,9 @@ class ValidationOptions:
 class ResultComparison:
     """How far one result is from the expected one.
 
-    `error` and `limit` are relative to `largest`, the largest element. `devices` are those whose shards
-    differ, and `sample` describes the element that differs most.
+    `error` and `limit` are relative to `largest`, the largest element; `not_finite` is the share of elements
+    that are NaN or infinite. A result is unstable if it differs as much when only its inputs are rounded
+    differently. `devices` are those whose shards differ, and `sample` is the element that differs most.
     """
 
     index: int
@@ -56,6 +57,7 @@ class ResultComparison:
     limit: float
     largest: float
     not_finite: float
+    is_unstable: bool
     devices: Sequence[int]
     sample: dict[str, Any]
 
@@ -73,8 +75,8 @@ class FunctionValidation:
 
     @property
     def differs(self) -> bool:
-        """Whether a result differs."""
-        return not all(result.is_equal for result in self.results)
+        """Whether a result differs, and rounding is not the reason."""
+        return any(not result.is_equal and not result.is_unstable for result in self.results)
 
 
 def validate(

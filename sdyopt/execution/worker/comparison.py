@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sdyopt.execution.worker.element_types import Array, DType, limit, wide
+from sdyopt.execution.worker.element_types import Array, is_exact, wide
 from sdyopt.execution.worker.inputs import Placement, slices
 
 
@@ -24,12 +24,23 @@ class Difference:
     error: float = 0.0
     largest: float = 0.0
     not_finite: float = 0.0
+    # Whether rounding the inputs differently changes the result as much.
+    is_unstable: bool = False
     devices: set[int] = field(default_factory=set)
     sample: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """The difference as data."""
         return {**vars(self), "devices": sorted(self.devices), "is_equal": not self.devices}
+
+    def merge(self, other: Difference) -> None:
+        """Adds what another comparison of the same result has found."""
+        self.largest = max(self.largest, other.largest)
+        self.not_finite = max(self.not_finite, other.not_finite)
+        self.is_unstable |= other.is_unstable
+        self.devices |= other.devices
+        if other.error > self.error:
+            self.error, self.sample = other.error, other.sample
 
     def add(
         self,
@@ -98,6 +109,12 @@ def _reduced(shards: Sequence[Array], value: Placement) -> Iterator[tuple[Sequen
         yield group, np.asarray(total).astype(shards[group[0]].dtype)
 
 
-def differences(results: Sequence[Placement], dtypes: Sequence[DType]) -> list[Difference]:
-    """One for each result, before the first comparison."""
-    return [Difference(index, limit(dtype)) for index, dtype in enumerate(dtypes)]
+def relative_distance(one: Array, other: Array) -> float:
+    """The largest difference of two tensors, relative to the largest element of the first."""
+    if not one.size or is_exact(one.dtype):
+        return 0.0 if np.array_equal(one, other) else float("inf")
+    first, second = wide(one), wide(other)
+    finite = np.isfinite(first) & np.isfinite(second)
+    largest = float(np.max(np.abs(np.where(finite, first, 0))))
+    gap = float(np.max(np.abs(np.where(finite, first, 0) - np.where(finite, second, 0))))
+    return gap / largest if largest else gap

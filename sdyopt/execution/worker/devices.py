@@ -20,6 +20,9 @@ from sdyopt.execution.worker.element_types import Array
 for _name in ("jax.numpy", "jax._src.lax.linalg"):
     with suppress(ImportError):
         import_module(_name)
+# LAPACK is that of scipy, which jax loads at the first call.
+with suppress(ImportError, AttributeError):
+    import_module("jaxlib.lapack")._lapack.initialize()
 
 jax.config.update("jax_enable_x64", True)
 

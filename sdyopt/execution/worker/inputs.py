@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from sdyopt.execution.worker.element_types import Array, is_exact, numpy_type
 
-# The ranges that floats are drawn from: the next one is tried if one leads to NaN or infinity.
-RANGES = ((-1.0, 1.0), (0.25, 1.25), (0.0, 0.0625))
+# The ranges that floats are drawn from. The next one is tried if one leads to NaN or infinity, or to results
+# that say nothing because rounding changes them.
+RANGES = ((-1.0, 1.0), (0.25, 1.25), (0.0, 0.0625), (-0.0625, 0.0625))
 # Without promotion, floats are multiples of this, so that short sums of them are not rounded at all.
 STEP = 1 / 64
 
@@ -42,6 +44,15 @@ def draw(
         return np.round(drawn / STEP) * STEP if is_coarse else drawn
 
     return (numbers() + 1j * numbers() if dtype.kind == "c" else numbers()).astype(dtype)
+
+
+def perturbed(rng: np.random.Generator, array: Array) -> Array:
+    """A tensor whose floats are changed by about as much as rounding does."""
+    if is_exact(array.dtype):
+        return array
+    real = array.real.dtype
+    factors = 1 + 4 * float(ml_dtypes.finfo(real).eps) * rng.choice([-1, 1], array.shape)
+    return np.asarray(array * factors).astype(array.dtype)
 
 
 def slices(value: Placement, device: int) -> tuple[slice, ...]:

@@ -8,10 +8,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from sdyopt.execution.worker.comparison import differences
+from sdyopt.execution.worker.comparison import Difference, relative_distance
 from sdyopt.execution.worker.devices import Program
-from sdyopt.execution.worker.element_types import Array, DType, numpy_type
-from sdyopt.execution.worker.inputs import RANGES, Placement, cut, draw
+from sdyopt.execution.worker.element_types import Array, DType, limit, numpy_type
+from sdyopt.execution.worker.inputs import RANGES, Placement, cut, draw, perturbed
+
+# The whole results, and those on each device where they have no one value.
+Expected = tuple[list[Array], list[list[Array] | None]]
 
 
 def answer(request: Mapping[str, Any], send: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:
@@ -41,48 +44,60 @@ class _Validation:
         self._local = Program(request["local"], *counts)
 
     def run(self) -> list[dict[str, Any]]:
-        dtypes = [_dtype(value) for value in self._results]
-        found = differences(self._results, dtypes)
+        limits = [limit(_dtype(value)) for value in self._results]
+        found = [Difference(index, each) for index, each in enumerate(limits)]
         for seed in self._request["seeds"]:
-            values, wholes, expected = self._expected(seed)
-            rng = np.random.default_rng([seed, 1])
-            shards = [
-                cut(rng, value, place, self._devices)
-                for value, place in zip(values, self._arguments, strict=True)
-            ]
-            if self._is_manual:
-                shards = [[shard[None] for shard in per_device] for per_device in shards]
-            actual = self._local.run(shards)
-            for difference in found:
-                index = difference.index
-                by_device = None if expected is None else expected[index]
-                difference.add(seed, wholes[index], actual[index], self._results[index], by_device)
+            for difference, other in zip(found, self._best_attempt(seed, limits), strict=True):
+                difference.merge(other)
         return [difference.as_dict() for difference in found]
 
-    def _expected(self, seed: int) -> tuple[list[Array], list[Array], list[list[Array] | None] | None]:
-        """Inputs, and the whole results; also those of each device where they are no whole tensor.
-
-        Of several ranges of inputs, the one with the fewest results that are not finite is chosen.
-        """
-        best: Any = None
+    def _best_attempt(self, seed: int, limits: Sequence[float]) -> list[Difference]:
+        """The comparison with the first inputs that lead to stable and finite results, if any do."""
+        attempts: list[tuple[int, int, list[Array], Expected]] = []
         for range in RANGES:
-            rng = np.random.default_rng([seed, 0])
-            values = [
-                draw(rng, value, range, self._request["largest"], self._request["is_coarse"])
-                for value in self._arguments
-            ]
-            wholes, pieces = self._run_global(values)
-            bad = sum(int(np.sum(~np.isfinite(each.astype(_double(each))))) for each in wholes)
-            if best is None or bad < best[0]:
-                best = bad, values, wholes, pieces
+            values = self._draw(seed, range)
+            expected = self._run_global(values)
+            bad = sum(_count_not_finite(whole) for whole in expected[0])
+            attempts.append((bad, len(attempts), values, expected))
             if not bad:
-                break
-        _, values, wholes, pieces = best
-        return values, wholes, pieces
+                found = self._compare(seed, limits, values, expected)
+                if not any(each.is_unstable for each in found):
+                    return found
+        _, _, values, expected = min(attempts, key=lambda attempt: attempt[:2])
+        return self._compare(seed, limits, values, expected)
 
-    def _run_global(self, values: Sequence[Array]) -> tuple[list[Array], list[list[Array] | None] | None]:
+    def _draw(self, seed: int, range: tuple[float, float]) -> list[Array]:
+        rng = np.random.default_rng([seed, 0])
+        largest, is_coarse = self._request["largest"], self._request["is_coarse"]
+        return [draw(rng, value, range, largest, is_coarse) for value in self._arguments]
+
+    def _compare(
+        self, seed: int, limits: Sequence[float], values: Sequence[Array], expected: Expected
+    ) -> list[Difference]:
+        """Runs the local program, and compares its results with the expected ones."""
+        rng = np.random.default_rng([seed, 1])
+        shards = [
+            cut(rng, value, place, self._devices)
+            for value, place in zip(values, self._arguments, strict=True)
+        ]
+        if self._is_manual:
+            shards = [[shard[None] for shard in per_device] for per_device in shards]
+        actual = self._local.run(shards)
+        wholes, by_device = expected
+        found = [Difference(index, each) for index, each in enumerate(limits)]
+        for each, whole, pieces, pieces_expected in zip(found, wholes, actual, by_device, strict=True):
+            each.add(seed, whole, pieces, self._results[each.index], pieces_expected)
+        if any(each.devices for each in found):
+            others, _ = self._run_global([perturbed(rng, value) for value in values])
+            for each, whole, other in zip(found, wholes, others, strict=True):
+                if each.devices and relative_distance(whole, other) > each.limit:
+                    each.is_unstable = True
+        return found
+
+    def _run_global(self, values: Sequence[Array]) -> Expected:
         if not self._has_oracle:
-            return [pieces[0] for pieces in self._global.run([[value] for value in values])], None
+            whole = [pieces[0] for pieces in self._global.run([[value] for value in values])]
+            return whole, [None] * len(whole)
         shapes = [value["shape"] for value in self._results]
         wholes, pieces = self._global.run_whole(values, shapes)
         # A result that is said to be replicated and is not has no one value: it is compared on each device.
@@ -106,8 +121,9 @@ def _dtype(value: Placement) -> DType:
     return dtype
 
 
-def _double(array: Array) -> Any:
-    return np.complex128 if array.dtype.kind == "c" else np.float64
+def _count_not_finite(array: Array) -> int:
+    wide = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    return int(np.sum(~np.isfinite(wide)))
 
 
 def _first_line(error: Exception) -> str:
