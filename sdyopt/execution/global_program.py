@@ -34,8 +34,8 @@ _IDENTITIES = (
     ReshardOp,
     ShardingConstraintOp,
 )
-# What the names of attributes start with that say how a program is sharded or called. Other attributes of mhlo
-# describe custom calls.
+# What the names of attributes start with that say how a program is sharded or called. Others of mhlo describe
+# custom calls.
 _ANNOTATING = ("sdy.", "mhlo.sharding", "mhlo.num_", "mhlo.frontend", "jax.", "tf.")
 
 
