@@ -131,6 +131,8 @@ class Job:
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
     validation: ValidationRequest = field(default_factory=ValidationRequest)
+    # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
+    questions: tuple[str, ...] = ()
     # Returns the output for the program, instead of the printed program.
     show: Callable[[Op], str] | None = None
 
