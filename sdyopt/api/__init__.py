@@ -1,8 +1,8 @@
 """The Python interface: what `import sdyopt` offers to notebooks, tests and scripts.
 
 `sdyopt` imports this package when one of its names is first used. Operations, values and attributes are views
-of the IR; diagnostics, locations, meshes and shardings are plain data. So the IR may change while the
-interface stays.
+of the IR; diagnostics, locations, meshes and shardings are plain data. So the classes of the IR may change
+while this interface stays the same.
 """
 
 from sdyopt.api.attributes import Attribute, Type

@@ -18,7 +18,7 @@ I = TypeVar("I", bound=Interned)  # noqa: E741  the IR object
 
 
 class View(Generic[I]):
-    """A read-only view of an immutable object of the IR, which is `ir`. Equal if the objects are."""
+    """A read-only view of `ir`, an interned object of the IR. Views of the same object are equal."""
 
     __slots__ = ("ir",)
 
@@ -44,7 +44,7 @@ class Type(View[ir.Type]):
 
     @property
     def shape(self) -> tuple[int | None, ...] | None:
-        """The sizes of the dimensions, None for a dynamic one; None for a type without a rank."""
+        """The sizes of the dimensions, with None for each dynamic one; None for a type without a rank."""
         if not isinstance(self.ir, RankedShapedType):
             return None
         return tuple([None if size == DYNAMIC else size for size in self.ir.shape])
@@ -56,7 +56,7 @@ class Type(View[ir.Type]):
 
     @property
     def element_type(self) -> Type | None:
-        """The type of the elements of a tensor; None for a type without elements."""
+        """The element type of a tensor, vector or memref; None for any other type."""
         return Type(self.ir.element) if isinstance(self.ir, ShapedType) else None
 
     def __str__(self) -> str:
@@ -70,7 +70,11 @@ class Attribute(View[ir.Attribute]):
 
     @property
     def value(self) -> Any:
-        """The value in Python of a number, string, symbol, type, array or dictionary; else the attribute."""
+        """The value in Python; this attribute itself if it has none.
+
+        Numbers, strings, types, arrays and dictionaries have one. A symbol reference is a string without `@`,
+        a unit attribute is True.
+        """
         convert = _VALUES.get(type(self.ir))
         return self if convert is None else convert(self.ir)
 
@@ -79,7 +83,7 @@ class Attribute(View[ir.Attribute]):
 
 
 def float_value(bits: int, format: FloatFormat) -> float:
-    """The nearest double of the number that these bits encode."""
+    """The double nearest to the number that these bits encode in this format."""
     number = decode(bits, format)
     if number is None:
         infinities = (inf, -inf) if format.specials is Specials.IEEE else ()

@@ -15,21 +15,22 @@ from sdyopt.diagnostics.location import FileLoc, UnknownLoc, resolve_file_locati
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
-from sdyopt.driver.explaining import LazyExplainer
+from sdyopt.driver.error_help import LazyExplainer
 from sdyopt.ir.dialect import DialectTable
 
-# The errors that the text of an exception shows; `diagnostics` has all.
+# The number of diagnostics in the text of an exception; `diagnostics` has all.
 MAX_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """An error, a warning or a remark. `str` is the text that `sdy-opt` prints, with the source line.
+    """An error, a warning, a remark or a note. `str` is the text that `sdy-opt` prints, with the source line.
 
-    `location` is where the program says that it comes from, such as a line of the Python source, and
-    `input_location` where it is in the parsed text, if that is known. `help` suggests a fix. `id` is stable
-    and names the check that reports it. `pass_name` is the pass that was running, `operation` the text of the
-    operation that an error is about; both may be empty.
+    `location` is the source location that the program gives, such as a line of the Python source;
+    `input_location` is the location in the parsed text, if that is known. `help` suggests a fix. `id` is
+    stable and names the check that reports the diagnostic. `pass_name` is the pass that was running,
+    `operation` the text of the operation that an error is about. `help`, `pass_name` and `operation` may be
+    empty.
     """
 
     severity: Severity
@@ -51,7 +52,7 @@ class Error(Exception):
     """Base class of the errors of this library. `str` is the text of its diagnostics, with help.
 
     `message`, `location`, `input_location`, `notes`, `help`, `id` and `pass_name` are those of the first
-    error. `diagnostics` has all errors, and the warnings and remarks before them.
+    error. `diagnostics` has all errors, and the warnings and remarks of the same call.
     """
 
     __module__ = "sdyopt"  # as tracebacks show it
@@ -102,31 +103,31 @@ class Error(Exception):
 
 
 class ParseError(Error):
-    """The text is not a program."""
+    """The text of a program, or a budget, baseline or topology file, is malformed."""
 
     __module__ = "sdyopt"  # as tracebacks show it
 
 
 class VerifyError(Error):
-    """The program is parsed and not valid."""
+    """The verifier rejects the program."""
 
     __module__ = "sdyopt"  # as tracebacks show it
 
 
 class PassError(Error):
-    """A pass has failed, or the verification of its result."""
+    """A pass, or the verification of its result, has failed."""
 
     __module__ = "sdyopt"  # as tracebacks show it
 
 
 class PipelineError(Error, ValueError):
-    """There is no such pass, option or value of an option."""
+    """A pipeline is invalid, for example because a pass is unknown, or a plugin cannot be loaded."""
 
     __module__ = "sdyopt"  # as tracebacks show it
 
 
 class Collector:
-    """A handler that collects the diagnostics of one call, with the culprit in the source and help."""
+    """Collects the diagnostics of one call, each completed with its culprit in the source and with help."""
 
     def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
         self._source = source
@@ -134,14 +135,14 @@ class Collector:
         self.diagnostics: list[Diagnostic] = []
 
     def handle(self, diagnostic: ir.Diagnostic) -> None:
-        """Adds a diagnostic. Its texts are made at once, because passes may change its operation later."""
+        """Adds a diagnostic, and renders it now, because a pass may change its operation later."""
         self._explainer.complete(diagnostic)
         self.diagnostics.append(diagnostic_of(diagnostic, self._source))
 
 
 def diagnostic_of(diagnostic: ir.Diagnostic, source: Source | None) -> Diagnostic:
     """The data of a diagnostic, whose text shows lines of `source`."""
-    # Not of warnings: there may be many, at operations as large as functions.
+    # Only errors have the text of their operation: there may be many warnings, about whole functions.
     has_operation = diagnostic.operation is not None and diagnostic.severity is Severity.ERROR
     return Diagnostic(
         diagnostic.severity,
@@ -158,16 +159,16 @@ def diagnostic_of(diagnostic: ir.Diagnostic, source: Source | None) -> Diagnosti
 
 
 def _input_location(diagnostic: ir.Diagnostic, source: Source | None) -> Location | None:
-    """The position in the source: of the diagnostic or, if it is elsewhere, of the culprit."""
+    """The location of the diagnostic if it is in the source, else that of its culprit; None if unknown."""
     for location in (diagnostic.location, diagnostic.culprit):
-        place = None if location is None else resolve_file_location(location)
-        if place is not None and source is not None and place.file == source.name:
-            return location_of(FileLoc(place.file, place.line, place.column))
+        point = None if location is None else resolve_file_location(location)
+        if point is not None and source is not None and point.file == source.name:
+            return location_of(FileLoc(point.file, point.line, point.column))
     return None
 
 
 def pipeline_error(error: UsageError) -> PipelineError:
-    """The exception for an error in the text or the options of a pipeline."""
+    """The exception for a usage error in a pipeline or in the name of a plugin."""
     help = f"\nhelp: {error.help}" if error.help else ""
     return PipelineError(
         [

@@ -1,7 +1,8 @@
 """What the HTML of modules and shardings shares: the style, and axis names in colour.
 
-Axes have a background and a text colour of their own, which are legible on a light and on a dark page; all
-else has the colours of the page. So no theme has to be detected, which every notebook does differently.
+Each axis name has both a background and a text colour, so it is legible on light and dark pages; everything
+else has the colours of the page. So there is no need to detect the theme, which is different in every
+notebook.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-# (background, text) of axes by position in the mesh. Further axes start from the first again.
+# (background, text) of axes by position in the mesh, repeated if there are more axes.
 _COLOURS = (
     ("#fed7aa", "#7c2d12"),
     ("#bfdbfe", "#1e3a8a"),
@@ -40,13 +41,13 @@ _RULES = (
 _AXIS = re.compile(r"(?:(?<=[{\[])|(?<=, ))&quot;(?P<name>[^&]*)&quot;(?::\(\d+\)\d+)?(?=[,=}\]])")
 
 
-def page(parts: Iterable[str]) -> str:
-    """A part of a page with the style of this library."""
+def html_fragment(parts: Iterable[str]) -> str:
+    """The parts as one element of a page, with the style that they need."""
     return "\n".join([f'<div class="sdyopt"><style>{"".join(_RULES)}</style>', *parts, "</div>"])
 
 
 def coloured(text: str, axes: Sequence[str]) -> str:
-    """The text as HTML, in which the axes of a mesh are coloured by their position."""
+    """A text as HTML, in which the names of mesh axes are coloured by their position in `axes`."""
     positions = {escape(printable(axis)): number % len(_COLOURS) for number, axis in enumerate(axes)}
 
     def colour(match: re.Match[str]) -> str:
@@ -57,5 +58,5 @@ def coloured(text: str, axes: Sequence[str]) -> str:
 
 
 def printable(text: str) -> str:
-    """The text without control characters, which names may contain."""
+    """The text with U+FFFD in place of unprintable characters, such as control characters in names."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -11,10 +11,11 @@ from sdyopt.report.source_locations import SourceLocation, source_location
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """Where something comes from. `str` is MLIR's `loc(…)`.
+    """A source location. `str` is MLIR's `loc(…)`.
 
     `file`, `line` and `column` are the innermost position in a file, such as the line of the Python program
-    that JAX has lowered; `name` is the outermost name, such as JAX's name stack. Unknown ones are empty or 0.
+    that JAX has lowered; `name` is the outermost name, such as JAX's name stack. Unknown fields are empty or
+    0.
     """
 
     text: str
@@ -25,7 +26,7 @@ class Location:
 
     @property
     def short(self) -> str:
-        """`model.py:12`, or the name without a line."""
+        """`model.py:12`, or `name` if the line is unknown."""
         return f"{self.file}:{self.line}" if self.line else self.name
 
     def __str__(self) -> str:

@@ -43,8 +43,9 @@ class Module:
 
         Passes are text (`sdy-close-shardings`, `cse,canonicalize{top-down=false}`, `builtin.module(cse)`, or
         flags as in `-cse -sdy-close-shardings`), what `create_pass` returns, or instances of pass classes.
-        `options` are those of a single name. With `verify_each`, each pass is followed by verification, else
-        only the last. Raises PipelineError or PassError; an exception in a pass is not caught.
+        `options` are the options of a pass, whose name is then the only argument. With `verify_each`, the
+        program is verified after each pass, else only after the last. Raises PipelineError or PassError;
+        exceptions of other kinds in a pass are not caught, except RecursionError and MemoryError.
         """
         pipeline = combined_pipeline(passes, options)
         program = self._program.clone()
@@ -66,14 +67,14 @@ class Module:
     def report(self, topology: str | PathLike[str] | None = None) -> Report:
         """What the program communicates, stores and computes on each device.
 
-        A `topology` file adds estimated times. Raises ParseError for one with mistakes.
+        A `topology` file adds estimated times. Raises ParseError if it is malformed.
         """
         with session(discard):
             title = symbol_name(self.ir) or self._program.source.name
             return report_of(self.ir, title, str(self), topology)
 
     def verify(self) -> None:
-        """Raises VerifyError if the program is invalid, which only edits through `ir` can make it."""
+        """Raises VerifyError if the program is invalid. Only edits through `ir` can make it invalid."""
         collector = self._program.collector()
         with session(collector.handle), identified(VERIFY_ERROR):
             if not self._program.verifier.verify(self._program.op):
@@ -101,13 +102,13 @@ class Module:
 
     @property
     def functions(self) -> dict[str, Function]:
-        """The functions by name."""
+        """The functions directly in the module, by name."""
         found = (op for op in self.operations if isinstance(op, Function))
         return {op.symbol_name or "": op for op in found}
 
     @property
     def meshes(self) -> dict[str, Mesh]:
-        """The meshes by name."""
+        """The meshes of the `sdy.mesh` operations, by name."""
         found = (op for op in self.ir.block.ops if isinstance(op, MeshOp))
         return {op.sym_name: mesh_data(op.mesh, op.sym_name) for op in found}
 
@@ -127,10 +128,11 @@ class Module:
     ) -> str:
         """The text of the program.
 
-        `generic` prints the generic form, `debug_info` locations, `pretty_debug_info` locations that cannot
-        be parsed, `local_scope` no aliases, `value_users` comments that list users, `skip_regions` no bodies.
-        Constants with more elements than `large_elements_limit` are elided, and so are resources with more
-        characters than `large_resource_limit`.
+        `generic` prints the generic form, `debug_info` locations, `pretty_debug_info` locations in a form
+        that cannot be parsed, `local_scope` no aliases, `value_users` comments that list users,
+        `skip_regions` `{...}` for each region. Constants with more elements than `large_elements_limit` are
+        elided, and so are resources whose text, with its quotes, has more characters than
+        `large_resource_limit`.
         """
         options = PrintOptions(
             generic=generic,

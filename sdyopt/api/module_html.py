@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sdyopt.api.html import coloured, page
+from sdyopt.api.html import coloured, html_fragment
 from sdyopt.api.shardings import Mesh
 
-# A notebook stores its output: of a large program, only the start is shown.
+# A notebook stores its output, so only the start of a large program, and of a long line, is shown.
 MAX_LINES = 400
 MAX_LINE = 2000
 
 
 def module_html(text: str, meshes: Iterable[Mesh]) -> str:
     """The HTML of a program with these meshes."""
-    return page(_parts(text, list(meshes)))
+    return html_fragment(_parts(text, list(meshes)))
 
 
 def _parts(text: str, meshes: Sequence[Mesh]) -> Iterator[str]:

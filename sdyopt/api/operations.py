@@ -20,7 +20,7 @@ from sdyopt.ir.symbols import is_private, symbol_name
 
 
 class Operation:
-    """An operation. `str` is its text. Equal to another view of the same operation of the same module."""
+    """An operation. `str` is its text. Views of the same operation are equal."""
 
     __slots__ = ("_program", "ir")
 
@@ -72,7 +72,7 @@ class Operation:
 
     @property
     def location(self) -> Location:
-        """Where the operation comes from, such as a line of the Python program."""
+        """The source location, such as a line of the Python program."""
         return location_of(self.ir.location)
 
     def walk(self) -> Iterator[Operation]:
@@ -94,7 +94,7 @@ class Operation:
 
 
 class Function(Operation):
-    """A function."""
+    """An operation that defines or declares a function, such as `func.func`."""
 
     __slots__ = ()
 
@@ -112,7 +112,7 @@ class Function(Operation):
 
     @property
     def result_shardings(self) -> tuple[Sharding | None, ...]:
-        """The sharding of each result, None if it has none."""
+        """The sharding of each result; None for a result without one."""
         found = [_sharding_entry(attributes) for attributes in self.ir.result_attributes]
         return tuple([None if sharding is None else sharding_data(sharding, self.ir) for sharding in found])
 
@@ -148,7 +148,7 @@ class Block:
 
 
 class Value:
-    """The result of an operation or the argument of a block. `str` is `%0: tensor<8xf32>`."""
+    """The result of an operation or the argument of a block. `str` is text such as `%0: tensor<8xf32>`."""
 
     __slots__ = ("_program", "ir")
 
@@ -186,7 +186,7 @@ class Value:
 
     @property
     def index(self) -> int:
-        """The number of the result or argument."""
+        """The position among the results of the operation or the arguments of the block."""
         assert isinstance(self.ir, ir_value.OpResult | ir_value.BlockArgument)
         return self.ir.index
 
@@ -197,7 +197,7 @@ class Value:
 
     @property
     def users(self) -> tuple[Operation, ...]:
-        """The operations that use the value, in the order of the text, each once."""
+        """The operations that use the value, each once. In a parsed program, they are in text order."""
         users = dict.fromkeys(self.ir.users)
         return tuple([operation_view(self._program, op) for op in reversed(users)])
 

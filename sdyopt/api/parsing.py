@@ -25,7 +25,7 @@ from sdyopt.driver.split import check_text, decode
 
 @runtime_checkable
 class HasText(Protocol):
-    """A program that prints itself, such as what `jax.jit(f).lower(…)` returns."""
+    """An object that prints itself as MLIR, such as what `jax.jit(f).lower(…)` returns."""
 
     def as_text(self) -> str: ...
 
@@ -39,7 +39,7 @@ class HasAsm(Protocol):
 
 @runtime_checkable
 class HasOperation(Protocol):
-    """A module of MLIR's Python bindings, such as that of `compiler_ir()` in JAX."""
+    """A module of MLIR's Python bindings, such as what `compiler_ir()` returns in JAX."""
 
     @property
     def operation(self) -> HasAsm: ...
@@ -48,7 +48,7 @@ class HasOperation(Protocol):
 ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation
 
 _HLO_PREFIX = "HloModule"
-# These characters of Python have no UTF-8.
+# Characters of Python strings that have no UTF-8 encoding.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -61,8 +61,9 @@ def parse(
 ) -> Module:
     """Parses and verifies a program: MLIR text, its bytes, a path, or an object that prints itself as MLIR.
 
-    Objects print themselves with locations, so that diagnostics and reports name lines of the Python program.
-    `name` is the file name in diagnostics. Raises ParseError or VerifyError.
+    Objects print themselves with locations if they can, so that diagnostics and reports name lines of the
+    Python program. `name` is the file name in diagnostics, by default that of the path. `mesh_version` is the
+    LLVM release, 19 or 21, that defines the syntax of the mesh dialect. Raises ParseError or VerifyError.
     """
     source_name, text = _text_of(program)
     source = _source_of(name or source_name, text)
@@ -91,7 +92,7 @@ def parse(
 
 
 def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
-    """The name and the text of a program."""
+    """The default name and the text of a program."""
     if isinstance(program, bytes):
         return "<bytes>", program
     if isinstance(program, str):
@@ -115,7 +116,7 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
 
 
 def _source_of(name: str, text: str | bytes) -> Source:
-    """The source of a program; raises ParseError for bytes that are not text, and text that has no bytes."""
+    """The source of a program; raises ParseError for bytecode and for text that is not UTF-8."""
     if isinstance(text, str) and (text.isascii() or not _SURROGATE.search(text)):
         return Source(name, text)
     try:
@@ -126,7 +127,7 @@ def _source_of(name: str, text: str | bytes) -> Source:
 
 
 def _check_is_mlir(source: Source) -> None:
-    """Raises DiagnosticError, with help, for what is mistaken for a program."""
+    """Raises DiagnosticError, with help, for HLO text and for a string that is the name of a file."""
     text = source.text
     if text.startswith(_HLO_PREFIX):
         error = DiagnosticError.at(source.location(0), "this is HLO, not MLIR")

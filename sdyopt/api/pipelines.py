@@ -36,13 +36,13 @@ class PassPipeline:
         return f"PassPipeline({str(self.ir)!r})"
 
 
-# What runs on a module: text, a pipeline, or the instance of a class of passes.
+# What runs on a module: the text of a pipeline, a pipeline, or an instance of a pass class.
 Passes = str | PassPipeline | Pass
 
 
 @dataclass(frozen=True, slots=True)
 class PassInfo:
-    """A pass or a pipeline: its name, a summary, its manual, and the defaults of its options."""
+    """A pass or a pipeline. `options` has the default of each option by name."""
 
     name: str
     summary: str
@@ -56,9 +56,9 @@ def list_passes() -> list[PassInfo]:
 
 
 def create_pass(name: str, /, **options: object) -> PassPipeline:
-    """A pass or pipeline with these options, underscores for the dashes in their names.
+    """A pass or pipeline with these options, whose names have underscores in place of dashes.
 
-    Raises PipelineError for an unknown name or option and for an invalid value.
+    Raises PipelineError for an unknown pass or option and for an invalid value.
     """
     try:
         entry = lookup(name.lstrip("-"))
@@ -70,7 +70,7 @@ def create_pass(name: str, /, **options: object) -> PassPipeline:
 
 
 def combined_pipeline(passes: Sequence[Passes], options: Mapping[str, object]) -> Pipeline:
-    """The pipeline of all passes in order. Options need a single name. Raises PipelineError."""
+    """A pipeline of all passes in order. Raises PipelineError. Options need a single name."""
     if options:
         if len(passes) == 1 and isinstance(passes[0], str):
             return create_pass(passes[0], **options).ir
@@ -99,7 +99,7 @@ def _elements(passes: Passes) -> Sequence[Pass | Pipeline]:
 
 
 def _parse(text: str) -> Pipeline:
-    """The pipeline of flags, of a textual pipeline, or of a comma-separated list of passes."""
+    """The pipeline of a text: flags, a textual pipeline, or a comma-separated list of passes."""
     text = text.strip()
     if text.startswith("-"):
         pipeline = Pipeline()
@@ -134,7 +134,7 @@ def _option_values(entry: PassEntry | PipelineEntry, given: Mapping[str, object]
 
 
 def _checked(option: Option, value: object) -> OptionValue:
-    """The value of an option, which may also be given as text. Raises UsageError if it is invalid."""
+    """The value of an option, given as a Python value or as text. Raises UsageError if it is invalid."""
     if option.is_list and isinstance(value, list | tuple):
         elements = [_checked(replace(option, is_list=False), each) for each in value]
         return tuple([element for element in elements if not isinstance(element, tuple)])

@@ -1,4 +1,4 @@
-"""What all views of the parts of one program share: the program, its text and the names of its values."""
+"""What all views of one program share: its IR, its source, and the SSA names of its values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sdyopt.ir.verify import Verifier
 
 
 class Program:
-    """A module in the IR, with its source and everything that printing and running it needs."""
+    """A module in the IR, with all that is needed to print it, verify it, and report diagnostics about it."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Program:
         self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
 
     def clone(self) -> Program:
-        """A copy that shares no operation with this program. Uses keep their order: passes depend on it."""
+        """A copy that shares no operation with this program, with the order of uses, which passes need."""
         with session(discard):
             copy = Rewriter().clone(self.op)
             _copy_order_of_uses(self.op, copy)
@@ -78,7 +78,7 @@ class Program:
 
 
 def _copy_order_of_uses(source: Op, copy: Op) -> None:
-    """Sorts the uses of the values of a copy as those of the original are."""
+    """Gives the use lists of a copy the order of those of the original."""
     copies = dict(zip(source.walk(), copy.walk(), strict=True))
     for op, copied in copies.items():
         for value, new in zip(_defined_values(op), _defined_values(copied), strict=True):

@@ -1,6 +1,6 @@
 """Reports on a program: what it communicates, stores and computes on each device.
 
-What computes and prints reports is imported when it is used: it needs rich and all of stablehlo.
+The code that computes and prints reports is imported when it is used: it imports rich and all of stablehlo.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ from sdyopt.report import figures
 class Collective:
     """An operation that communicates.
 
-    `kind` is its name without the dialect, `axes` are those along which it communicates, `group_size` is the
-    number of devices that communicate with each other. Bytes are those of one device and one run;
-    `wire_bytes` is what a device sends along a ring. `times` is how often it runs: at least and at most. None
-    is unknown. `value` is the SSA name of its result, `cause` why it is there.
+    `kind` is the name of the operation without the dialect, `axes` are the mesh axes along which it
+    communicates, `group_size` is the number of devices that communicate with each other. Bytes are those of
+    one device and one run; `wire_bytes` is what a device sends along a ring. `times` is the least and the
+    greatest number of runs. None stands for an unknown figure. `value` is the SSA name of the first result,
+    `cause` the reason why the program needs the collective.
     """
 
     kind: str
@@ -80,11 +81,11 @@ class Report:
     def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
         """An error for each limit of a `--budget` file that is exceeded, a warning where a figure is unknown.
 
-        Raises ParseError for a file with mistakes.
+        Raises ParseError if the file is malformed.
         """
         from sdyopt.report.entry import over_budget
 
-        with _faults(BUDGET_ERROR):
+        with _as_parse_error(BUDGET_ERROR):
             return _diagnostics(
                 over_budget(self.ir, fspath(path)), {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN}
             )
@@ -92,11 +93,11 @@ class Report:
     def over_baseline(self, path: str | PathLike[str], tolerance: float = 0) -> tuple[Diagnostic, ...]:
         """An error for each figure that is more than `tolerance` percent above that of an earlier report.
 
-        Raises ParseError for a file that is not the JSON of a report.
+        `path` is the JSON of that report. Raises ParseError if it is malformed.
         """
         from sdyopt.report.entry import over_baseline
 
-        with _faults(BASELINE_ERROR):
+        with _as_parse_error(BASELINE_ERROR):
             return _diagnostics(over_baseline(self.ir, fspath(path), tolerance), {"error": BASELINE_EXCEEDED})
 
     def to_json(self) -> str:
@@ -112,7 +113,7 @@ class Report:
         return self._write("report.md")
 
     def to_html(self) -> str:
-        """The report as a whole page, with the program."""
+        """The report as an HTML page, with the text of the program."""
         return self._write("report.html")
 
     def __str__(self) -> str:
@@ -123,7 +124,7 @@ class Report:
         return f"<sdyopt.Report: {collectives}, {_count(self.devices, 'device')}>"
 
     def _repr_html_(self) -> str:
-        # In a frame of its own: the style and the script of the report do not mix with those of the page.
+        # An iframe keeps the style and the script of the report apart from those of the page.
         return (
             f'<iframe srcdoc="{escape(self.to_html())}" sandbox="allow-scripts" title="report" '
             'style="width:100%;height:640px;border:1px solid rgba(128,128,128,.5)"></iframe>'
@@ -158,14 +159,14 @@ def report_of(op: Op, title: str, program: str, topology: str | PathLike[str] | 
     """The report on a module, whose text is `program`."""
     from sdyopt.report.entry import read_topology, report_on
 
-    with _faults(TOPOLOGY_ERROR):
+    with _as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
     return Report(report_on(op, speeds), title, program)
 
 
 @contextmanager
-def _faults(id: str) -> Iterator[None]:
-    """Raises ParseError for mistakes in a file that limits or times a report."""
+def _as_parse_error(id: str) -> Iterator[None]:
+    """Raises ParseError in place of the DiagnosticError for a malformed file."""
     try:
         with identified(id):
             yield

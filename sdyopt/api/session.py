@@ -1,7 +1,7 @@
-"""Calls into the library run one at a time, under the settings of a run.
+"""Calls into the library run one at a time, with the interpreter settings of a run of sdy-opt.
 
-The handlers of diagnostics, the recursion limit and the edit logs are those of the process. So calls from
-several threads wait for each other; pure Python would not run them in parallel anyway.
+The handlers of diagnostics, the recursion limit and the edit logs are global to the process, so calls from
+several threads wait for each other.
 """
 
 from __future__ import annotations
@@ -26,4 +26,4 @@ def session(handler: Handler) -> Iterator[None]:
 
 
 def discard(_: Diagnostic) -> None:
-    """The handler of calls that emit nothing: they print or copy a valid program."""
+    """The handler of calls that only read or copy a valid program, and so emit nothing."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sdyopt.api.html import coloured, page
+from sdyopt.api.html import coloured, html_fragment
 
-# Larger grids are not drawn, and of the devices of a shard this many are listed.
+# Grids with more rows or columns are not drawn; of the devices of a shard, at most this many are listed.
 MAX_ROWS, MAX_COLUMNS, MAX_DEVICES = 32, 32, 8
 
 # The devices of each shard, by the index of the shard in every dimension.
@@ -14,11 +14,12 @@ Devices = Mapping[tuple[int, ...], Sequence[int]]
 
 
 def sharding_html(text: str, dimensions: Sequence[str], devices: Devices, axes: Sequence[str]) -> str:
-    """The HTML of a sharding: its text, the texts of its dimensions, and its devices.
+    """The HTML of a sharding: its text, and a grid of the devices of each shard.
 
-    Of the sharded dimensions, the first is vertical and the second horizontal.
+    `dimensions` are the texts of the dimension shardings, `axes` the names of the mesh axes. The first
+    sharded dimension is vertical and the second horizontal; with more than two, there is no grid.
     """
-    return page(_parts(text, dimensions, devices, axes))
+    return html_fragment(_parts(text, dimensions, devices, axes))
 
 
 def _parts(text: str, dimensions: Sequence[str], devices: Devices, axes: Sequence[str]) -> Iterator[str]:
@@ -27,7 +28,7 @@ def _parts(text: str, dimensions: Sequence[str], devices: Devices, axes: Sequenc
     sharded = [dim for dim, count in enumerate(counts) if count > 1]
     if not devices or len(sharded) > 2:
         return
-    # Only the first dimension is vertical by itself: dimension 1 of a matrix is horizontal.
+    # If only dimension 1 is sharded, it is horizontal: shards of a matrix are side by side.
     row, column = (None, 1) if sharded == [1] else [*sharded, None, None][:2]
     rows = 1 if row is None else counts[row]
     columns = 1 if column is None else counts[column]

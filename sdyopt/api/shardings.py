@@ -34,9 +34,9 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Mesh:
-    """The axes of a mesh. `name` is empty for a mesh that a sharding contains. `str` is the text of its axes.
+    """The axes and devices of a mesh. `str` is MLIR's text of both, such as `<["x"=2, "y"=4]>`.
 
-    `device_ids` are the devices in row-major order.
+    `name` is empty for a mesh that is inlined in a sharding. `device_ids` are the devices in row-major order.
     """
 
     name: str
@@ -85,12 +85,16 @@ class DimensionSharding:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sharding:
-    """How a value is sharded. `str` is MLIR's text, `#sdy.sharding<@mesh, [{"x"}, {}]>`."""
+    """How a value is sharded. `str` is MLIR's text, `#sdy.sharding<@mesh, [{"x"}, {}]>`.
+
+    `reduction` combines partial results along the unreduced axes: "sum", "max" or "min".
+    """
 
     mesh: Mesh
     dimensions: tuple[DimensionSharding, ...]
     replicated_axes: tuple[Axis, ...]
     unreduced_axes: tuple[Axis, ...]
+    reduction: str
     ir: TensorSharding = field(compare=False)
     _mesh: ir_mesh.Mesh = field(compare=False)
 
@@ -101,16 +105,16 @@ class Sharding:
 
     @property
     def num_shards(self) -> int:
-        """The number of different shards: the product of those of the dimensions."""
+        """The number of shards: the product of `num_shards` of all dimensions."""
         return prod(dimension.num_shards for dimension in self.dimensions)
 
     @property
     def spec(self) -> tuple[str | tuple[str, ...] | None, ...]:
-        """The arguments of JAX's `PartitionSpec`. Raises ValueError for sub-axes, which it cannot express."""
+        """The axes of each dimension, as in JAX's `PartitionSpec`. Raises ValueError for sub-axes."""
         return tuple([_spec_of(dimension) for dimension in self.dimensions])
 
     def local_shape(self, shape: Sequence[int | None]) -> tuple[int | None, ...]:
-        """The shape of a shard of a value of this shape. Sizes are rounded up, dynamic ones (None) stay."""
+        """The shape of a shard of a value of this shape. Sizes are rounded up; dynamic ones stay None."""
         if len(shape) != len(self.dimensions):
             raise ValueError(
                 f"a sharding of rank {len(self.dimensions)} does not apply to shape {tuple(shape)}"
@@ -119,7 +123,7 @@ class Sharding:
         return tuple([None if size is None else -(-size // each.num_shards) for size, each in sizes])
 
     def devices(self) -> dict[tuple[int, ...], tuple[int, ...]]:
-        """The ids of the devices that have each shard, by the index of the shard in every dimension."""
+        """The ids of the devices that have each shard, by the index of the shard in each dimension."""
         mesh = self._mesh
         found: dict[tuple[int, ...], list[int]] = {}
         points = all_coordinates(mesh, [axis.name for axis in mesh.axes])
@@ -162,7 +166,7 @@ def mesh_data(mesh: ir_mesh.Mesh, name: str) -> Mesh:
 
 
 def sharding_data(sharding: TensorSharding, op: Op) -> Sharding:
-    """The data of a sharding at an operation, which is valid: its mesh exists."""
+    """The data of a valid sharding. Its mesh is looked up from `op`."""
     mesh = mesh_of(sharding, op)
     assert mesh is not None
 
@@ -174,6 +178,7 @@ def sharding_data(sharding: TensorSharding, op: Op) -> Sharding:
         tuple([DimensionSharding(axes_data(d.axes), d.is_closed, d.priority) for d in sharding.dims]),
         axes_data(sharding.replicated_axes),
         axes_data(sharding.unreduced_axes),
+        str(sharding.reduction),
         sharding,
         mesh,
     )

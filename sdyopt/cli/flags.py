@@ -21,7 +21,8 @@ class Flag(NamedTuple):
 
     `implied` is the value of a flag that is given without one; a value must then follow after `=`, so that
     a file name after the flag is not taken for its value. `kind` is the type of the value. `is_list`: values
-    are separated by commas, and the flag may be repeated. `is_signed`: a number may be negative.
+    are separated by commas, and the flag may be repeated. `repeats`: the flag may be repeated, but its values
+    may contain commas. `is_signed`: a number may be negative.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Flag(NamedTuple):
     choices: tuple[str, ...] = ()
     is_list: bool = False
     is_signed: bool = False
+    repeats: bool = False
 
 
 def _switch(name: str, group: str, help: str, default: bool = False) -> Flag:
@@ -231,6 +233,14 @@ _ALL = (
     Flag("budget", REPORTS, "fail if the report exceeds a limit of this TOML file", "FILE"),
     Flag("baseline", REPORTS, "fail if the report exceeds this report, written as .json", "FILE"),
     Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),
+    Flag(
+        "explain",
+        SHARDINGS,
+        "explain why a value is sharded as it is, such as '@main %3' or '@main result 0', all values of a "
+        "line, such as train.py:12, or a collective of the report, such as '#3'",
+        "WHAT",
+        repeats=True,
+    ),
     Flag(
         "show-sharding",
         SHARDINGS,

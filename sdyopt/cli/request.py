@@ -113,6 +113,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
         warnings=tuple(flag_warnings(arguments)),
         report_options=_report_options(arguments),
+        questions=tuple(arguments["explain"]),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
         local_reproducer=_local_reproducer(arguments),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.asm.parser.resources import Resources
@@ -46,6 +47,9 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
+if TYPE_CHECKING:  # imported only with questions
+    from sdyopt.driver.answering import Answering
+
 
 class ChunkFailed(Exception):
     """Processing of the chunk failed; the errors are already emitted."""
@@ -76,6 +80,8 @@ class ChunkRun:
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
         self.pipeline = job.pipeline
+        # The answers to the questions of the job.
+        self.answers = ""
         # The flags of the passes that ran; collected only if passes dump the IR.
         self.ran: set[str] = set()
 
@@ -88,6 +94,7 @@ class ChunkRun:
         job = self._job
         with self._phase("Parser"):
             op, reproducer = self._parse()
+        answering = self._start_answering(op) if job.questions else None
         if job.verify_roundtrip:
             with identified(ROUNDTRIP):
                 verify_roundtrip(op, self._resources, self._dialects, self._parse_options)
@@ -99,7 +106,12 @@ class ChunkRun:
             job.write_log(written.dump())
         # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
-        self._transform(op, self.pipeline, verify_each)
+        if answering is None:
+            self._transform(op, self.pipeline, verify_each)
+        else:
+            with answering.recording():
+                self._transform(op, self.pipeline, verify_each)
+            self.answers = answering.answers(job.report_options.width)
         if job.show is not None:
             return job.show(op)
         if not (job.prints_output or self._report):
@@ -110,6 +122,12 @@ class ChunkRun:
             with self._phase("Report"):
                 self._report(op, lambda: text)
         return text
+
+    def _start_answering(self, op: Op) -> Answering:
+        """Finds what the questions of the job are about. Raises DiagnosticError."""
+        from sdyopt.driver.answering import Answering
+
+        return Answering(self._job.questions, self._source, op, self._dialects, self._parse_options)
 
     def _written_pipeline(self, op: Op, reproducer: Reproducer) -> Pipeline:
         """The pipeline before merging: that of the reproducer, or that of the job.

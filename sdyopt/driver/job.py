@@ -112,6 +112,8 @@ class Job:
     warnings: tuple[Diagnostic, ...] = ()
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
+    # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
+    questions: tuple[str, ...] = ()
     # Returns the output for the program, instead of the printed program.
     show: Callable[[Op], str] | None = None
 

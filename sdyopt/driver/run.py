@@ -46,6 +46,7 @@ class _JobRun:
         self._timing = TimingRecorder() if job.timing else None
         self._display = DiagnosticDisplay(job, self._dialects)
         self._reporting: Reporting | None = None
+        self._answers: list[str] = []
 
     def run(self) -> Outcome:
         job, show = self._job, self._display.show
@@ -77,11 +78,12 @@ class _JobRun:
             succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
         text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
+        reports = [answers for answers in self._answers if answers]
         if self._reporting is None:
-            return Outcome(succeeded, text)
+            return Outcome(succeeded, text, "\n".join(reports))
         if not job.verify_diagnostics:
             succeeded &= self._reporting.is_within_limits
-        return Outcome(succeeded, text, "\n".join(self._reporting.texts))
+        return Outcome(succeeded, text, "\n".join([*reports, *self._reporting.texts]))
 
     def _start_reporting(self, chunks: Sequence[Source]) -> Reporting | None:
         """The reporting of the job; None if it is not needed.
@@ -120,6 +122,7 @@ class _JobRun:
         try:
             run = ChunkRun(self._job, chunk, self._dialects, self._timing, report)
             output = run.run(self._pipeline)
+            self._answers.append(run.answers)
             self._last_pipeline = run.pipeline
             self._ran |= run.ran
             return output if self._display.promoted == promoted_before else None

@@ -1,7 +1,5 @@
-"""Explains diagnostics: finds the culprit in the source, and says what to write instead.
+"""Answers why a value is sharded as it is, and why it is not sharded otherwise, from a sharding record.
 
-Diagnostics are worded and located as in MLIR, often at the start of a long operation. When one is shown to a
-person, an `Explainer` completes it: the excerpt underlines the axis, mesh, type, attribute or operand that is
-wrong, and `help:` suggests a fix. Explanations are keyed by message, which is the reference's and so does not
-change (`explain/table.py`). Nothing here is imported before there is a diagnostic to show.
+`explainer` is the entry: it starts a record before the pipeline, and answers questions after it. `targets`
+finds what a question is about, `answers` builds a tree of sentences, and `tree_text` prints it.
 """

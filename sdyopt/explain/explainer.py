@@ -1,144 +1,117 @@
-"""Completes diagnostics: the culprit for the excerpt, and help."""
+"""Answers questions about the shardings of a program.
+
+explainer = Explainer(source, module, dialects, options)    # after parsing
+target = explainer.target("%14")
+with explainer.recording():
+    run_pipeline(…)
+explainer.answer(target, width)
+"""
 
 from __future__ import annotations
 
-import re
-from functools import cached_property
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
-from sdyopt.asm.parser.lexer import LexError, Token, next_token
 from sdyopt.asm.parser.module_parser import ParseOptions
-from sdyopt.diagnostics.diagnostic import Diagnostic
-from sdyopt.diagnostics.ids import PARSE_ERROR
-from sdyopt.diagnostics.location import FileRange, Location, UnknownLoc, resolve_file_location
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
+from sdyopt.diagnostics.ids import USAGE_ERROR
+from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.source import Source
-from sdyopt.explain import names, shapes, shardings, syntax
-from sdyopt.explain.culprit import Step, attribute, first_of, narrow, only
-from sdyopt.explain.op_offsets import OpOffsets
-from sdyopt.explain.statement import Statement
-from sdyopt.explain.table import EXPLANATIONS, Case, Explanation
+from sdyopt.explain.answers import explain_subject
+from sdyopt.explain.input_names import InputNames, block_or_result
+from sdyopt.explain.names import Names
+from sdyopt.explain.targets import CollectiveTarget, ResultTarget, Target, find_target
+from sdyopt.explain.tree_text import Sentence, tree_text
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
+from sdyopt.ir.types import RankedShapedType
+from sdyopt.ir.value import Value
+from sdyopt.record.model import Run
+from sdyopt.record.recorder import FunctionResult, Subject
+from sdyopt.record.sharding_record import ShardingRecord
 
-# The modules whose functions fill the table.
-TOPICS = (names, shardings, shapes, syntax)
-
-# What a message quotes: names, types, symbols.
-_QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")
-_ATTRIBUTE_NAME = re.compile(r"\b[a-z]\w{3,}")
-# A message may contain a whole operation. What counts is at its start.
-_MAX_SEARCHED = 500
-# All statements together are this many times as long as the source, at most: on a line of many statements,
-# each one includes those that follow. From then on, only the start of a statement is searched.
-_READS_OF_SOURCE = 4
-_MIN_CHARACTERS = 200
-# Punctuation is not underlined.
-_NOT_UNDERLINED = frozenset({"->", "...", "{-#", "#-}"})
+# The number of values of a line that are explained: the largest.
+_MAX_VALUES = 4
 
 
 class Explainer:
-    """Completes the diagnostics of one source, which may be a chunk of a file."""
+    """Records what passes do to the shardings of a program, and explains it."""
 
-    def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
-        self._source = source
-        self._dialects = dialects
-        self._options = options
-        # The characters of statements that may still be read.
-        self.characters_left = _READS_OF_SOURCE * len(source.text)
+    def __init__(self, source: Source, module: Op, dialects: DialectTable, options: ParseOptions) -> None:
+        self._module = module
+        self._inputs = InputNames(source, module, dialects, options)
+        self.record = ShardingRecord()
+        self._names = Names(self._inputs, self.record)
 
-    def complete(self, diagnostic: Diagnostic) -> None:
-        """Sets the culprit and the help of a diagnostic, unless it has them."""
-        offset = self._offset(diagnostic.location, diagnostic.operation)
-        statement = None if offset < 0 else self._statement(offset)
-        explanation = self._explain(diagnostic, offset, statement)
-        diagnostic.help = diagnostic.help or explanation.help
-        if diagnostic.culprit is None and statement is not None:
-            diagnostic.culprit = self._culprit(diagnostic, offset, statement, explanation)
-        for note in diagnostic.notes:
-            self._locate(note, diagnostic)
+    def target(self, text: str) -> Target:
+        """What a question is about. Raises DiagnosticError, located in the text."""
+        return find_target(text, self._inputs)
 
-    def _statement(self, offset: int) -> Statement:
-        """The statement at an offset, or its start if many were read before."""
-        statement = Statement(self._source.text, offset, offset + max(self.characters_left, _MIN_CHARACTERS))
-        self.characters_left -= statement.end - offset
-        return statement
+    def recording(self) -> AbstractContextManager[None]:
+        """Records in the `with` block."""
+        return self.record.active()
 
-    def _explain(self, diagnostic: Diagnostic, offset: int, statement: Statement | None) -> Explanation:
-        for pattern, explain in EXPLANATIONS:
-            match = pattern.search(diagnostic.message)
-            if match is not None:
-                case = Case(match, self._source.text, offset, self._dialects, diagnostic.operation, statement)
-                return explain(case)
-        return Explanation()
+    def answer(self, target: Target, width: int) -> str:
+        """The answer to a question. Raises DiagnosticError if the record has none."""
+        return "".join(tree_text(tree, width) for tree in self.trees(target))
 
-    def _locate(self, note: Diagnostic, diagnostic: Diagnostic) -> None:
-        """Sets the culprit of a note at another operation, if its location is not in the source."""
-        if note.culprit is None and note.location is not diagnostic.location:
-            offset = self._offset(note.location, None)
-            if offset >= 0:
-                note.culprit = self._token_range(offset)
+    def trees(self, target: Target) -> list[Sentence]:
+        """The answer to a question, one tree for each value that it is about."""
+        if not self.record.runs:
+            raise _nothing_propagated()
+        if isinstance(target, CollectiveTarget):
+            return []
+        if isinstance(target, ResultTarget):
+            return self._explain_values(
+                [self._inputs.returned[target.function, target.number]], self._result(target)
+            )
+        return self._explain_values(target.values)
 
-    # --- The culprit ----------------------------------------------------------------------------
+    def _explain_values(
+        self, values: Sequence[Value], found: dict[Subject, Run] | None = None
+    ) -> list[Sentence]:
+        subjects = dict(found or {})
+        if not subjects:
+            for value in values:
+                subjects.update(self._subjects(value))
+        if not subjects:
+            return [self._unrecorded(value) for value in values[:_MAX_VALUES]]
+        if len(subjects) > _MAX_VALUES:
+            subjects = dict(sorted(subjects.items(), key=lambda item: -_size(item[0])))
+        trees = [explain_subject(self.record, run, each, self._names) for each, run in subjects.items()]
+        # Copies of a value often have the same answer.
+        different = list({tree_text(tree, 80): tree for tree in trees}.values())
+        more = len(different) - _MAX_VALUES
+        shown = different[:_MAX_VALUES]
+        return [*shown, Sentence(f"… and {more} more values")] if more > 0 else shown
 
-    def _culprit(
-        self, diagnostic: Diagnostic, offset: int, statement: Statement, explanation: Explanation
-    ) -> FileRange | None:
-        if explanation.token is not None:
-            return self._token_range(explanation.token)
-        span = narrow(statement, *explanation.steps)
-        if span is None and not explanation.steps and diagnostic.id != PARSE_ERROR:
-            span = narrow(statement, first_of(*_named_pieces(diagnostic)))
-        return self._token_range(offset) if span is None else self._range(*statement.offsets(span))
+    def _subjects(self, value: Value) -> dict[Subject, Run]:
+        """What had the sharding of a value, or of its copies, in the last run of propagation that saw it."""
+        for run in reversed(self.record.runs):
+            found = [run.subject_of.get(each) for each in self.record.values.descendants(value)]
+            if subjects := {each: run for each in found if each is not None}:
+                return subjects
+        return {}
 
-    def _token_range(self, offset: int) -> FileRange | None:
-        """The range of the token at an offset, or of a single character."""
-        token = _token_at(self._source.text, offset)
-        is_underlined = token is not None and token.text not in _NOT_UNDERLINED
-        return self._range(offset, token.end if token is not None and is_underlined else offset + 1)
+    def _result(self, target: ResultTarget) -> dict[Subject, Run]:
+        subject = FunctionResult(self._inputs.functions[target.function], target.number)
+        run = self.record.runs[-1]
+        return {subject: run} if subject in run.final else {}
 
-    def _range(self, start: int, end: int) -> FileRange:
-        source = self._source
-        line, column = source.line_column(start)
-        return FileRange(source.name, line, column, *source.line_column(end))
-
-    # --- The statement --------------------------------------------------------------------------
-
-    def _offset(self, location: Location, op: Op | None) -> int:
-        """The offset of a location in the source, or of the operation that has it; -1 if there is none."""
-        source, place = self._source, resolve_file_location(location)
-        if place is not None and place.file == source.name:
-            offset = source.offset_of(place.line, place.column)
-            is_inside = offset is not None and 0 <= offset <= len(source.text)
-            if offset is not None and is_inside and (op is None or _is_operation(source.text, offset, op)):
-                return offset
-        if op is None and (isinstance(location, UnknownLoc) or (place and place.file == source.name)):
-            return -1
-        found = self._op_offsets.find(location, op)
-        return -1 if found is None else found
-
-    @cached_property
-    def _op_offsets(self) -> OpOffsets:
-        return OpOffsets(self._source, self._dialects, self._options)
+    def _unrecorded(self, value: Value) -> Sentence:
+        name = self._names.value(block_or_result(value))
+        root = Sentence(f"{name} has no sharding", self._names.place_of_value(block_or_result(value)))
+        root.add("no sharding propagates along the operations that it is an operand or result of")
+        return root
 
 
-def _token_at(text: str, offset: int) -> Token | None:
-    """The token that starts at an offset; None if there is none."""
-    try:
-        token = next_token(text, offset, len(text), frozenset())
-    except LexError:
-        return None
-    return token if token.start == offset and token.end > offset else None
+def _size(subject: Subject) -> int:
+    """The number of elements of a subject."""
+    type = None if isinstance(subject, FunctionResult) else subject.type
+    return type.num_elements if isinstance(type, RankedShapedType) and type.has_static_shape else 0
 
 
-def _is_operation(text: str, offset: int, op: Op) -> bool:
-    """Whether the line at an offset has the operation; a location may say so for a line of another file."""
-    start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
-    mnemonic = op.signature.name.rpartition(".")[2]
-    return mnemonic in text[start : end if end >= 0 else len(text)]
-
-
-def _named_pieces(diagnostic: Diagnostic) -> list[Step]:
-    """The steps to what the message quotes, except the operation's name, or to an attribute that it names."""
-    op, message = diagnostic.operation, diagnostic.message[:_MAX_SEARCHED]
-    quoted = [match[match.lastindex or 0] for match in _QUOTED.finditer(message)]
-    pieces = [only(piece) for piece in quoted if op is None or piece != op.signature.name]
-    return pieces + [attribute(word) for word in _ATTRIBUTE_NAME.findall(message)]
+def _nothing_propagated() -> DiagnosticError:
+    message = "there is nothing to explain: no pass has propagated shardings"
+    diagnostic = Diagnostic(Severity.ERROR, UnknownLoc(), message, id=USAGE_ERROR)
+    return DiagnosticError(diagnostic).help("add -sdy-propagation-pipeline")

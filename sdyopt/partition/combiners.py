@@ -1,12 +1,14 @@
 """How partial results of several devices are combined.
 
 An operation whose reduced dimension is sharded has a partial result on each device. The collective after it
-combines them by the operation's own kind of reduction: the maximum of partial maxima, not their sum.
+combines them by the operation's own kind of reduction: the maximum of partial maxima, not their sum. A
+collective may also name its kind: `sdy.all_reduce max`.
 """
 
 from __future__ import annotations
 
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp
 from sdyopt.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
@@ -17,16 +19,24 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, element_of
 from sdyopt.ir.value import OpResult, Value
 
-# The bodies that all engines support in collectives; `and` and `or` on booleans only.
+# The reducers that all backends support in collectives; `and` and `or` on booleans only.
 _SUPPORTED = (AddOp, MulOp, MaxOp, MinOp)
 _SUPPORTED_ON_BOOLEANS = (AndOp, OrOp, *_SUPPORTED)
 
 
-def combiner_of(value: Value) -> type[Op] | None:
-    """The operation that combines the partial results of a value.
+# `sum` is not here: it is also the default, and then says nothing about the kind.
+_COMBINERS: dict[ReductionKind, type[Op]] = {ReductionKind.MAX: MaxOp, ReductionKind.MIN: MinOp}
 
-    None if a single collective cannot: the reduction combines several values together, or has another body.
+
+def combiner_of(collective: AllReduceOp | ReduceScatterOp) -> type[Op] | None:
+    """The operation that combines the partial results of a collective's operand; by default, addition.
+
+    None if a single collective cannot combine them: their reduction combines several values together, or has
+    another body.
     """
+    if (combiner := _COMBINERS.get(collective.reduction_op)) is not None:
+        return combiner
+    value = collective.tensor
     origin = origin_of_partial_results(value)
     op = origin.defining_op
     if isinstance(op, ReduceOp | ScatterOp):
@@ -38,7 +48,7 @@ def combiner_of(value: Value) -> type[Op] | None:
 
 
 def origin_of_partial_results(value: Value) -> Value:
-    """The first value with these partial results, before collectives on some axes, and padding for them."""
+    """The value before reductions along some of the axes, and before padding and slices for them."""
     op = value.defining_op
     while isinstance(op, AllReduceOp | ReduceScatterOp | PadOp | SliceOp):
         value = op.operand_at(0)
@@ -47,7 +57,7 @@ def origin_of_partial_results(value: Value) -> Value:
 
 
 def binary_body(region: Region, index: int) -> type[Op] | None:
-    """The binary operation by which a region combines the two arguments of one result.
+    """The binary operation by which a region combines the two arguments that belong to one result.
 
     None if the region computes this result in another way.
     """

@@ -1,10 +1,11 @@
-"""Combination of partial results by a collective, and by a local reduction where no collective can."""
+"""Combination of partial results: by one collective or, where none can, by an all-gather and a reduction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.stablehlo import collectives as stablehlo
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
@@ -21,11 +22,11 @@ from sdyopt.partition.local_context import LocalContext
 
 
 def combine_partial_results(
-    op: Op, axes: Sequence[AxisRef], sharding: TensorSharding, local: LocalContext
+    op: AllReduceOp | ReduceScatterOp, axes: Sequence[AxisRef], sharding: TensorSharding, local: LocalContext
 ) -> Value:
     """The operand of an all-reduce or reduce-scatter, combined over all devices along `axes`."""
-    value = op.operand_at(0)
-    combiner = combiner_of(value)
+    value = op.tensor
+    combiner = combiner_of(op)
     if combiner is not None:
         return all_reduce(value, axes, sharding, combiner, op, local)
     origin = origin_of_partial_results(value).defining_op
@@ -80,7 +81,7 @@ def _reduce_again(
 ) -> Sequence[Value]:
     """All results of a reduction over the partial results of all devices, gathered along a new dimension.
 
-    The collectives of its other results find these results.
+    They are cached for the collectives on the other results of `origin`.
     """
     key = (origin, tuple(axes))
     if key not in local.combined:

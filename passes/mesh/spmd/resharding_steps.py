@@ -118,7 +118,7 @@ class ReshardingStep:
 
     @classmethod
     def detect(cls, source: MeshSharding, target: MeshSharding) -> Self | None:
-        """The first such step that brings a dimension to its target."""
+        """The first such step on the way from `source` to `target`; None if there is none."""
         raise NotImplementedError
 
     def result(self, sharding: MeshSharding) -> MeshSharding:

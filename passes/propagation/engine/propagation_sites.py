@@ -13,11 +13,12 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, FuncDataFlowEdgeOp, PropagationBarrierOp
+from sdyopt.dialects.sdy.ops import PropagationBarrierOp
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import owning_op
+from sdyopt.dialects.sdy.value_shardings import owning_op, sources_of_edge
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
@@ -26,6 +27,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.record.recorder import FunctionResult
 from sdyopt.sharding.elementwise import is_elementwise
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 from sdyopt.sharding.propagation.propagation_step import Shardings, identity_rule
@@ -33,7 +35,7 @@ from sdyopt.sharding.propagation.propagation_step import Shardings, identity_rul
 from ...common.support.call_graph import callee_of
 from .dependent_ops import DependentOps
 from .op_priorities import OpCategory
-from .sharding_map import FunctionResult, ShardingMap
+from .sharding_map import ShardingMap
 
 _BARRIERS = (OpCategory.BARRIER_NONE, OpCategory.BARRIER_FORWARD, OpCategory.BARRIER_BACKWARD)
 _OFFLOAD_TARGETS = ("MoveToDevice", "MoveToHost")
@@ -167,10 +169,12 @@ class PropagationSites:
 
     def _data_flow_edge(self, op: DataFlowEdgeOp) -> PropagationSite | None:
         owner = op.input
+        sources = sources_of_edge(op)
+        if sources is None:
+            raise op.op_error("expected input of sdy.data_flow_edge to be the owner of a data-flow edge")
         assert isinstance(owner, OpResult | BlockArgument)
         edge_owner = owning_op(owner)
-        sources = [use.value for use in edge_owner.data_flow.sources(edge_owner, owner)]
-        site = self._identity_site(op, OpCategory.PASS_THROUGH, sources, op.result)
+        site = self._identity_site(op, OpCategory.PASS_THROUGH, [use.value for use in sources], op.result)
         if site is not None and isinstance(edge_owner, ManualComputationOp):
             site.conversion = _edge_conversion(edge_owner, owner)
         return site

@@ -7,9 +7,8 @@ created at their first use. The targets of one data-flow edge share a slot.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
-from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
@@ -20,6 +19,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import FUNCTION
 from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.record.recorder import FunctionResult, RunRecorder, Subject
 
 from ...common.support.set_sharding import set_sharding
 
@@ -27,33 +27,24 @@ from ...common.support.set_sharding import set_sharding
 UNSHARDABLE = 0
 
 
-class FunctionResult(NamedTuple):
-    """A result of a function signature."""
-
-    function: FuncOp
-    result_index: int
-
-
-Shardable = OpResult | BlockArgument | FunctionResult
-
-
 class ShardingMap:
     """`shardings[slot]` is the sharding of `values[slot]`; both are None in slot `UNSHARDABLE`.
 
-    `readers[slot]` are the operations that read the sharding, by index in program order.
+    `readers[slot]` are the operations that read the sharding, by index in program order. `slots` has the slot
+    of each value that `slot` was called for.
     """
 
     def __init__(self) -> None:
         self.shardings: list[TensorSharding | None] = [None]
-        self.values: list[Shardable | None] = [None]
+        self.values: list[Subject | None] = [None]
         self.readers: list[list[int]] = [[]]
-        self._slots: dict[Value, int] = {}
+        self.slots: dict[Value, int] = {}
         self._result_slots: dict[FunctionResult, int] = {}
         self._changed_slots: dict[int, None] = {}
 
     def slot(self, value: Value) -> int:
         """The slot of a value; a new one if needed."""
-        slot = self._slots.get(value)
+        slot = self.slots.get(value)
         if slot is None:
             shardable = value if _has_own_sharding(value) else shardable_value(value)
             if shardable is None:
@@ -62,7 +53,7 @@ class ShardingMap:
                 slot = self._add(shardable, sharding_of(shardable))
             else:
                 slot = self.slot(shardable)
-            self._slots[value] = slot
+            self.slots[value] = slot
         return slot
 
     def result_slot(self, result: FunctionResult) -> int:
@@ -74,7 +65,7 @@ class ShardingMap:
             slot = self._result_slots[result] = self._add(result, sharding)
         return slot
 
-    def _add(self, value: Shardable, sharding: TensorSharding | None) -> int:
+    def _add(self, value: Subject, sharding: TensorSharding | None) -> int:
         self.shardings.append(sharding)
         self.values.append(value)
         self.readers.append([])
@@ -126,6 +117,28 @@ class ShardingMap:
         self._changed_slots.clear()
 
 
+class RecordedShardingMap(ShardingMap):
+    """A sharding map that reports its entries and their changes."""
+
+    def __init__(self, recorder: RunRecorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    def _add(self, value: Subject, sharding: TensorSharding | None) -> int:
+        slot = super()._add(value, sharding)
+        self._recorder.added(slot, value, sharding)
+        return slot
+
+    def set(self, slot: int, sharding: TensorSharding) -> list[int]:
+        old = None if slot == UNSHARDABLE else self.shardings[slot]
+        changed = super().set(slot, sharding)
+        for each in changed:
+            new = self.shardings[each]
+            assert new is not None
+            self._recorder.changed(each, old if each == slot else None, new)
+        return changed
+
+
 def _has_own_sharding(value: Value) -> TypeGuard[OpResult]:
     """Whether this is a result of an operation without data-flow edges, as nearly all values are."""
     return isinstance(value, OpResult) and value.op.data_flow is None
@@ -135,7 +148,7 @@ def _has_single_sharding(op: Op) -> bool:
     return len(op.results) == 1 and not isinstance(op, ShardingOwner)
 
 
-def _siblings(value: Shardable | None) -> Sequence[OpResult | BlockArgument]:
+def _siblings(value: Subject | None) -> Sequence[OpResult | BlockArgument]:
     """The values whose shardings are in the same attribute as that of a value."""
     if isinstance(value, OpResult):
         return value.op.results

@@ -34,7 +34,7 @@ func.func @minimum_scattered(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@
   return %1 : tensor<4xf32>
 }
 
-// Booleans can be combined by a collective `and`. Engines support it for booleans only.
+// Booleans are combined by a collective `and`, which backends support for booleans only.
 // CHECK-LABEL: func.func @all(%arg0: tensor<4xi1>{{.*}}, %arg1: tensor<i1>) -> tensor<i1>
 // CHECK-NEXT: %0 = stablehlo.reduce(%arg0 init: %arg1) applies stablehlo.and across dimensions = [0] : (tensor<4xi1>, tensor<i1>) -> tensor<i1>
 // CHECK-NEXT: %1 = "stablehlo.all_reduce"(%0) <{channel_handle = #stablehlo.channel_handle<handle = 3, type = 1>, replica_groups = dense<{{\[\[}}0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> ({
@@ -116,4 +116,16 @@ func.func @initial_value(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   %0 = stablehlo.reduce(%a init: %init) applies stablehlo.add across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
   %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, []> : tensor<f32>
   return %1 : tensor<f32>
+}
+
+// A collective that names its reduction combines by it, whatever the operand is.
+// CHECK-LABEL: func.func @named_kind(
+// CHECK: "stablehlo.all_reduce"(%arg0)
+// CHECK: stablehlo.maximum
+// CHECK: "stablehlo.reduce_scatter"(%arg1) <{{{.*}}scatter_dimension = 0
+// CHECK: stablehlo.minimum
+func.func @named_kind(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=min{"x"}>}) -> (tensor<8xf32>, tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = sdy.all_reduce max {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %1 = sdy.reduce_scatter min [{"x"}] %b out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }

@@ -1,0 +1,90 @@
+"""Completed diagnostics: their culprit and help. No explanation fails on a program of the lit tests."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from sdyopt.asm.parser.module_parser import ParseOptions
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.location import FileLoc, FileRange, UnknownLoc
+from sdyopt.diagnostics.source import Source
+from sdyopt.driver import error_help
+from sdyopt.driver.job import Job
+from sdyopt.driver.run import run_job
+from sdyopt.error_help.explainer import Explainer
+from sdyopt.error_help.suggest import did_you_mean, listed, sentences
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.registry import all_dialects, find_dialect
+
+LIT = Path(__file__).parents[2] / "lit"
+FOLDERS = sorted({path.parent for path in LIT.rglob("*.mlir")})
+
+
+def complete(text: str, message: str, line: int, column: int, **more: str) -> Diagnostic:
+    """A diagnostic without an operation, completed."""
+    diagnostic = Diagnostic(Severity.ERROR, FileLoc("f", line, column), message, **more)  # type: ignore[arg-type]
+    Explainer(Source("f", text), DialectTable(find_dialect, all_dialects), ParseOptions()).complete(
+        diagnostic
+    )
+    return diagnostic
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(LIT).as_posix())
+def test_no_explanation_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`LazyExplainer` hides failures; here they are raised."""
+    monkeypatch.setattr(error_help, "suppress", lambda _: nullcontext())
+    for path in sorted(folder.glob("*.mlir")):
+        run_job(Job(name=path.name, data=path.read_bytes(), split_marker="// -----"))
+
+
+def test_by_default_the_token_at_the_location_is_underlined() -> None:
+    assert complete("a.b %x", "bad", 1, 1).culprit == FileRange("f", 1, 1, 1, 4)
+    assert complete("a.b %x", "bad", 1, 4).culprit == FileRange("f", 1, 4, 1, 5)
+
+
+def test_a_name_in_the_message_is_underlined_if_it_is_unique() -> None:
+    assert complete("a.b @m, @n", "no '@n'", 1, 1).culprit == FileRange("f", 1, 9, 1, 11)
+    assert complete("a.b @n, @n", "no '@n'", 1, 1).culprit == FileRange("f", 1, 1, 1, 4)
+    assert complete("a.b dims = [1]", "dims is bad", 1, 1).culprit == FileRange("f", 1, 5, 1, 15)
+
+
+def test_the_token_at_the_location_of_a_parse_error_is_underlined() -> None:
+    assert complete("a.b @m, @n", "no '@n'", 1, 5, id="parse-error").culprit == FileRange("f", 1, 5, 1, 7)
+
+
+def test_help_of_the_diagnostic_is_kept() -> None:
+    text, message = "a.b", "custom op 'stablehlo.ad' is unknown"
+    assert complete(text, message, 1, 1).help == "did you mean `stablehlo.add`?"
+    assert complete(text, message, 1, 1, help="mine").help == "mine"
+
+
+def test_diagnostics_outside_of_the_source_have_no_culprit() -> None:
+    diagnostic = Diagnostic(Severity.ERROR, UnknownLoc(), "bad")
+    Explainer(Source("f", "a.b"), DialectTable(find_dialect), ParseOptions()).complete(diagnostic)
+    assert diagnostic.culprit is None
+    assert complete("a.b", "bad", 7, 1).culprit is None
+
+
+def test_suggestions() -> None:
+    assert did_you_mean("modle", ["data", "model"]) == "did you mean `model`?"
+    assert did_you_mean("eq", ["EQ", "NE"]) == "did you mean `EQ`?"
+    assert did_you_mean("tensor", ["data", "model"]) == ""
+    assert did_you_mean("data", ["data"]) == ""
+    assert listed("abc") == "a, b, c"
+    assert listed("abc", 2) == "a, b, … (3 in all)"
+    assert sentences("did you mean `x`?", "", "there is y") == "did you mean `x`? there is y"
+
+
+def test_statements_on_one_line_are_read_a_bounded_number_of_times() -> None:
+    """Each of them extends to the end of the line; all have a culprit, which is near their start."""
+    statement = 'a.b @m, @n, {c = "d"} '
+    text = statement * 2000
+    explainer = Explainer(Source("f", text), DialectTable(find_dialect), ParseOptions())
+    for column in range(1, len(text), len(statement)):
+        diagnostic = Diagnostic(Severity.ERROR, FileLoc("f", 1, column), "no '@n'")
+        explainer.complete(diagnostic)
+        assert diagnostic.culprit is not None
+    assert explainer.characters_left > -2000 * 300
