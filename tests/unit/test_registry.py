@@ -143,7 +143,7 @@ def test_a_dialect_plugin_is_loaded_by_the_name_of_its_entry_point(monkeypatch: 
     assert "theirs" in registry.all_dialects()
 
 
-def test_dialect_plugins_that_are_not_dialects(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plugins_that_are_no_dialects_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     for value in (f"{__name__}:NOT_A_DIALECT", f"{__name__}:MISSING", "no.such.module"):
         offer(monkeypatch, plugins.DIALECT_GROUP, value)
         with pytest.raises(UsageError, match="Failed to load dialect plugin from 'mine'"):

@@ -43,7 +43,7 @@ class MlirModule:
     operation = MlirOperation()
 
 
-def test_parse_text_bytes_and_paths(tmp_path: Path) -> None:
+def test_text_bytes_and_paths_are_parsed(tmp_path: Path) -> None:
     path = tmp_path / "layer.mlir"
     path.write_text(LAYER, encoding="utf-8")
     texts = {str(sdyopt.parse(program)) for program in (LAYER, LAYER.encode(), path)}
@@ -150,7 +150,7 @@ def test_a_missing_file_is_the_error_of_python(tmp_path: Path) -> None:
         sdyopt.parse(tmp_path / "missing.mlir")
 
 
-def test_unregistered_dialects_and_mesh_versions() -> None:
+def test_unregistered_dialects_and_another_mesh_version_are_accepted_on_request() -> None:
     program = '"foo.bar"() : () -> ()'
     with pytest.raises(sdyopt.Error):
         sdyopt.parse(program)

@@ -252,7 +252,7 @@ def test_invalid_attributes_are_located_errors(text: str, message: str) -> None:
     assert located_message(caught.value) == message
 
 
-def test_note_about_a_missing_dot() -> None:
+def test_a_note_suggests_a_trailing_dot() -> None:
     with pytest.raises(DiagnosticError) as caught:
         parse_attribute("1 : f32")
     assert [note.message for note in caught.value.diagnostic.notes] == [
@@ -270,7 +270,7 @@ def test_unregistered_dialects_are_rejected_by_default() -> None:
 
 
 @pytest.mark.parametrize("digits", [4001, 30_000])
-def test_long_decimal_literals(digits: int) -> None:
+def test_long_decimal_literals_are_parsed(digits: int) -> None:
     """They are converted even if the process limits the number of digits that Python converts."""
     assert parse_attribute("9" * digits + " : i100000") is integer(10**digits - 1, IntegerType(100_000))
     assert parse_attribute("0" * digits + "7 : i32") is integer(7, I32)

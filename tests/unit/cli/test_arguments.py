@@ -51,7 +51,7 @@ def test_values_after_an_equals_sign() -> None:
     assert arguments["mlir-print-ir-after"] == ("a", "b", "c")
 
 
-def test_defaults_and_implied_values() -> None:
+def test_flags_have_defaults_and_implied_values() -> None:
     arguments = read_arguments([])
     assert arguments["verify-each"] is True
     assert arguments["split-input-file"] == arguments["verify-diagnostics"] == ""

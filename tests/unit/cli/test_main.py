@@ -105,7 +105,9 @@ def test_a_failed_run_keeps_the_existing_output(tmp_path: Path, capfd: pytest.Ca
     assert sorted(tmp_path.iterdir()) == [bad, result]
 
 
-def test_dump_pass_pipeline(program: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_pipeline_is_dumped_in_the_order_of_the_flags(
+    program: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main([program, "-cse", "-symbol-dce", "--cse", "--dump-pass-pipeline"]) == 0
     assert capfd.readouterr().err == "Pass Manager with 3 passes:\nbuiltin.module(cse,symbol-dce,cse)\n\n"
 
@@ -170,7 +172,7 @@ def test_stdin_is_read_without_an_input_and_for_a_hyphen(tmp_path: Path) -> None
     assert done.stderr.startswith(b"<stdin>:1:")
 
 
-def test_closed_and_full_streams(program: str) -> None:
+def test_closed_and_full_streams_are_errors(program: str) -> None:
     with Path("/dev/full").open("wb") as full:
         for argv in ([program], ["--help"], ["--version"]):
             done = run(*argv, stdout=full.fileno())

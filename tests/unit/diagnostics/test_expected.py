@@ -97,7 +97,7 @@ def test_expectations_with_a_number_are_exact() -> None:
         ("{{a {{(}} }}", "invalid regex: missing ), unterminated subpattern at position 0"),
     ],
 )
-def test_invalid_regular_expressions(comment: str, problem: str) -> None:
+def test_invalid_regular_expressions_are_errors(comment: str, problem: str) -> None:
     assert verify(f"// expected-error-re {comment}") == [f"f:1:4: error: {problem}"]
 
 

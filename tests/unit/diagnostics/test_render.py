@@ -23,7 +23,7 @@ def show(text: str, location: Location, **more: str) -> str:
     return render(Diagnostic(Severity.ERROR, location, "bad", **more), Source("f", text))  # type: ignore[arg-type]
 
 
-def test_line_and_caret() -> None:
+def test_the_line_is_shown_with_a_caret_below() -> None:
     assert show("one\n  two\n", FileLoc("f", 2, 3)) == "f:2:3: error: bad\n  two\n  ^\n"
 
 

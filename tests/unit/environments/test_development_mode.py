@@ -15,7 +15,7 @@ def test_the_first_example_causes_no_warnings(tmp_path: Path) -> None:
     assert list(tmp_path.rglob("*.json"))
 
 
-def test_help_and_reports() -> None:
+def test_help_and_reports_cause_no_warnings() -> None:
     assert sdy_opt("--help", python=STRICT) == sdy_opt("--help")
     reports = ("--mlir-timing", "--mlir-pass-statistics", "--color=always")
     printed = sdy_opt(*FIRST_EXAMPLE, *reports, python=STRICT)

@@ -35,14 +35,14 @@ def run_lit(folder: Path, **cases: str) -> tuple[int, str]:
     return run_pytest(folder, "-p", "no:cacheprovider")
 
 
-def test_passing_and_failing_cases(tmp_path: Path) -> None:
+def test_a_case_passes_and_a_wrong_one_fails(tmp_path: Path) -> None:
     wrong = PASSING.replace("{{^module}}", "{{^func}}")
     status, report = run_lit(tmp_path, good=PASSING, wrong=wrong)
     assert status == 1
     assert "1 failed, 1 passed" in report
 
 
-def test_report_of_a_failure(tmp_path: Path) -> None:
+def test_a_failure_shows_its_run_line_its_output_and_a_command(tmp_path: Path) -> None:
     """The RUN line, what the programs print, and a command that can be pasted into a shell."""
     text = "module {}\n// RUN: sdy-opt %s -cse | \\\n// RUN: filecheck %s\n// CHECK: missing\n"
     status, report = run_lit(tmp_path, wrong=text)
@@ -130,7 +130,7 @@ def test_case_that_cannot_run_fails(tmp_path: Path, text: str, reason: str) -> N
     assert "Traceback" not in report
 
 
-def test_features_of_the_system(tmp_path: Path) -> None:
+def test_the_system_is_a_feature(tmp_path: Path) -> None:
     system = SYSTEMS[sys.platform]
     skipped = PASSING + f"// UNSUPPORTED: {system}\n"
     status, report = run_lit(tmp_path, here=PASSING + f"// REQUIRES: {system}\n", skipped=skipped)
@@ -139,7 +139,7 @@ def test_features_of_the_system(tmp_path: Path) -> None:
     assert f"unsupported with {system}" in report
 
 
-def test_features_and_substitutions_of_a_project(tmp_path: Path) -> None:
+def test_a_project_declares_features_and_substitutions(tmp_path: Path) -> None:
     """A conftest.py declares them with the hooks of the plugin."""
     (tmp_path / "conftest.py").write_text(
         "def pytest_sdyopt_lit_features():\n"
@@ -242,7 +242,7 @@ def test_filecheck_is_the_program_that_the_option_names(tmp_path: Path) -> None:
     assert status == 0
 
 
-def test_paths_with_spaces(tmp_path: Path) -> None:
+def test_a_path_may_have_spaces(tmp_path: Path) -> None:
     folder = tmp_path / "a folder"
     folder.mkdir()
     (folder / "a case.mlir").write_text("// RUN: cp %s %t\n" + PASSING)

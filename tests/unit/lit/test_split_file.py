@@ -5,7 +5,7 @@ import pytest
 from sdyopt.lit.split_file import split
 
 
-def test_parts_by_name() -> None:
+def test_each_marker_starts_a_part() -> None:
     text = "// RUN: x\n//--- a.mlir\nmodule {}\n\n//--- folder/b.txt\n#--- c\n"
     assert split(text) == {"a.mlir": "module {}\n\n", "folder/b.txt": "", "c": ""}
 

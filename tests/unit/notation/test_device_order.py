@@ -76,7 +76,7 @@ def test_positions_and_devices_are_inverse(case: tuple[list[int], list[int]]) ->
 
 
 @pytest.mark.parametrize("values", [[0, 1, 3, 2], [1, 0], [0, 2, 1, 3, 4, 6], [0, 1, 2, 3, 4, 6]])
-def test_lists_that_no_digits_generate(values: list[int]) -> None:
+def test_lists_that_no_digits_generate_have_none(values: list[int]) -> None:
     assert digits_of(values) is None
 
 

@@ -29,7 +29,7 @@ from tests.unit.pipeline.fakes import lookup
         ),
     ],
 )
-def test_parse_and_print(text: str, printed: str) -> None:
+def test_pipelines_are_printed_in_one_form(text: str, printed: str) -> None:
     assert str(parse_pipeline(text, lookup)) == printed
     assert str(parse_pipeline(printed, lookup)) == printed
 
@@ -114,6 +114,6 @@ def test_passes_are_nested_under_what_they_run_on(text: str, printed: str) -> No
         ("func.func(on-module)", "Can't add pass 'OnModulePass' restricted to 'builtin.module'"),
     ],
 )
-def test_errors_in_lists_of_passes(text: str, message: str) -> None:
+def test_invalid_lists_of_passes_are_errors(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
         parse_passes(text, lookup)

@@ -50,5 +50,5 @@ def test_json_is_valid() -> None:
     assert names == ["root", "Parser", "'func.func' Pipeline", "CSEPass", "Rest", "Total"]
 
 
-def test_an_empty_run() -> None:
+def test_the_total_of_an_empty_run_is_zero() -> None:
     assert "0.0000 (  0.0%)  Total" in timing_report(Timer("root"))

@@ -62,7 +62,7 @@ def test_prefix_of_an_axis_without_others() -> None:
     assert prefix_without(A, []) is A
 
 
-def test_major_sub_axis() -> None:
+def test_the_major_sub_axis_starts_where_its_axis_does() -> None:
     assert major_sub_axis(A, 2) is A_MAJOR
     assert major_sub_axis(AxisRef("a", SubAxis(2, 4)), 2) is A_MINOR
 

@@ -36,7 +36,7 @@ def test_axis_refs_are_interned() -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_containment_and_overlap(one: AxisRef, other: AxisRef) -> None:
+def test_containment_and_overlap_are_those_of_the_factors(one: AxisRef, other: AxisRef) -> None:
     mine, theirs = FACTORS[one], FACTORS[other]
     assert one.contains(other) == (theirs <= mine)
     assert one.overlaps(other) == bool(mine & theirs)
@@ -45,7 +45,7 @@ def test_containment_and_overlap(one: AxisRef, other: AxisRef) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_prefix_without_overlap(one: AxisRef, other: AxisRef) -> None:
+def test_prefix_without_overlap_has_the_factors_before_the_other_axis(one: AxisRef, other: AxisRef) -> None:
     mine, theirs = FACTORS[one], FACTORS[other]
     prefix = {factor for factor in mine if factor < min(theirs)} if mine & theirs else mine
     result = one.prefix_without_overlap(other)

@@ -111,7 +111,7 @@ def test_manual_axes_are_removed_from_the_front() -> None:
         (sharding(dim(priority=-1)), tensor((8,), F32), "dim 0 has a negative priority"),
     ],
 )
-def test_sharding_for_a_type(one: TensorSharding, type: Type, problem: str | None) -> None:
+def test_problems_of_a_sharding_for_a_type(one: TensorSharding, type: Type, problem: str | None) -> None:
     actual = sharding_problem(one, type, MESH)
     assert (actual is None) if problem is None else (actual is not None and actual.startswith(problem))
 
