@@ -44,6 +44,7 @@ from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
+from sdyopt.dialects.sdy_version import SdyVersion, is_at_least
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType
@@ -65,9 +66,12 @@ class ReshardToCollectives(Pass):
         default=False, help="keep reshards whose input has the same sharding"
     )
 
+    keep_single_device_reshards: bool = option(default=False, help="keep reshards to and from a maximal mesh")
+
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        lowering = _ReshardLowering(self.keep_redundant_reshards)
+        keep_single_device = self.keep_single_device_reshards or is_at_least(SdyVersion.AUGUST_2026)
+        lowering = _ReshardLowering(self.keep_redundant_reshards, keep_single_device)
         pattern = ConversionPattern(ReshardOp, lowering.lower, lowering.is_legal)
         convert(function, pattern, rewriter, legal=_COLLECTIVES)
         return rewriter.changed
@@ -76,8 +80,9 @@ class ReshardToCollectives(Pass):
 class _ReshardLowering:
     """Lowers reshards. The plan of a pair of shardings is cached."""
 
-    def __init__(self, keep_redundant: bool) -> None:
+    def __init__(self, keep_redundant: bool, keep_single_device: bool) -> None:
         self._keep_redundant = keep_redundant
+        self._keep_single_device = keep_single_device
         self._plan = cache(plan_collectives)
         self._before_barriers: dict[Value, Value] = {}
 
@@ -85,6 +90,8 @@ class _ReshardLowering:
         """Whether a reshard is kept."""
         source, target = sharding_of(value_before_barriers(op.input, self._before_barriers)), op.sharding
         if self._keep_redundant and target.is_equivalent(source):
+            return True
+        if self._keep_single_device and any(_is_maximal(sharding, op) for sharding in (source, target)):
             return True
         if source is None or target.is_fully_replicated:
             return False
@@ -119,6 +126,10 @@ class _ReshardLowering:
         type = op.signature.result_types[0]
         assert isinstance(type, RankedShapedType)
         return self._plan(type.shape, source, target, _mesh(source, op))
+
+
+def _is_maximal(sharding: TensorSharding | None, op: Op) -> bool:
+    return sharding is not None and _mesh(sharding, op).is_maximal
 
 
 def _has_same_axes(source: TensorSharding, target: TensorSharding, op: Op) -> bool:

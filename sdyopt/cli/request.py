@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import AbstractContextManager, nullcontext
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
@@ -76,6 +77,16 @@ def _unknown(flag: PassFlag) -> UsageError:
         return UsageError(message, f"write {' '.join(f'-{name}' for name in names)}")
     help = nearest(flag.name, [*FLAGS, *(entry.flag for entry in entries)])
     return UsageError(message, help.replace("'", "'--", 1))
+
+
+def selected_sdy_version(arguments: Arguments) -> AbstractContextManager[None]:
+    """Follows the selected version of Shardy within the `with` block."""
+    version = arguments["sdy-version"]
+    if version == FLAGS["sdy-version"].default:
+        return nullcontext()
+    from sdyopt.dialects.sdy_version import sdy_version
+
+    return sdy_version(version)
 
 
 def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
