@@ -5,8 +5,9 @@
 becomes
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>}) { … }
 
-The meshes of replica groups are inlined too. The inverse of `sdy-lift-inlined-meshes`. Nothing refers to
-meshes by name then, so a function can be moved to another module. Meshes of nested modules are not inlined.
+The inverse of `sdy-lift-inlined-meshes`. Shardings no longer refer to symbols, so a function can be moved to
+another module. Meshes of nested modules are not inlined. Those of replica groups are inlined with
+`--sdy-version=2026-08` only; otherwise they are missing then, which is an error.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.dialects.stablehlo.mesh_axes import Mesh as StablehloMesh
 from sdyopt.dialects.stablehlo.mesh_axes import MeshAxis, ReplicaGroupMeshAxes
 from sdyopt.ir.attribute import SymbolRef
@@ -44,7 +46,7 @@ class InlineMeshes(Pass):
             return sharding if mesh is None else sharding.with_mesh(mesh)
 
         transform_shardings(module, inline, rewriter)
-        for op in module.walk():
+        for op in module.walk() if is_at_least(SdyVersion.AUGUST_2026) else ():
             groups = op.signature.attributes.get(REPLICA_GROUPS)
             if isinstance(groups, ReplicaGroupMeshAxes) and isinstance(groups.mesh, SymbolRef):
                 mesh = meshes.get(groups.mesh.root)

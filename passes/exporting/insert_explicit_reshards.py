@@ -54,9 +54,8 @@ all-reduced along the other axes that shard the reduction.
 If the meshes of the shardings differ in device order only, the most frequent mesh of those that are not fully
 replicated is used for all. Operations with shardings on meshes with different axes or on a maximal mesh, and
 operations with a user-defined rule, get no reshards, and their results are not all-reduced. With
-`reshard-single-devices`, and with `--sdy-version=2026-08`, the operands of an operation with a result on a
-maximal mesh are resharded to that mesh, and its results to the first mesh with axes, where they are
-replicated; `sdy-resolve-single-device-sharding` lowers them.
+`--sdy-version=2026-08`, this pass includes `sdy-reshard-single-devices`, and arguments and results of
+functions must not be on a single device.
 
 Run the pass once: it does not recognize its own all-reduces and repeats them. It warns if it has done so.
 """
@@ -72,7 +71,7 @@ from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.dialects.sdy_version import SdyVersion, is_at_least
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.operation import Op
@@ -104,16 +103,10 @@ class InsertExplicitReshards(Pass):
         default=False, help="resolve all conflicts, instead of leaving most to a later partitioner"
     )
 
-    reshard_single_devices: bool = option(
-        default=False, help="reshard the operands and results of operations that run on a single device"
-    )
-
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
         follows_august = is_at_least(SdyVersion.AUGUST_2026)
-        inserter = _ReshardInserter(
-            function, self.enable_full_version, self.reshard_single_devices or follows_august, rewriter
-        )
+        inserter = _ReshardInserter(function, self.enable_full_version, follows_august, rewriter)
         if follows_august:
             inserter.check_arguments_and_results()
         for op in function.walk_post_order():

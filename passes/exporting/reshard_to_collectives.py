@@ -19,8 +19,9 @@ Shardy omits: its result then does not have the target sharding.
 
 A reshard whose input has the same sharding is removed, unless `keep-redundant-reshards` is set. A reshard
 between meshes with different axes is kept, unless its target is fully replicated: then the tensor is gathered
-on the mesh of the input. Propagation barriers are transparent: the collectives take the value before the
-barrier, with its sharding.
+on the mesh of the input. With `--sdy-version=2026-08`, reshards to and from a single device are kept for
+`sdy-resolve-single-device-sharding`. Propagation barriers are transparent: the collectives take the value
+before the barrier, with its sharding.
 
 This pass inserts no reductions: `sdy-insert-explicit-reshards` has inserted an all-reduce wherever unreduced
 axes are removed, so the input and the target of a reshard have the same unreduced axes. `sdy-export-pipeline`
@@ -44,7 +45,7 @@ from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
-from sdyopt.dialects.sdy_version import SdyVersion, is_at_least
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType
@@ -66,12 +67,9 @@ class ReshardToCollectives(Pass):
         default=False, help="keep reshards whose input has the same sharding"
     )
 
-    keep_single_device_reshards: bool = option(default=False, help="keep reshards to and from a maximal mesh")
-
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        keep_single_device = self.keep_single_device_reshards or is_at_least(SdyVersion.AUGUST_2026)
-        lowering = _ReshardLowering(self.keep_redundant_reshards, keep_single_device)
+        lowering = _ReshardLowering(self.keep_redundant_reshards)
         pattern = ConversionPattern(ReshardOp, lowering.lower, lowering.is_legal)
         convert(function, pattern, rewriter, legal=_COLLECTIVES)
         return rewriter.changed
@@ -80,9 +78,8 @@ class ReshardToCollectives(Pass):
 class _ReshardLowering:
     """Lowers reshards. The plan of a pair of shardings is cached."""
 
-    def __init__(self, keep_redundant: bool, keep_single_device: bool) -> None:
+    def __init__(self, keep_redundant: bool) -> None:
         self._keep_redundant = keep_redundant
-        self._keep_single_device = keep_single_device
         self._plan = cache(plan_collectives)
         self._before_barriers: dict[Value, Value] = {}
 
@@ -91,7 +88,7 @@ class _ReshardLowering:
         source, target = sharding_of(value_before_barriers(op.input, self._before_barriers)), op.sharding
         if self._keep_redundant and target.is_equivalent(source):
             return True
-        if self._keep_single_device and any(_is_maximal(sharding, op) for sharding in (source, target)):
+        if is_at_least(SdyVersion.AUGUST_2026) and any(_is_maximal(s, op) for s in (source, target)):
             return True
         if source is None or target.is_fully_replicated:
             return False

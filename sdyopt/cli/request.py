@@ -20,7 +20,7 @@ from sdyopt.driver.job import Job, ReportOptions
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry import LIST_PASSES, all_passes, find_entry, lookup, missing_pass
+from sdyopt.registry import LIST_PASSES, all_passes, find_entry, lookup
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
@@ -56,7 +56,7 @@ def build_pipeline(arguments: Arguments) -> Pipeline:
 
 
 def _unknown(flag: PassFlag) -> UsageError:
-    if (error := missing_pass(flag.name) or missing_flag(flag.name, flag.spelling)) is not None:
+    if (error := missing_flag(flag.name, flag.spelling)) is not None:
         return error
     message = f"Unknown command line argument '{flag.spelling}'.  Try: 'sdy-opt --help'"
     entries = all_passes()
@@ -84,7 +84,7 @@ def selected_sdy_version(arguments: Arguments) -> AbstractContextManager[None]:
     version = arguments["sdy-version"]
     if version == FLAGS["sdy-version"].default:
         return nullcontext()
-    from sdyopt.dialects.sdy_version import sdy_version
+    from sdyopt.dialects.sdy.version import sdy_version
 
     return sdy_version(version)
 
@@ -245,8 +245,6 @@ def _ir_printing_options(arguments: Arguments) -> IRPrintingOptions:
 def _selected_passes(arguments: Arguments, flag: str) -> frozenset[str] | None:
     for name in arguments[flag]:
         if find_entry(name) is None:
-            if (error := missing_pass(name)) is not None:
-                raise error
             help = nearest(name, [entry.flag for entry in all_passes()]) or LIST_PASSES
             raise UsageError(f"for the --{flag} option: Cannot find option named '{name}'!", help)
     return frozenset(arguments[flag])

@@ -14,7 +14,7 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding
 from sdyopt.dialects.sdy.sharding_checks import AxisUses
 from sdyopt.dialects.sdy.unreduced_checks import check_unreduced_transition, introduces_sums
 from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_or_replicated
-from sdyopt.dialects.sdy_version import SdyVersion, is_at_least
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 
 # (index of a dimension, its sharding, axes of the collective) -> the axes of the result's dimension.
 _ResultAxes = Callable[[int, DimensionSharding, Iterable[AxisRef]], tuple[AxisRef, ...]]

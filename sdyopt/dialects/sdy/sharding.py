@@ -30,7 +30,7 @@ from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.reduction_kind import ReductionKind, accept_reduction_kind
-from sdyopt.dialects.sdy_version import SdyVersion, is_at_least
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.ir.attribute import Attribute, SymbolRef
 
 MeshOrRef = Mesh | SymbolRef
