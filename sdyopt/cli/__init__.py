@@ -190,9 +190,10 @@ def _run_job(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
     output = Output(arguments["o"])
     try:
         outcome = run_job(job)
-        if job.report_options.to_stdout:
+        replaces_program = job.report_options.to_stdout or bool(job.questions)
+        if replaces_program:
             Output(STDOUT).write(outcome.reports)
-        if (outcome.succeeded or is_stdout) and not (is_stdout and job.report_options.to_stdout):
+        if (outcome.succeeded or is_stdout) and not (is_stdout and replaces_program):
             output.write(outcome.output)
     finally:
         output.discard()

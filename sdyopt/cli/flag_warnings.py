@@ -31,6 +31,10 @@ NEEDS = MappingProxyType(
         "output-split-marker": ("split-input-file",),
         "report-rows": ("report",),
         "tolerance": ("baseline",),
+        "validate-mode": ("validate",),
+        "validate-timeout": ("validate",),
+        "validate-memory": ("validate",),
+        "jax-python": ("validate",),
     }
 )
 

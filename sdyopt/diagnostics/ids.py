@@ -46,6 +46,9 @@ BUDGET_EXCEEDED: Final = "budget-exceeded"
 BUDGET_UNKNOWN: Final = "budget-unknown"
 BASELINE_ERROR: Final = "baseline-error"
 BASELINE_EXCEEDED: Final = "baseline-exceeded"
+VALIDATED: Final = "validated"
+VALIDATION_DIFFERENCE: Final = "validation-difference"
+NOT_VALIDATED: Final = "not-validated"
 OTHER: Final = "other"
 
 # What a diagnostic with the id reports.
@@ -79,6 +82,9 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         BUDGET_UNKNOWN: "a figure that the budget limits is unknown",
         BASELINE_ERROR: "the file of --baseline is invalid",
         BASELINE_EXCEEDED: "a figure of the report exceeds the baseline",
+        VALIDATED: "--validate: the results are equal",
+        VALIDATION_DIFFERENCE: "--validate: a result differs",
+        NOT_VALIDATED: "--validate: the program cannot be run, or too little of a result can be compared",
         OTHER: "any other problem",
     }
 )
