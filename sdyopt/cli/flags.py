@@ -10,10 +10,11 @@ PRINTING: Final = "Printing"
 INSTRUMENTATION: Final = "Pass instrumentation"
 DIAGNOSTICS: Final = "Diagnostics"
 REPORTS: Final = "Reports"
+LINT: Final = "Lint"
 SHARDINGS: Final = "Shardings"
 INFORMATION: Final = "Information"
 
-GROUPS = (GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, REPORTS, SHARDINGS, INFORMATION)
+GROUPS = (GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, REPORTS, LINT, SHARDINGS, INFORMATION)
 
 
 class Flag(NamedTuple):
@@ -232,6 +233,29 @@ _ALL = (
     Flag("baseline", REPORTS, "fail if the report exceeds this report, written as .json", "FILE"),
     Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),
     Flag(
+        "lint",
+        LINT,
+        "report what the sharding of the program wastes, instead of printing it; with RULES only these, or all "
+        "others for -RULE",
+        "RULES",
+        implied="all",
+        is_list=True,
+    ),
+    Flag(
+        "lint-config",
+        LINT,
+        "read the settings of --lint from this TOML file (default: the next sdy-lint.toml, or pyproject.toml with "
+        "[tool.sdy-lint], in the folder of the input and those around it; - for none)",
+        "FILE",
+    ),
+    Flag(
+        "lint-fail-on",
+        LINT,
+        "exit with 1 for findings of this severity and of more severe ones (default: error)",
+        "error|warning|remark|never",
+        choices=("error", "warning", "remark", "never"),
+    ),
+    Flag(
         "show-sharding",
         SHARDINGS,
         "show which device has which slice under a sharding in any notation, or under that of a value of the "
@@ -244,6 +268,9 @@ _ALL = (
     _switch("help", INFORMATION, "print help on the most common flags"),
     _switch("help-hidden", INFORMATION, "print help on all flags, passes and options"),
     Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),
+    Flag(
+        "help-lint", INFORMATION, "print the page of a lint rule; without RULE, list all", "RULE", implied=""
+    ),
     _choice(
         "list-passes",
         INFORMATION,
@@ -268,7 +295,7 @@ COMMON = frozenset(
         *("verify-diagnostics", "diagnostics-format", "diagnostics-output", "werror", "color"),
         *("mlir-print-op-generic", "mlir-print-debuginfo"),
         *("mlir-print-ir-after-all", "mlir-print-ir-after", "mlir-print-ir-after-change"),
-        *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline"),
-        *("help", "help-hidden", "help-pass", "list-passes", "version"),
+        *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline", "lint"),
+        *("help", "help-hidden", "help-pass", "help-lint", "list-passes", "version"),
     )
 )

@@ -46,6 +46,9 @@ BUDGET_EXCEEDED: Final = "budget-exceeded"
 BUDGET_UNKNOWN: Final = "budget-unknown"
 BASELINE_ERROR: Final = "baseline-error"
 BASELINE_EXCEEDED: Final = "baseline-exceeded"
+LINT: Final = "lint"
+LINT_COMMENT: Final = "lint-comment"
+LINT_CONFIG_ERROR: Final = "lint-config-error"
 OTHER: Final = "other"
 
 # What a diagnostic with the id reports.
@@ -79,6 +82,9 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         BUDGET_UNKNOWN: "a figure that the budget limits is unknown",
         BASELINE_ERROR: "the file of --baseline is invalid",
         BASELINE_EXCEEDED: "a figure of the report exceeds the baseline",
+        LINT: "--lint finds something; the name is that of the rule",
+        LINT_COMMENT: "a comment that allows findings of --lint is wrong",
+        LINT_CONFIG_ERROR: "the configuration file of --lint is invalid",
         OTHER: "any other problem",
     }
 )

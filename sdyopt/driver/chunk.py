@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.asm.parser.resources import Resources
@@ -46,6 +47,9 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
+if TYPE_CHECKING:  # imported only for --lint
+    from sdyopt.driver.linting import ChunkLint
+
 
 class ChunkFailed(Exception):
     """Processing of the chunk failed; the errors are already emitted."""
@@ -54,7 +58,8 @@ class ChunkFailed(Exception):
 class ChunkRun:
     """Processes one chunk. Diagnostics are emitted.
 
-    `report` receives the program after the pipeline, and a function that returns the printed program.
+    `report` receives the program after the pipeline, and a function that returns the printed program. `lint`
+    receives it before and after the pipeline.
     """
 
     def __init__(
@@ -64,12 +69,14 @@ class ChunkRun:
         dialects: DialectTable,
         timing: TimingRecorder | None,
         report: Callable[[Op, Callable[[], str]], None] | None = None,
+        lint: ChunkLint | None = None,
     ) -> None:
         self._job = job
         self._source = source
         self._dialects = dialects
         self._timing = timing
         self._report = report
+        self._lint = lint
         self._parse_options = ParseOptions(
             allow_unregistered_dialects=job.allow_unregistered_dialects, implicit_module=job.implicit_module
         )
@@ -99,7 +106,12 @@ class ChunkRun:
             job.write_log(written.dump())
         # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
+        if self._lint is not None:
+            self._lint.read(op, will_change=bool(self.pipeline.elements))
         self._transform(op, self.pipeline, verify_each)
+        if self._lint is not None:
+            with self._phase("Lint"):
+                self._lint.check(op)
         if job.show is not None:
             return job.show(op)
         if not (job.prints_output or self._report):

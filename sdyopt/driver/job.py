@@ -46,6 +46,24 @@ class ReportOptions:
 
 
 @dataclass(frozen=True)
+class LintOptions:
+    """Options of `--lint`: the rules as they are given, and a configuration file as (name, text), if any.
+
+    `select` is empty without `--lint`, and ("all",) for the rules of the configuration. `fail_on` is "" unless it
+    is given.
+    """
+
+    select: tuple[str, ...] = ()
+    config: tuple[str, str] | None = None
+    fail_on: str = ""
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the program is linted."""
+        return bool(self.select)
+
+
+@dataclass(frozen=True)
 class Job:
     """An input and the options of a run.
 
@@ -112,6 +130,7 @@ class Job:
     warnings: tuple[Diagnostic, ...] = ()
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
+    lint_options: LintOptions = field(default_factory=LintOptions)
     # Returns the output for the program, instead of the printed program.
     show: Callable[[Op], str] | None = None
 
@@ -122,6 +141,11 @@ class Job:
     local_reproducer: bool = False
     # The file of the reproducer that is written before the pipeline runs; "" for none.
     reproducer: str = ""
+
+    @property
+    def replaces_output(self) -> bool:
+        """Whether stdout has reports instead of the program."""
+        return self.report_options.to_stdout or self.lint_options.is_needed
 
 
 @dataclass(frozen=True, slots=True)
