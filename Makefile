@@ -18,7 +18,7 @@ help:
 
 install: $(BIN)/.installed ## create .venv and install sdy-opt with its development tools
 
-# Nobody's tests or tools run on an environment that was only half installed: the mark comes last.
+# The marker file is written last, so that no target uses an environment that is only partly installed.
 $(BIN)/.installed: pyproject.toml
 	@test -x $(BIN)/python || .ci/create-venv $(VENV) $(PYTHON)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
@@ -51,7 +51,7 @@ lint: install ## check style and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-format: install ## mend format, and what style can be mended by a tool
+format: install ## format, and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -64,20 +64,20 @@ wheel-check: install ## run sdy-opt from a fresh install of the wheel
 test-pythons: test wheel-check ## test every Python from 3.11 on that this machine has
 	JOBS=$(JOBS) .ci/test-pythons $(VENV)
 
-test-pyodide: install ## run the lit cases under Python 3.14 in Node, if Node and npm are installed
+test-pyodide: install ## run the lit tests under Python 3.14 in Node, if Node and npm are installed
 	.ci/test-pyodide $(BIN)/python
 
 test-dependencies: install ## test the lowest and the newest versions of dependencies
 	.ci/test-dependencies $(BIN)/python
 
-test-clone: ## run the lit cases in a fresh clone, whose path has spaces
+test-clone: ## run the lit tests in a fresh clone, whose path has spaces
 	.ci/test-clone $(PYTHON)
 
 test-reference: install ## install the C++ passes too, and compare with them
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS),reference]'
 	$(BIN)/python -m pytest -n $(JOBS) -m reference tests
 
-docs: install ## write the pages and tables that are made of what the code says
+docs: install ## write the pages and tables that are generated from the code
 	$(BIN)/python -m docs.readme
 	$(BIN)/python -m docs.passes
 	$(BIN)/python -m tests.unit.mistakes
@@ -87,6 +87,6 @@ docs: install ## write the pages and tables that are made of what the code says
 bench: install ## time sdy-opt; REFERENCE_PYTHON=… also times the C++ passes that it imports
 	$(BIN)/python -m benchmarks.run $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))
 
-clean: ## remove everything that can be made again, .venv included
+clean: ## remove all generated files, .venv included
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,1 +1,1 @@
-"""Measures sdy-opt and, where they can be imported, the C++ passes."""
+"""Measures sdy-opt, and the C++ passes if a Python that has jaxlib is given."""

@@ -40,7 +40,7 @@ TOKENS = ((BATCH, LENGTH), '{"data", "fsdp"}, {}')
 
 @dataclass(frozen=True)
 class Parameter:
-    """A weight with its first and second moments, which have the same type and sharding."""
+    """A weight with its first and second moments, which have the same type and sharding as the weight."""
 
     weight: Tensor
     first: Tensor

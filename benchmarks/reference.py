@@ -1,4 +1,4 @@
-"""Times the C++ passes, which jaxlib contains. A script for a Python that has jaxlib.
+"""Times the C++ passes that jaxlib contains. A script for a Python that has jaxlib.
 
 reference.py FILE PIPELINE              times each step in process and prints JSON
 reference.py --whole FILE [PIPELINE]    parses, runs the pipeline and prints, without timing

@@ -28,7 +28,7 @@ SIZES = {"4k": 6, "36k": 54, "360k": 540}
 # Cheap passes, so that parsing, verification and printing dominate.
 PIPELINE = "builtin.module(sdy-close-shardings)"
 
-# Measurement -> tool -> one figure per round.
+# Measurement -> tool -> one value per round, in seconds or bytes.
 Figures = dict[str, dict[str, list[float]]]
 
 
@@ -77,7 +77,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("programs", nargs="*", type=Path, help=".mlir files, or folders of them")
     parser.add_argument("--reference-python", metavar="PYTHON", help="a Python with jaxlib to compare with")
     parser.add_argument(
-        "--sizes", default="4k,36k", help=f"sizes of generated programs, of {', '.join(SIZES)}, or none"
+        "--sizes",
+        default="4k,36k",
+        help=f"sizes of the generated programs, from {', '.join(SIZES)}; or `none` (default: %(default)s)",
     )
     parser.add_argument("--rounds", type=int, default=5, help="the number of rounds")
     parser.add_argument("--pipeline", default=PIPELINE, help="the pipeline to measure (default: %(default)s)")

@@ -182,7 +182,10 @@ class Tape:
     def dot(
         self, a: Tensor, b: Tensor, batch: Sequence[int], left: Sequence[int], right: Sequence[int]
     ) -> Tensor:
-        """Contracts dimensions `left` of a with `right` of b; the leading `batch` dimensions are batching."""
+        """A dot_general that contracts dimensions `left` of `a` with `right` of `b`.
+
+        `batch` are the batching dimensions of both, which are their leading ones.
+        """
 
         def backward(g: Tensor) -> Gradients:
             count, free = len(batch), len(left_free)
@@ -266,5 +269,5 @@ class Tape:
 
 
 def _order_of_contracted(mine: Sequence[int], others: Sequence[int]) -> list[int]:
-    """The contracted dimensions of the other operand, in the order of those of this one."""
+    """The contracted dimensions of the other operand, sorted by the dimensions of this one they pair with."""
     return [other for _, other in sorted(zip(mine, others, strict=True))]

@@ -13,9 +13,9 @@ HEAD = """\
 
 # Errors
 
-The errors that sdy-opt prints for common mistakes, on a terminal of 100 columns. The first line is that of
-the C++ tools: the same position and words. The excerpt underlines the mistake; a line with `-->` shows its
-position, if that differs from the position in the first line. `help:` suggests a fix.
+The errors that sdy-opt prints for common mistakes, on a terminal of 100 columns. The first line has the
+location and the message of the C++ tools. The excerpt underlines the mistake; a line with `-->` shows its
+location, if that differs from the location in the first line. `help:` suggests a fix.
 
 In a program with locations, the first line names the Python source, and `-->` the line of the .mlir file.
 After a pass, that is the line of the operation that has the location.
@@ -29,7 +29,7 @@ operation has at most three lines, and a very long message is shortened; elsewhe
 | `--mlir-print-op-on-diagnostic=false` | do not print the operation |
 | `--mlir-disable-diagnostic-notes` | do not print any notes |
 | `--mlir-print-stacktrace-on-diagnostic` | print the Python stack trace of each diagnostic, and of a bug |
-| `--color=always`, `--color=never` | with and without colors, whatever stderr is |
+| `--color=always`, `--color=never` | print with or without colors, whether or not stderr is a terminal |
 
 [diagnostics.md](diagnostics.md) describes the formats for tools. The folder `tests/unit/mistakes/programs/`
 contains the programs, and more mistakes.

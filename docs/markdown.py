@@ -35,7 +35,7 @@ def _default(option: Option) -> str:
 
 
 def prose(text: str) -> str:
-    """Converts a docstring; lines indented by four spaces or more become code blocks."""
+    """Converts the text of a docstring; lines indented by four spaces or more become code blocks."""
     return "\n\n".join([_fence_programs(block.split("\n")) for block in text.split("\n\n")])
 
 

@@ -1,7 +1,7 @@
 """Generates the pages of the mesh dialect: `python -m docs.mesh_pages`, in the root of the checkout.
 
-There is a page per operation and per pass, from their docstrings and declarations, a page about device
-groups, and an index.
+There is a page per operation and per pass, generated from their docstrings and declarations, a page about
+device groups, and an index.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _op_page(name: str, op: type[Op]) -> str:
 
 
 def _description(op: type[Op]) -> str:
-    """The docstring of the class, or of its base if the class is one version of an operation."""
+    """The docstring of the class, or of its base class if it defines the operation for one LLVM release."""
     is_version = op.__name__.endswith(("19Op", "21Op"))
     return getdoc(op.__base__ if is_version else op) or ""
 

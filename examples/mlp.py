@@ -2,8 +2,8 @@
 
     python examples/mlp.py examples/mlp.mlir
 
-The batch is sharded along the mesh axis "data", the hidden layer along "model". It needs `jax` (the stored
-text was lowered by 0.10.2) but no devices. docs/from-jax.md explains it.
+The batch is sharded along the mesh axis "data", the hidden layer along "model". The script needs `jax`
+(0.10.2 lowered the stored text) but no devices. docs/from-jax.md explains it.
 """
 
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs all of Shardy on the example program: run.sh SDY_OPT…, where SDY_OPT is the sdy-opt command.
+# Runs Shardy's whole pipeline on the example program: run.sh COMMAND…, where COMMAND runs sdy-opt.
 # examples/README.md describes the steps.
 set -euo pipefail
 

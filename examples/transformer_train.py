@@ -3,8 +3,8 @@
     python examples/transformer_train.py examples/transformer_train.mlir
 
 The batch is sharded along the mesh axis "data"; attention heads, the hidden layer and the vocabulary are
-sharded along "model". It needs `jax` (the stored text was lowered by 0.10.2) but no devices: arrays and mesh
-are abstract, and the program is lowered but not run.
+sharded along "model". The script needs `jax` (0.10.2 lowered the stored text) but no devices: arrays and
+mesh are abstract, and the program is lowered but not run.
 """
 
 import sys
@@ -27,7 +27,7 @@ Tree = Any
 
 
 def array(shape: tuple[int, ...], *spec: Any, dtype: Any = jnp.float32) -> jax.ShapeDtypeStruct:
-    """An abstract array, sharded along the axes of `spec`."""
+    """An abstract array with the sharding `PartitionSpec(*spec)`."""
     return jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(MESH, PartitionSpec(*spec)))
 
 
@@ -70,7 +70,7 @@ def attend(x: jax.Array, layer: Tree) -> jax.Array:
 
 
 def logits(weights: Tree, tokens: jax.Array) -> jax.Array:
-    """The logits of the next token at each position."""
+    """The logits of each next token."""
     x = constrain(weights["embedding"][tokens] + weights["position"], "data", ANY, ANY)
     for layer in weights["layers"]:
         x = x + attend(normalize(x, layer["norm_attention"]), layer)

@@ -9,8 +9,8 @@ The names in `__all__` are public and described in docs/api.md; all others may c
 module imports nothing, so that `sdy-opt --version` starts fast; the first use of a public name imports
 `sdyopt.api`. Each layer imports only those to its left:
 
-  interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ partition ‹ pipeline ‹ registry ‹ passes
-                                    registry ‹ notation ‹ report ‹ explain ‹ driver ‹ api ‹ cli ‹ lit
+  interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline ‹ registry ‹ passes
+                                    registry ‹ notation ‹ report ‹ error_help ‹ driver ‹ api ‹ cli ‹ lit
 """
 
 __version__ = "0.1.0"

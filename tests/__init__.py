@@ -1,1 +1,1 @@
-"""Tests: unit tests, lit cases, and the harness that runs the cases."""
+"""Tests: unit tests, lit tests, simulation, and comparisons with the C++ passes, XLA and JAX."""

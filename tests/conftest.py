@@ -28,7 +28,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def _reason(report: pytest.TestReport) -> str:
-    """Why the test was skipped: `(path, line, reason)` is the form of pytest."""
+    """Why the test was skipped; pytest reports `(path, line, reason)`."""
     assert isinstance(report.longrepr, tuple)
     return report.longrepr[2].removeprefix("Skipped: ")
 

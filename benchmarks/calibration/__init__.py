@@ -1,1 +1,1 @@
-"""Compares the collectives and the peak memory in reports with those of programs that XLA compiles."""
+"""Compares the collectives and the peak memory in reports with those of the programs that XLA compiles."""

@@ -20,7 +20,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.calibration", description=__doc__)
     parser.add_argument("--reference-python", default=sys.executable, metavar="PYTHON")
     parser.add_argument("--output", type=Path, metavar="PAGE", help="default: standard output")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what XLA compiles for the next run")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep XLA's results for the next run")
     parser.add_argument("programs", nargs="*", type=Path, default=sorted(EXAMPLES.glob("*.mlir")))
     arguments = parser.parse_args()
     compared: list[Comparison] = []

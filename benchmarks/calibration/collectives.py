@@ -21,10 +21,10 @@ _ROUNDS = {"all_reduce": 2}
 
 
 @dataclass(frozen=True)
-class Moved:
+class CollectiveOperand:
     """An operand of a collective: the number of elements on one device, and the bits of an element.
 
-    If the result is larger than the operand, its elements count. Permutes have no groups.
+    For an all-gather, the elements are those of the result. Permutes have no groups.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Moved:
 
     @property
     def wire_bytes(self) -> Fraction:
-        """The bytes that a device sends along a ring; for a permute, the whole operand."""
+        """The bytes that a device sends along a ring; for a permute, those of the whole operand."""
         if self.kind == "collective_permute":
             return Fraction(self.bytes)
         n = max(map(len, self.groups))
@@ -46,15 +46,18 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Compiled:
-    """The collectives of optimized HLO, a loop body counted once, and how many are combined with others."""
+class CompiledCollectives:
+    """The operands of collectives in optimized HLO, and how many of them are in a combined collective.
 
-    moved: list[Moved]
+    A loop body counts once.
+    """
+
+    operands: list[CollectiveOperand]
     combined: int
 
 
-def of_report(report: Report) -> Iterator[Moved]:
-    """The collectives of a report that communicate."""
+def of_report(report: Report) -> Iterator[CollectiveOperand]:
+    """The operands of those collectives of a report that communicate."""
     for each in report.collectives:
         if not each.wire_bytes:
             continue
@@ -67,11 +70,11 @@ def of_report(report: Report) -> Iterator[Moved]:
             groups: Groups = frozenset()
             if each.kind != "collective_permute":
                 groups = groups_of_axes(each.axes, report.mesh)
-            yield Moved(each.kind, groups, elements, _bits(shape[2]))
+            yield CollectiveOperand(each.kind, groups, elements, _bits(shape[2]))
 
 
-def of_hlo(text: str, devices: int) -> Compiled:
-    """The collectives of optimized HLO. Each operand of a combined collective counts as one."""
+def of_hlo(text: str, devices: int) -> CompiledCollectives:
+    """The operands of those collectives of optimized HLO that communicate."""
     found, combined = [], 0
     for line in text.splitlines():
         if (match := _OP.search(line)) is None:
@@ -83,18 +86,20 @@ def of_hlo(text: str, devices: int) -> Compiled:
             _, _, rest = match[3].partition("replica_groups=")
             groups = groups_of_hlo(rest, devices)
         if kind == "all_to_all" and match[1].startswith("("):
-            # One part for each device of a group.
+            # A tuple with one operand for each device of a group.
             shapes = [(sum(elements for elements, _ in shapes), shapes[0][1])]
         factor = max(map(len, groups)) if kind == "reduce_scatter" else 1
-        moved = [Moved(kind, groups, elements * factor, _bits(name)) for elements, name in shapes]
-        combined += len(moved) if len(moved) > 1 else 0
-        found += [each for each in moved if _communicates(each, match[3])]
-    return Compiled(found, combined)
+        operands = [
+            CollectiveOperand(kind, groups, elements * factor, _bits(name)) for elements, name in shapes
+        ]
+        combined += len(operands) if len(operands) > 1 else 0
+        found += [each for each in operands if _communicates(each, match[3])]
+    return CompiledCollectives(found, combined)
 
 
-def _communicates(each: Moved, operands: str) -> bool:
+def _communicates(each: CollectiveOperand, attributes: str) -> bool:
     if each.kind == "collective_permute":
-        pairs = _PAIRS.search(operands)
+        pairs = _PAIRS.search(attributes)
         return pairs is not None and any(
             source != target for source, target in re.findall(r"\{(\d+),(\d+)\}", pairs[1])
         )
@@ -102,7 +107,7 @@ def _communicates(each: Moved, operands: str) -> bool:
 
 
 def _bits(element: str) -> int:
-    """Bits of `f32`, `bf16`, `complex<f32>` or `f8E4M3FN`; 8 for `i1` and `pred`, stored as bytes."""
+    """The bits of an element of type `f32`, `complex<f32>` or `f8E4M3FN`; 8 for `i1` and `pred`."""
     if element in ("i1", "pred"):
         return 8
     if element.startswith("complex<"):

@@ -1,4 +1,4 @@
-"""Compiles a program with XLA for the devices of its mesh. A script for a Python that has jaxlib.
+"""Compiles a program with XLA for a number of virtual CPU devices. A script for a Python that has jax.
 
 compile_with_xla.py FILE DEVICES    prints JSON: the optimized HLO, and the sizes of its buffers
 """
@@ -44,7 +44,7 @@ def compile_for(text: str, devices: int) -> dict[str, object]:
 
 
 def for_partitions(text: str, devices: int) -> str:
-    """The module as jaxlib prints it, for a number of partitions."""
+    """The module as jaxlib prints it, with the attribute that sets the number of partitions."""
     with jax_mlir.make_ir_context() as context, ir.Location.unknown(context):
         module = ir.Module.parse(text, context)
         count = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), devices)

@@ -1,4 +1,4 @@
-"""Groups of devices, as optimized HLO and as mesh axes name them."""
+"""Groups of devices, parsed from replica groups in HLO and from mesh axes in reports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-# The devices that communicate with each other.
+# Each group is a set of devices that communicate with each other.
 Groups = frozenset[frozenset[int]]
 
 _IOTA = re.compile(r"\[([\d,]+)\]<=\[([\d,]+)\](?:T\(([\d,]+)\))?")
@@ -45,7 +45,7 @@ def groups_of_axes(axes: str, mesh: str) -> Groups:
 def _along(
     names: list[str], sizes: list[int], devices: list[int], axes: Iterable[tuple[str, str, str]]
 ) -> Groups:
-    """Devices that differ only along some axes, or sub-axes."""
+    """The groups of devices whose coordinates differ only along these axes and sub-axes."""
     coordinates: dict[tuple[int, ...], set[int]] = {}
     varying = [(name, int(pre or 1), int(size or 0)) for name, pre, size in axes]
     for position, device in enumerate(devices):

@@ -1,4 +1,4 @@
-"""Pairs the collectives of a report with those that XLA compiles, and counts pairs by the difference."""
+"""Pairs the collectives of a report with those that XLA compiles, and counts pairs by their difference."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from itertools import combinations_with_replacement
 
-from benchmarks.calibration.collectives import Moved
+from benchmarks.calibration.collectives import CollectiveOperand
 
 HIT = "same"
 _REDUCTIONS = ("all_reduce", "reduce_scatter")
 
-# What is equal in the pairs of each reason, from the least difference to the greatest: (reason, key).
-_PAIRED: tuple[tuple[str, Callable[[Moved], Hashable]], ...] = (
+# The reasons for pairs, from the least difference to the greatest. The key is equal in both of a pair.
+_PAIRED: tuple[tuple[str, Callable[[CollectiveOperand], Hashable]], ...] = (
     (HIT, lambda each: (each.kind, each.groups, each.bytes)),
     ("other element type", lambda each: (each.kind, each.groups, each.elements)),
     (
@@ -28,8 +28,8 @@ REPEATED, ONLY_REPORT, ONLY_XLA = "repeated", "only in the report", "only in XLA
 REASONS = (HIT, AXIS_BY_AXIS, *(reason for reason, _ in _PAIRED[1:]), REPEATED, ONLY_REPORT, ONLY_XLA)
 
 
-def compare(report: Sequence[Moved], xla: Sequence[Moved]) -> Counter[str]:
-    """The number of pairs by reason, and of collectives that are in no pair."""
+def compare(report: Sequence[CollectiveOperand], xla: Sequence[CollectiveOperand]) -> Counter[str]:
+    """The number of pairs, and of collectives without a pair, by reason."""
     found: Counter[str] = Counter()
     ours, theirs = Counter(report), Counter(xla)
     hits = Counter(ours) & Counter(theirs)
@@ -38,15 +38,18 @@ def compare(report: Sequence[Moved], xla: Sequence[Moved]) -> Counter[str]:
     for reason, key in _PAIRED[1:]:
         found[reason] += _pair(ours, theirs, key)
     for each, count in ours.items():
-        # XLA has this collective, but fewer times.
+        # Repeated: XLA has an equal collective, but fewer of them.
         found[REPEATED if hits[each] else ONLY_REPORT] += count
     for each, count in theirs.items():
         found[REPEATED if hits[each] else ONLY_XLA] += count
     return found
 
 
-def _pair_with_two(ours: Counter[Moved], theirs: Counter[Moved]) -> int:
-    """Removes all-reduces of a report that XLA splits into two all-reduces, and returns their number."""
+def _pair_with_two(ours: Counter[CollectiveOperand], theirs: Counter[CollectiveOperand]) -> int:
+    """Removes all-reduces of a report and the two all-reduces of XLA that each is split into.
+
+    Returns the number of the former.
+    """
     found = 0
     for each in list(ours.elements()):
         if each.kind != "all_reduce":
@@ -69,17 +72,24 @@ def _pair_with_two(ours: Counter[Moved], theirs: Counter[Moved]) -> int:
     return found
 
 
-def is_product(whole: Moved, first: Moved, second: Moved) -> bool:
-    """Whether two successive reductions reduce over the groups of `whole`."""
+def is_product(whole: CollectiveOperand, first: CollectiveOperand, second: CollectiveOperand) -> bool:
+    """Whether reducing in the groups of `first`, then in those of `second`, may reduce in those of `whole`.
+
+    Their sizes multiply to that of `whole`, and each of their groups is within a group of `whole`.
+    """
     size, one, two = (max(map(len, each.groups)) for each in (whole, first, second))
     return size == one * two and all(
         any(group <= around for around in whole.groups) for group in (*first.groups, *second.groups)
     )
 
 
-def _pair(ours: Counter[Moved], theirs: Counter[Moved], key: Callable[[Moved], Hashable]) -> int:
+def _pair(
+    ours: Counter[CollectiveOperand],
+    theirs: Counter[CollectiveOperand],
+    key: Callable[[CollectiveOperand], Hashable],
+) -> int:
     """Removes pairs with equal keys from both sides, and returns their number."""
-    waiting: dict[Hashable, list[Moved]] = {}
+    waiting: dict[Hashable, list[CollectiveOperand]] = {}
     for each in theirs.elements():
         waiting.setdefault(key(each), []).append(each)
     pairs = 0

@@ -25,8 +25,8 @@ for the CPU. A loop body counts once on both sides. XLA combines small collectiv
 operands; each operand counts as a collective here. The parts of a decomposed all-to-all count as one.
 """
 _ON_WEIGHTS = """
-`mlp_fsdp_unconstrained` shards the batch and the weights along "fsdp", and nothing says which of
-them keeps it. sdy's explicit collectives decide for each product which dimension keeps an axis, by
+`mlp_fsdp_unconstrained` shards the batch and the weights along "fsdp", and no constraint decides which of
+them keeps it. `sdy-insert-explicit-reshards` decides for each product which dimension keeps an axis, by
 the larger tensors: the weights stay sharded, and the activations, which are smaller, are resharded.
 XLA's partitioner keeps the sharding of the result: it gathers the weights along "fsdp", 154 MiB on
 the wire, and reduces whole gradients before it slices them, 168 MiB.
@@ -44,8 +44,8 @@ _MEANINGS = {
     AXIS_BY_AXIS: "XLA reduces along one axis and then along another, the report along both at once",
     "other element type": "XLA for CPU reduces 16-bit floats in 32 bits",
     "reduce-scatter or all-reduce": "one side has a reduce-scatter, the other an all-reduce and a slice",
-    "other axes": "the same tensor along other axes: XLA reshards in another order, or splits an axis",
-    "other kind": "the same tensor along the same axes: XLA reshards by another collective",
+    "other axes": "as many bytes along other axes: XLA reshards in another order, or splits an axis",
+    "other kind": "as many bytes along the same axes: XLA reshards by another collective",
     "other tensor": "XLA communicates before or after a slice, pad, transpose or convert",
     REPEATED: "XLA merges equal collectives, and repeats them in rematerialized code",
     ONLY_REPORT: "XLA avoids a replication, folds the operand, or computes it on each device",
@@ -73,18 +73,18 @@ def _lines(compared: Sequence[Comparison], rejected: Sequence[tuple[str, str]]) 
 
 def _summary(compared: Sequence[Comparison]) -> Iterator[str]:
     reasons = sum((each.reasons for each in compared), Counter())
-    ours = sum(len(each.report_moved) for each in compared)
-    theirs = sum(len(each.xla_moved) for each in compared)
+    ours = sum(len(each.report_operands) for each in compared)
+    theirs = sum(len(each.xla_operands) for each in compared)
     combined = sum(each.combined for each in compared)
-    our_bytes = sum((wire_bytes(each.report_moved) for each in compared), Fraction(0))
-    their_bytes = sum((wire_bytes(each.xla_moved) for each in compared), Fraction(0))
+    our_bytes = sum((wire_bytes(each.report_operands) for each in compared), Fraction(0))
+    their_bytes = sum((wire_bytes(each.xla_operands) for each in compared), Fraction(0))
     yield "## Collectives\n"
     alike = reasons[HIT] + reasons["other element type"] + reasons[AXIS_BY_AXIS]
     yield _wrapped(
         f"{len(compared)} programs: {ours} collectives in reports, {theirs} in XLA's results, of which "
-        f"{combined} are parts of combined ones. {reasons[HIT]} are the same: "
+        f"{combined} are operands of combined ones. {reasons[HIT]} are the same: "
         f"{_percent(reasons[HIT], ours)} of those in reports and {_percent(reasons[HIT], theirs)} of those "
-        f"in XLA. With those that differ only in the element type of CPUs, or that XLA reduces axis by "
+        f"in XLA. With those that differ only in the element type on CPUs, or that XLA reduces axis by "
         f"axis, it is {_percent(alike, ours)} of those in reports. Bytes on the wire per device, summed over "
         f"the programs: {bytes_text(our_bytes)} in reports, {bytes_text(their_bytes)} in XLA."
     )
@@ -103,9 +103,9 @@ def _collectives(compared: Sequence[Comparison]) -> Iterator[str]:
             f"{count} {reason}" for reason in REASONS if reason != HIT and (count := each.reasons[reason])
         ]
         yield (
-            f"| {each.name} | {each.devices} | {len(each.report_moved)} | {len(each.xla_moved)} | "
-            f"{each.reasons[HIT]} | {bytes_text(wire_bytes(each.report_moved))} | "
-            f"{bytes_text(wire_bytes(each.xla_moved))} | {', '.join(differences)} |"
+            f"| {each.name} | {each.devices} | {len(each.report_operands)} | {len(each.xla_operands)} | "
+            f"{each.reasons[HIT]} | {bytes_text(wire_bytes(each.report_operands))} | "
+            f"{bytes_text(wire_bytes(each.xla_operands))} | {', '.join(differences)} |"
         )
     yield ""
     yield _wrapped(_ON_WEIGHTS)

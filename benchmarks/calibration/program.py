@@ -1,4 +1,4 @@
-"""One program, reported on and compiled with XLA."""
+"""Compares the report on one program with what XLA compiles."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from benchmarks.calibration.collectives import Moved, of_hlo, of_report
+from benchmarks.calibration.collectives import CollectiveOperand, of_hlo, of_report
 from benchmarks.calibration.matching import compare
 from benchmarks.processes import BenchmarkFailed, run
 from sdyopt.asm.parser.module_parser import parse_module
@@ -38,8 +38,9 @@ class Comparison:
 
     name: str
     devices: int
-    report_moved: list[Moved]
-    xla_moved: list[Moved]
+    report_operands: list[CollectiveOperand]
+    xla_operands: list[CollectiveOperand]
+    # The number of operands in XLA's combined collectives.
     combined: int
     reasons: Counter[str]
     arguments: int
@@ -53,14 +54,14 @@ def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
     report = _report(path)
     xla = _compiled(path, report.devices, python, keep)
     compiled = of_hlo(xla["hlo"], report.devices)
-    moved = list(of_report(report))
+    operands = list(of_report(report))
     return Comparison(
         path.stem,
         report.devices,
-        moved,
-        compiled.moved,
+        operands,
+        compiled.operands,
         compiled.combined,
-        compare(moved, compiled.moved),
+        compare(operands, compiled.operands),
         report.memory.arguments,
         xla["arguments"],
         report.memory.peak_with_arguments,
@@ -68,9 +69,9 @@ def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
     )
 
 
-def wire_bytes(moved: list[Moved]) -> Fraction:
-    """Bytes on the wire of one device, a loop body counted once."""
-    return sum((each.wire_bytes for each in moved), Fraction(0))
+def wire_bytes(operands: list[CollectiveOperand]) -> Fraction:
+    """The bytes on the wire per device, a loop body counted once."""
+    return sum((each.wire_bytes for each in operands), Fraction(0))
 
 
 def _report(path: Path) -> Report:
@@ -83,7 +84,7 @@ def _report(path: Path) -> Report:
 
 
 def _compiled(path: Path, devices: int, python: str, keep: Path | None) -> dict[str, Any]:
-    """The output of `compile_with_xla.py`, read from the folder `keep` if it is there, and kept there."""
+    """The output of `compile_with_xla.py`; read from the folder `keep` if a previous run wrote it there."""
     kept = None if keep is None else keep / f"{path.stem}.json"
     if kept is not None and kept.exists():
         text = kept.read_text(encoding="utf-8")
@@ -101,5 +102,5 @@ def _compiled(path: Path, devices: int, python: str, keep: Path | None) -> dict[
 
 
 def _reason(message: str) -> str:
-    """The message without the name of the exception, at most 100 characters."""
+    """At most 100 characters of the message, without the name of the exception."""
     return message.partition("Error: ")[2][:100] or message[:100]

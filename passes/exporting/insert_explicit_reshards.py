@@ -67,7 +67,7 @@ from sdyopt.dialects.mhlo import RaggedDotOp
 from sdyopt.dialects.sdy.axis_lists import axis_ref_list_text
 from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.ops import ReshardOp
+from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
@@ -79,7 +79,6 @@ from sdyopt.registry import register
 from sdyopt.sharding.axis_lists import Axes, overlap
 from sdyopt.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 
-from ..common.support.propagation_barriers import value_before_barriers
 from .explicit_reshards.insertion import apply_plan
 from .explicit_reshards.reshard_plan import (
     IncompatibleReductionError,

@@ -41,7 +41,7 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collectives import AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
-from sdyopt.dialects.sdy.ops import ReshardOp
+from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
 from sdyopt.ir.operation import Op
@@ -53,7 +53,6 @@ from sdyopt.registry import register
 from sdyopt.sharding.reshard_to_collectives.plan import Plan, plan_collectives
 
 from ..common.support.dialect_conversion import ConversionPattern, convert
-from ..common.support.propagation_barriers import value_before_barriers
 
 _COLLECTIVES = (AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp)
 

@@ -31,8 +31,8 @@ from sdyopt.dialects.sdy.attribute_names import (
     SHARDING,
 )
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.manual_axes import with_manual_axes
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.propagation_debug_attrs import PropagationEdges
 from sdyopt.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.dialects.sdy.value_shardings import edge_of_owner

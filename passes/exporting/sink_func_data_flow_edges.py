@@ -16,7 +16,7 @@ ones.
 from __future__ import annotations
 
 from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.ops import FuncDataFlowEdgeOp
+from sdyopt.dialects.sdy.data_flow_ops import FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.rewrite import Rewriter

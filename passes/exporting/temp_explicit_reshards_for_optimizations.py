@@ -115,7 +115,7 @@ def _plan_dot(op: PlanInput, mesh_of: MeshLookup) -> ReshardPlan | None:
     result, (mapping,) = tensors[2], op.rule.results
     result.set_axes(factor, axes)
     # As in the reference, unreduced axes are lost.
-    result.unreduced_axes = ()
+    result.drop_unreduced_axes()
     return ReshardPlan(
         mesh_or_ref, results=((0, unproject(result, mapping, op.rule.factor_sizes, mesh_or_ref, mesh)),)
     )

@@ -31,7 +31,7 @@ from sdyopt.diagnostics.location import Location
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.ops import FuncDataFlowEdgeOp
+from sdyopt.dialects.sdy.data_flow_ops import FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.attribute import Attribute

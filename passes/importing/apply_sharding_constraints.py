@@ -30,7 +30,8 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import ReturnOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, ShardingConstraintOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import (
@@ -45,6 +46,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import OpOperand, Value
 from sdyopt.pipeline import Pass, option
+from sdyopt.record.copies import Means, record_copy
 from sdyopt.registry import register
 
 from ..common.support.constraint_debug_info import ConstraintDebugInfo
@@ -92,6 +94,7 @@ def _apply_constraint(op: ShardingConstraintOp, debug_info: ConstraintDebugInfo,
     rule = op.signature.cached(_pointwise_rule)
     if rule is not None and SHARDING_RULE not in op.attributes:
         rewriter.set_attribute(op, SHARDING_RULE, rule)
+    record_copy(op, op.input, op.sharding, Means.CONSTRAINT)
     set_sharding(op.input, op.sharding, rewriter)
     if rule is not None:
         debug_info.record(op)
@@ -103,6 +106,7 @@ def _apply_input_sharding(use: OpOperand, sharding: TensorSharding, rewriter: Re
     if not _can_apply(sharding, value):
         return
     if not _is_edge_target(value):
+        record_copy(use.owner, value, sharding, Means.MANUAL_INPUT)
         set_sharding(value, sharding, rewriter)
         return
     constraint = rewriter.create(
@@ -144,7 +148,7 @@ def _replace_uses_with(constraint: Op, value: Value, sharding: TensorSharding, r
     if sharding.unreduced_axes:
         # Unreduced axes do not propagate, so the edge gets them here.
         old = sharding_or_replicated(value, sharding.mesh_or_ref)
-        new = TensorSharding(old.mesh_or_ref, old.dims, old.replicated_axes, sharding.unreduced_axes)
+        new = old.with_unreduced_axes(sharding.unreduced_axes, sharding.reduction)
         set_sharding(value, new, rewriter)
 
 

@@ -81,4 +81,4 @@ def _with_missing_axes(
     if not missing:
         return sharding
     replicated = sorted_and_merged((*sharding.replicated_axes, *missing), mesh)
-    return TensorSharding(mesh_or_ref, sharding.dims, replicated, sharding.unreduced_axes)
+    return sharding.with_mesh(mesh_or_ref).with_replicated_axes(replicated)

@@ -18,6 +18,7 @@ from sdyopt.dialects.func import CallOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
+from sdyopt.record.copies import Means, record_copy
 from sdyopt.registry import register
 
 from ..common.support.call_graph import called_function
@@ -30,7 +31,10 @@ class PropagateShardingFromFuncToCall(Pass):
         rewriter = Rewriter()
         for op in module.walk():
             if isinstance(op, CallOp) and SHARDING not in op.attributes:
-                shardings = result_shardings(called_function(op))
+                function = called_function(op)
+                shardings = result_shardings(function)
                 if shardings is not None:
+                    for result, sharding in zip(op.results, shardings, strict=True):
+                        record_copy(function, result, sharding, Means.CALL)
                     rewriter.set_attribute(op, SHARDING, shardings)
         return rewriter.changed

@@ -51,6 +51,8 @@ def _without_size_one(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
         axes = without(dim.axes)
         is_empty = dim.is_closed and not axes
         dims.append(DimensionSharding(axes, dim.is_closed, None if is_empty else dim.priority))
-    return TensorSharding(
-        sharding.mesh_or_ref, tuple(dims), without(sharding.replicated_axes), without(sharding.unreduced_axes)
+    return (
+        sharding.with_dims(dims)
+        .with_replicated_axes(without(sharding.replicated_axes))
+        .with_unreduced_axes(without(sharding.unreduced_axes))
     )

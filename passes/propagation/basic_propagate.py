@@ -80,6 +80,7 @@ class BasicPropagation(Pass):
         propagation.write(with_rules=self.keep_sharding_rules)
         if not self.keep_sharding_rules:
             _remove_rules(module, propagation.rewriter)
+        propagation.driver.finish_recording()
         if recorder is not None:
             recorder.save()
         if not any(isinstance(op, MeshOp) for op in module.block.ops):

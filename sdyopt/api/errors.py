@@ -15,7 +15,7 @@ from sdyopt.diagnostics.location import FileLoc, UnknownLoc, resolve_file_locati
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
-from sdyopt.driver.explaining import LazyExplainer
+from sdyopt.driver.error_help import LazyExplainer
 from sdyopt.ir.dialect import DialectTable
 
 # The number of diagnostics in the text of an exception; `diagnostics` has all.

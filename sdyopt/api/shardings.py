@@ -85,12 +85,16 @@ class DimensionSharding:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sharding:
-    """How a value is sharded. `str` is MLIR's text, `#sdy.sharding<@mesh, [{"x"}, {}]>`."""
+    """How a value is sharded. `str` is MLIR's text, `#sdy.sharding<@mesh, [{"x"}, {}]>`.
+
+    `reduction` combines partial results along the unreduced axes: "sum", "max" or "min".
+    """
 
     mesh: Mesh
     dimensions: tuple[DimensionSharding, ...]
     replicated_axes: tuple[Axis, ...]
     unreduced_axes: tuple[Axis, ...]
+    reduction: str
     ir: TensorSharding = field(compare=False)
     _mesh: ir_mesh.Mesh = field(compare=False)
 
@@ -174,6 +178,7 @@ def sharding_data(sharding: TensorSharding, op: Op) -> Sharding:
         tuple([DimensionSharding(axes_data(d.axes), d.is_closed, d.priority) for d in sharding.dims]),
         axes_data(sharding.replicated_axes),
         axes_data(sharding.unreduced_axes),
+        str(sharding.reduction),
         sharding,
         mesh,
     )

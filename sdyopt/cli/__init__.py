@@ -149,7 +149,7 @@ def load_plugins(arguments: Arguments) -> None:
 
 
 def _information(arguments: Arguments) -> str:
-    """The output of --help, --help-pass, --help-lint, --list-passes or --show-dialects; empty without them."""
+    """The output of --help, --help-pass, --help-lint, --list-passes or --show-dialects; "" without them."""
     if arguments["help"] or arguments["help-hidden"]:
         from sdyopt.cli.help import help_text
 

@@ -13,7 +13,7 @@ from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.printable import printable
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
-from sdyopt.driver.explaining import LazyExplainer
+from sdyopt.driver.error_help import LazyExplainer
 from sdyopt.driver.job import Job
 from sdyopt.ir.dialect import DialectTable
 

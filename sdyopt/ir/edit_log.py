@@ -4,17 +4,20 @@
         ...                       # edits through rewriters
     verify_incrementally(verifier, module, edits)
 
-A rewriter records its edits in the log of the `recording` that is innermost when it is created.
+A rewriter records its edits in the log of the `recording` that is innermost when it is created. A
+`ValueTracker` also learns which values replace others, or are copies of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Protocol
 
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION, SYMBOL
+from sdyopt.ir.value import Value
 
 
 class EditLog:
@@ -66,6 +69,47 @@ class EditLog:
         if SYMBOL in op.traits and FUNCTION not in op.traits:
             self.needs_full_verification = True
 
+    def record_replacement(self, op: Op, values: Sequence[Value]) -> None:
+        """Values replace the results of an operation. Only a tracker needs it."""
+
+    def record_copies(self, copies: Mapping[Value, Value]) -> None:
+        """Values have copies, or stand for others inside a copy. Only a tracker needs it."""
+
+
+class ValueTracker(Protocol):
+    """Learns what becomes of values."""
+
+    def replaced(self, old: Value, new: Value) -> None: ...
+    def copied(self, original: Value, copy: Value) -> None: ...
+
+
+class _TrackingEditLog(EditLog):
+    def __init__(self, tracker: ValueTracker) -> None:
+        super().__init__()
+        self._tracker = tracker
+
+    def record_replacement(self, op: Op, values: Sequence[Value]) -> None:
+        for old, new in zip(op.results, values, strict=True):
+            self._tracker.replaced(old, new)
+
+    def record_copies(self, copies: Mapping[Value, Value]) -> None:
+        for original, copy in copies.items():
+            self._tracker.copied(original, copy)
+
+
+# The active trackers, innermost last.
+_trackers: list[ValueTracker] = []
+
+
+@contextmanager
+def tracking_values(tracker: ValueTracker) -> Iterator[None]:
+    """Tracks values in each `recording` in the `with` block."""
+    _trackers.append(tracker)
+    try:
+        yield
+    finally:
+        _trackers.pop()
+
 
 # The active logs, innermost last.
 _active_logs: list[EditLog] = []
@@ -74,7 +118,7 @@ _active_logs: list[EditLog] = []
 @contextmanager
 def recording() -> Iterator[EditLog]:
     """Records the edits made in the `with` block."""
-    edits = EditLog()
+    edits = _TrackingEditLog(_trackers[-1]) if _trackers else EditLog()
     _active_logs.append(edits)
     try:
         yield edits

@@ -114,7 +114,9 @@ class Rewriter:
         are added to it.
         """
         mapping = {} if mapping is None else mapping
-        return _clone(op, mapping, {})
+        copy = _clone(op, mapping, {})
+        self._edits.record_copies(mapping)
+        return copy
 
     def copy_region(
         self, source: Region, target: Region, mapping: Mapping[Value, Value] | None = None
@@ -123,7 +125,9 @@ class Rewriter:
 
         Block arguments that are in `mapping` are not copied; the mapped value is used instead.
         """
-        _clone_blocks(source, target, dict(mapping or {}), {})
+        copies = dict(mapping or {})
+        _clone_blocks(source, target, copies, {})
+        self._edits.record_copies(copies)
         self._blocks_changed(target)
 
     # --- Moving and erasing -------------------------------------------------------------
@@ -161,6 +165,7 @@ class Rewriter:
         assert len(new) == len(op.results), f"{op} has a different number of results"
         if self._listener is not None:
             self._listener.replaced(op, new)
+        self._edits.record_replacement(op, new)
         for result, value in zip(op.results, new, strict=True):
             self.replace_all_uses(result, value)
         self.erase(op)

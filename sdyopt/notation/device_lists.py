@@ -6,9 +6,9 @@ from itertools import islice
 
 from sdyopt.notation.device_tiling import DeviceTiling, Sharing
 
-# Devices of a shard that are looked at one by one.
+# The devices of a larger group are not listed one by one.
 MAX_GROUP = 512
-# The shortest runs and progressions that are shortened.
+# The shortest run of consecutive ids, and the shortest other progression, that is abbreviated.
 _RUN, _PROGRESSION = 3, 5
 _SEPARATORS = {Sharing.UNREDUCED: " + ", Sharing.MANUAL: " | ", Sharing.REPLICATED: ", "}
 
@@ -16,8 +16,7 @@ _SEPARATORS = {Sharing.UNREDUCED: " + ", Sharing.MANUAL: " | ", Sharing.REPLICAT
 def devices_text(tiling: DeviceTiling, shard: int, room: int) -> str:
     """The devices of a shard, cut to fit `room` columns.
 
-    Replicated devices are separated by commas, those with terms of a sum by `+`, those with data of their own
-    by `|`.
+    Commas separate replicas, `+` devices whose data are terms of a sum, `|` devices with data of their own.
     """
     groups = [group for group in tiling.subgroups if group.size > 1]
     if tiling.group_size > MAX_GROUP:
@@ -36,14 +35,14 @@ def devices_text(tiling: DeviceTiling, shard: int, room: int) -> str:
 
 
 def _ends(tiling: DeviceTiling, shard: int) -> str:
-    """The first devices and the last one of a long list."""
+    """The first two devices and the last one of a group, or both ends of a run."""
     start = shard * tiling.group_size
     first, second, last = (tiling.order.device_at(start + at) for at in (0, 1, tiling.group_size - 1))
     return f"{first}-{last}" if _is_run(tiling) else f"{first}, {second}, … {last}"
 
 
 def _is_run(tiling: DeviceTiling) -> bool:
-    """Whether the devices of a shard are replicated and count up by one."""
+    """Whether the devices of each shard are replicas with consecutive ids."""
     sharings = {group.sharing for group in tiling.subgroups if group.size > 1}
     minor = tiling.order.digits[-1]
     is_counted = tiling.order.is_iota and minor.stride == 1 and minor.size % tiling.group_size == 0
@@ -51,7 +50,7 @@ def _is_run(tiling: DeviceTiling) -> bool:
 
 
 def _replicated(devices: list[int]) -> str:
-    """`0-3, 8` or `0, 2, … 14`: runs and progressions are shortened."""
+    """`0-3, 8` or `0, 2, … 14`: long runs and progressions are abbreviated."""
     texts: list[str] = []
     start = 0
     while start < len(devices):
@@ -70,7 +69,7 @@ def _replicated(devices: list[int]) -> str:
 
 
 def _cut(text: str, separator: str, room: int) -> str:
-    """The text, or as much of it as fits, if possible up to a separator."""
+    """The text, or as much of it as fits, cut after a separator if possible."""
     if len(text) <= room:
         return text
     end = text.rfind(separator, 0, max(room - len(separator), 0))

@@ -1,8 +1,8 @@
 """Orders of devices: iota reshaped and transposed, or a list of device ids.
 
-`<=[2,4]T(1,0)` numbers the devices 0 to 7, reshapes them to 2x4, transposes that to 4x2 and flattens it:
-0, 4, 1, 5, 2, 6, 3, 7. Positions and devices are computed from each other, so an order of 2^20 devices is as
-small as one of 8.
+`<=[2,4]T(1,0)` numbers the devices 0 to 7, reshapes them to 2x4, transposes that to 4x2 and flattens it: 0,
+4, 1, 5, 2, 6, 3, 7. Without a list, positions and devices are computed from each other, so an order of 2^20
+devices needs no more memory than one of 8.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 
 class Digit(NamedTuple):
-    """A digit of a mixed-radix number: it counts to `size`, and each step adds `stride` to the number."""
+    """A digit of a mixed-radix number: it is less than `size`, and each unit adds `stride` to the number."""
 
     size: int
     stride: int
@@ -25,8 +25,8 @@ class Digit(NamedTuple):
 class DeviceOrder:
     """The device at each position.
 
-    Position p selects one of the indices 0, 1, …, reshaped to `dims` and transposed by `permutation`; `ids`
-    has the device of each index. Without `ids` the device is the index.
+    The indices 0, 1, … are reshaped to `dims`, transposed by `permutation` and flattened, which gives the
+    index at each position. `ids` has the device of each index; without `ids`, the index is the device.
     """
 
     dims: tuple[int, ...]
@@ -40,13 +40,13 @@ class DeviceOrder:
 
     @cached_property
     def digits(self) -> tuple[Digit, ...]:
-        """The digits of a position, major to minor, with the strides of the index that it selects."""
-        strides = minor_sizes(self.dims)
-        return tuple([Digit(self.dims[axis], strides[axis]) for axis in self.permutation])
+        """The digits of a position, major to minor, with their strides in the index at the position."""
+        strides = row_major_strides(self.dims)
+        return tuple([Digit(self.dims[dim], strides[dim]) for dim in self.permutation])
 
     @property
     def is_iota(self) -> bool:
-        """Whether the order is given by dimensions and a permutation alone."""
+        """Whether `dims` and `permutation` alone determine the order."""
         return not self.ids
 
     def device_at(self, position: int) -> int:
@@ -72,20 +72,20 @@ class DeviceOrder:
         return {device: index for index, device in enumerate(self.ids)}
 
 
-def iota_order(
+def canonical_order(
     dims: Sequence[int], permutation: Sequence[int] | None = None, ids: tuple[int, ...] = ()
 ) -> DeviceOrder:
-    """An order in canonical form: no dimension has size 1, and no two that stay adjacent are apart."""
-    order = [axis for axis in (permutation or range(len(dims))) if dims[axis] != 1]
+    """An order in canonical form: without dimensions of size 1, and with those that stay adjacent merged."""
+    order = [dim for dim in (permutation or range(len(dims))) if dims[dim] != 1]
     kept = sorted(order)
     runs: list[list[int]] = []
-    for axis in (kept.index(axis) for axis in order):
-        if runs and runs[-1][-1] + 1 == axis:
-            runs[-1].append(axis)
+    for dim in (kept.index(dim) for dim in order):
+        if runs and runs[-1][-1] + 1 == dim:
+            runs[-1].append(dim)
         else:
-            runs.append([axis])
+            runs.append([dim])
     starts = sorted(run[0] for run in runs)
-    sizes = {run[0]: prod(dims[kept[axis]] for axis in run) for run in runs}
+    sizes = {run[0]: prod(dims[kept[dim]] for dim in run) for run in runs}
     if not runs:
         return DeviceOrder((1,), (0,), ids)
     return DeviceOrder(
@@ -98,29 +98,29 @@ def listed_order(ids: Sequence[int]) -> DeviceOrder:
     return DeviceOrder((len(ids),), (0,), tuple(ids))
 
 
-def minor_sizes(sizes: Sequence[int]) -> list[int]:
-    """For each size, the product of those after it: the strides of a row-major layout."""
+def row_major_strides(sizes: Sequence[int]) -> list[int]:
+    """For each size, the product of those after it."""
     strides = [1] * len(sizes)
-    for axis in range(len(sizes) - 1, 0, -1):
-        strides[axis - 1] = strides[axis] * sizes[axis]
+    for dim in range(len(sizes) - 1, 0, -1):
+        strides[dim - 1] = strides[dim] * sizes[dim]
     return strides
 
 
 def order_of_digits(digits: Sequence[Digit]) -> DeviceOrder | None:
-    """The iota order with these digits; None if they do not count each index once."""
+    """The iota order with these digits; None if they do not give each index exactly once."""
     by_stride = sorted(range(len(digits)), key=lambda at: -digits[at].stride)
-    if minor_sizes([digits[at].size for at in by_stride]) != [digits[at].stride for at in by_stride]:
+    if row_major_strides([digits[at].size for at in by_stride]) != [digits[at].stride for at in by_stride]:
         return None
-    return iota_order(
+    return canonical_order(
         [digits[at].size for at in by_stride], [by_stride.index(at) for at in range(len(digits))]
     )
 
 
 def digits_of(values: Sequence[int]) -> list[Digit] | None:
-    """The digits, major to minor, that count these values; None if there are none.
+    """The digits, major to minor, of a number that counts through these values; None if there are none.
 
-    The longest arithmetic progression at the start is the minor-most digit. The starts of the runs of its
-    length are counted by the other digits.
+    The minor-most digit is the longest arithmetic progression at the start. The values are divided into runs
+    of its length; the other digits count through the starts of these runs.
     """
     digits: list[Digit] = []
     rest = list(values)

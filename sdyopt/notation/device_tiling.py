@@ -1,8 +1,8 @@
 """Tilings: how many shards each dimension has, and which devices have each shard.
 
-A tiling lists devices in the order of shards, row-major. The devices of one shard are a group, divided into
-subgroups: replicated devices have the same data, unreduced ones have terms of a sum, manual ones have data of
-their own.
+A tiling lists devices in the order of shards, row-major. The devices of one shard are a group, whose
+dimensions are called subgroups: along a replicated one, devices have the same data; along an unreduced one,
+terms of a sum; along a manual one, data of their own.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
-from sdyopt.notation.device_order import DeviceOrder, Digit, iota_order
+from sdyopt.notation.device_order import DeviceOrder, Digit, canonical_order
 
 
 class Sharing(StrEnum):
-    """How the devices of a subgroup share a shard."""
+    """How devices along a subgroup share a shard."""
 
     REPLICATED = "replicated"
     UNREDUCED = "unreduced"
@@ -26,18 +26,18 @@ class Sharing(StrEnum):
 
 
 class Subgroup(NamedTuple):
-    """A dimension of the devices that have one shard."""
+    """A dimension of the group of devices that have one shard."""
 
     sharing: Sharing
     size: int
 
 
-# --- What a GSPMD sharding is ---------------------------------------------------------------------
+# --- Tilings --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class DeviceTiling:
-    """`tiles` are the shard counts of the dimensions; positions of `order` count tiles, then subgroups."""
+    """`tiles` has the number of shards of each dimension. `order` is row-major over tiles, then subgroups."""
 
     tiles: tuple[int, ...]
     subgroups: tuple[Subgroup, ...]
@@ -57,7 +57,7 @@ class DeviceTiling:
         return self.shard_count * self.group_size
 
     def devices_of(self, shard: int) -> Iterator[int]:
-        """The devices of a shard, subgroups in row-major order."""
+        """The devices of a shard, row-major over the subgroups."""
         start = shard * self.group_size
         return map(self.order.device_at, range(start, start + self.group_size))
 
@@ -96,20 +96,20 @@ class Maximal:
 
 @dataclass(frozen=True)
 class Unknown:
-    """Nothing is said about devices."""
+    """GSPMD's `{unknown}`, which says nothing about devices."""
 
 
 Tiling = DeviceTiling | Uniform | Maximal | Unknown
 
 
 def uniform_tiling(sharing: Sharing, device_count: int, rank: int, ids: tuple[int, ...] = ()) -> DeviceTiling:
-    """The tiling by which so many devices, in the order of `ids`, share the whole tensor."""
-    order = iota_order([device_count], None, ids)
+    """The tiling by which this many devices, in the order of `ids` or of iota, share the whole tensor."""
+    order = canonical_order([device_count], None, ids)
     return DeviceTiling((1,) * rank, (Subgroup(sharing, device_count),), order)
 
 
 def simplified(tiling: DeviceTiling) -> DeviceTiling | Uniform:
-    """The tiling as XLA has it: no subgroup has size 1, and one subgroup of all devices is uniform."""
+    """The tiling as in XLA: without subgroups of size 1, and uniform if one subgroup has all devices."""
     groups = tuple([group for group in tiling.subgroups if group.size > 1])
     if tiling.shard_count == 1 and len(groups) < 2:
         sharing = (groups or tiling.subgroups or (Subgroup(Sharing.REPLICATED, 1),))[0].sharing
@@ -121,14 +121,17 @@ def simplified(tiling: DeviceTiling) -> DeviceTiling | Uniform:
 
 
 class Slice(NamedTuple):
-    """The elements `start` to `stop` of a dimension; empty if both are equal."""
+    """The elements of a dimension from `start` to before `stop`; empty if both are equal."""
 
     start: int
     stop: int
 
 
 def slice_of(size: int, tiles: int, index: int) -> Slice:
-    """Shard `index` of a dimension in so many tiles. Shards are rounded up, the last ones may be shorter."""
+    """The slice of shard `index` of a dimension with `tiles` shards.
+
+    The size of a shard is rounded up, so the last shards may be shorter or empty.
+    """
     shard = -(-size // tiles)
     return Slice(min(index * shard, size), min((index + 1) * shard, size))
 
@@ -136,7 +139,7 @@ def slice_of(size: int, tiles: int, index: int) -> Slice:
 def split_digits(digits: tuple[Digit, ...], sizes: tuple[int, ...]) -> list[list[Digit]] | None:
     """Divides the digits of a position among dimensions of these sizes, splitting digits where needed.
 
-    None if the boundary of a dimension is inside a digit and does not divide it.
+    None if a dimension would get only a part of a digit, of a size that does not divide the digit's.
     """
     pending = list(digits)
     parts: list[list[Digit]] = []

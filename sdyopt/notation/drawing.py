@@ -12,18 +12,18 @@ from sdyopt.notation.shard_table import shard_table
 from sdyopt.notation.views import Form, ShardingView, forms
 
 MIN_WIDTH = 60
-# Ids in a list of devices, unless all rows are shown.
+# The length at which a list of device ids is cut, unless all rows are shown.
 MAX_LISTED = 64
-_LABELS = 15
+_LABEL_WIDTH = 15
 _UNIFORM = {
     Sharing.REPLICATED: "every device has the whole tensor",
-    Sharing.UNREDUCED: "every device has a term of a sum, the whole tensor",
+    Sharing.UNREDUCED: "the whole tensor is a sum, and every device has one term of it",
     Sharing.MANUAL: "every device has a tensor of its own",
 }
 
 
 def drawing(view: ShardingView, width: int = 80, rows: int | None = 16, mesh_version: int = 19) -> str:
-    """The text of a view, if possible in `width` columns; `rows` limits the shards, None shows all."""
+    """The text of a view, if possible in `width` columns, with at most `rows` rows of shards or all."""
     width = max(width, MIN_WIDTH)
     max_devices = None if rows is None else MAX_LISTED
     parts = [*_head(view, width, max_devices), "\n", *_shards(view, width, rows), "\n"]
@@ -51,19 +51,19 @@ def _head(view: ShardingView, width: int, max_devices: int | None) -> Iterator[s
 
 
 def _form_lines(form: Form, width: int) -> Iterator[str]:
-    """A text that may be copied stays on one line; a reason is wrapped."""
+    """The lines of a notation. Text for copying stays on one line; the reason for none is wrapped."""
     if form.text:
         return iter([_line(form.notation, form.text)])
     return _entry(form.notation, f"none: {form.problem}", width)
 
 
 def _entry(label: str, sentence: str, width: int) -> Iterator[str]:
-    lines = textwrap.wrap(sentence, width - _LABELS, break_on_hyphens=False) or [""]
+    lines = textwrap.wrap(sentence, width - _LABEL_WIDTH, break_on_hyphens=False) or [""]
     return (_line("" if number else label, line) for number, line in enumerate(lines))
 
 
 def _line(label: str, text: str) -> str:
-    return f"{label:<{_LABELS}}{printable(text)}\n"
+    return f"{label:<{_LABEL_WIDTH}}{printable(text)}\n"
 
 
 def shape_text(shape: Shape) -> str:
@@ -72,7 +72,7 @@ def shape_text(shape: Shape) -> str:
 
 
 def mesh_text(mesh: Mesh, max_devices: int | None = None) -> str:
-    """`<["x"=4], device_ids=[…]>`, with a list of more devices cut."""
+    """`<["x"=4], device_ids=[…]>`, with at most `max_devices` device ids; None shows all."""
     cut = mesh.device_ids[:max_devices]
     text = Mesh.assembly.text(Mesh(mesh.axes, cut))
     return text if cut == mesh.device_ids else text.removesuffix("]>") + ", …]>"
@@ -99,7 +99,7 @@ def _padding(tiling: DeviceTiling, shape: Shape) -> Iterator[str]:
 def _shards(view: ShardingView, width: int, rows: int | None) -> Iterator[str]:
     tiling = view.device_tiling
     if tiling is not None:
-        return shard_table(tiling, view.shape or (), width, rows)
+        return shard_table(tiling, view.shape or (), width, rows, view.reduction)
     match view.tiling:
         case Maximal(device):
             sentence = f"device {device} has the whole tensor"
@@ -111,5 +111,5 @@ def _shards(view: ShardingView, width: int, rows: int | None) -> Iterator[str]:
 
 
 def printable(text: str) -> str:
-    """Text without control characters, which names of axes may have."""
+    """The text with U+FFFD in place of unprintable characters, which names of axes may have."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

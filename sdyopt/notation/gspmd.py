@@ -13,7 +13,7 @@ from functools import partial
 from math import prod
 
 from sdyopt.diagnostics.source import Source
-from sdyopt.notation.device_order import DeviceOrder, iota_order, listed_order
+from sdyopt.notation.device_order import DeviceOrder, canonical_order, listed_order
 from sdyopt.notation.device_tiling import (
     DeviceTiling,
     Maximal,
@@ -33,7 +33,7 @@ _HELP = "such as {devices=[2,1,2]<=[4] last_tile_dim_replicate} or {replicated}"
 
 
 def gspmd_text(tiling: Tiling, max_devices: int | None = None) -> str:
-    """The text of a tiling. A list of more than `max_devices` devices is cut."""
+    """The text of a tiling, with at most `max_devices` devices of a list; None shows all."""
     if isinstance(tiling, DeviceTiling):
         tiling = simplified(tiling)
     match tiling:
@@ -142,14 +142,14 @@ def _parse_iota(parser: TextParser, count: int) -> DeviceOrder:
     if not parser.accept("T"):
         if len(dims) > 1:
             raise parser.error("expected 'T(', the order of the dimensions", f"for iota write <=[{count}]")
-        return iota_order(dims)
+        return canonical_order(dims)
     start = parser.skip_space()
     parser.expect("(")
     permutation = parser.items(partial(parser.number, "the number of a dimension"), ")")
     if sorted(permutation) != list(range(len(dims))):
         numbers = ",".join(map(str, range(len(dims))))
         raise parser.error_since(start, f"expected each of the numbers {numbers} once")
-    return iota_order(dims, permutation)
+    return canonical_order(dims, permutation)
 
 
 def _parse_list(parser: TextParser, count: int) -> DeviceOrder:
@@ -159,9 +159,7 @@ def _parse_list(parser: TextParser, count: int) -> DeviceOrder:
     seen: set[int] = set()
     while True:
         at = parser.skip_space()
-        device = parser.number(
-            "a device id, or '<=' and the shape of all of them" if not ids else "a device id"
-        )
+        device = parser.number("a device id, or '<=' and the shape of iota" if not ids else "a device id")
         if device in seen:
             raise parser.error_since(at, f"device {device} is listed twice")
         ids.append(device)

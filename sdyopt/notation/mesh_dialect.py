@@ -1,4 +1,4 @@
-"""Shardings of the mesh dialect: numbers of axes instead of names.
+"""Shardings of the mesh dialect, which has axis numbers instead of axis names.
 
 #mesh.shard<@mesh, [[0], [1, 2]], partial = sum[3]>                       LLVM 19
 mesh.sharding @mesh split_axes = [[0], [1, 2]] partial = sum [3] : !mesh.sharding    LLVM 21
@@ -12,10 +12,11 @@ from functools import partial
 from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.mesh.axes import Axes
-from sdyopt.dialects.mesh.reduction import ReductionKind
+from sdyopt.dialects.mesh.reduction import ReductionKind as PartialKind
 from sdyopt.dialects.mesh.sharding import MeshSharding, axes_lists_text, sharding_text
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
 from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.notation.mesh_of_tiling import NotExpressible
@@ -30,7 +31,7 @@ _UNSUPPORTED = re.compile("halo_sizes|sharded_dims_offsets")
 
 
 def mesh_dialect_text(subject: ShardingOnMesh, mesh_version: int = 19) -> str:
-    """The sharding in the mesh dialect of an LLVM release. Raises NotExpressible."""
+    """The text of a sharding in the mesh dialect of an LLVM release. Raises NotExpressible."""
     sharding, mesh = subject.sharding, subject.mesh
     if not mesh.axes:
         raise NotExpressible("its mesh has no axes")
@@ -42,9 +43,12 @@ def mesh_dialect_text(subject: ShardingOnMesh, mesh_version: int = 19) -> str:
     partial_axes = _numbers(sharding.unreduced_axes, mesh)
     symbol = sharding.mesh_or_ref if isinstance(sharding.mesh_or_ref, SymbolRef) else SymbolRef("mesh")
     if mesh_version < 21:
-        return "#mesh.shard" + sharding_text(MeshSharding(symbol, split, partial_axes))
+        kind = PartialKind(str(sharding.reduction))
+        return "#mesh.shard" + sharding_text(MeshSharding(symbol, split, partial_axes, kind))
     lists = axes_lists_text(split or ((),))
-    partial_text = f" partial = sum [{', '.join(map(str, partial_axes))}]" if partial_axes else ""
+    partial_text = ""
+    if partial_axes:
+        partial_text = f" partial = {sharding.reduction} [{', '.join(map(str, partial_axes))}]"
     return f"mesh.sharding {symbol_text(symbol.root)} split_axes = {lists}{partial_text} : !mesh.sharding"
 
 
@@ -65,17 +69,17 @@ def parse_mesh_dialect(
 ) -> TensorSharding:
     """Parses a sharding of the mesh dialect, in the syntax of either release.
 
-    Dimensions that it does not have, up to `rank`, are replicated. Raises DiagnosticError.
+    Dimensions up to `rank` that the text leaves out are not sharded. Raises DiagnosticError.
     """
     parser = _MeshDialectParser(source, mesh)
-    split, partial_axes = parser.parse()
+    split, partial_axes, reduction = parser.parse()
     text = TextParser(source, len(source.text.rstrip()))
     if rank is not None and len(split) > rank and any(split[rank:]):
         message = f"the sharding has {len(split)} dimensions, but the tensor has {rank}"
         raise text.error_since(0, message, "remove the lists of dimensions that the tensor does not have")
     length = len(split) if rank is None else rank
     dims = [DimensionSharding(split[at] if at < len(split) else ()) for at in range(length)]
-    return TensorSharding(mesh_or_ref, tuple(dims), (), partial_axes)
+    return TensorSharding(mesh_or_ref, tuple(dims), (), partial_axes, reduction)
 
 
 class _MeshDialectParser(TextParser):
@@ -84,8 +88,8 @@ class _MeshDialectParser(TextParser):
         self._mesh = mesh
         self._used: set[str] = set()
 
-    def parse(self) -> tuple[list[tuple[AxisRef, ...]], tuple[AxisRef, ...]]:
-        """The axes of each dimension, and the partial axes."""
+    def parse(self) -> tuple[list[tuple[AxisRef, ...]], tuple[AxisRef, ...], ReductionKind]:
+        """The axes of each dimension, the partial axes, and the reduction along them."""
         is_attribute = self.accept("#mesh.shard") or self.looking_at("<")
         if is_attribute:
             self.expect("<", _HELP)
@@ -101,26 +105,30 @@ class _MeshDialectParser(TextParser):
         self.expect("[", _HELP)
         split = self.items(self._axes, "]")
         partial_axes: tuple[AxisRef, ...] = ()
+        reduction = ReductionKind.SUM
         if self.accept(",") if is_attribute else self.looking_at("partial"):
-            partial_axes = self._partial_axes()
+            reduction, partial_axes = self._partial_axes()
         self._refuse_unsupported()
         if is_attribute:
             self.expect(">")
         elif self.accept(":"):
             self.expect("!mesh.sharding")
         self.finish("remove it")
-        return split, partial_axes
+        return split, partial_axes, reduction if partial_axes else ReductionKind.SUM
 
     def _axes(self) -> tuple[AxisRef, ...]:
         self.expect("[", "write a list of axis numbers for each dimension, such as [[0], []]")
         return tuple(self.items(self._axis, "]"))
 
-    def _partial_axes(self) -> tuple[AxisRef, ...]:
+    def _partial_axes(self) -> tuple[ReductionKind, tuple[AxisRef, ...]]:
         self.expect("partial")
         self.expect("=")
-        if not self.accept(ReductionKind.SUM):
-            raise self.error("expected 'sum'", "an unreduced axis of the other notations is reduced by a sum")
-        return tuple(sorted(self._axes(), key=partial(mesh_order, mesh=self._mesh)))
+        kind = next((kind for kind in ReductionKind if self.accept(str(kind))), None)
+        if kind is None:
+            raise self.error(
+                "expected 'sum', 'max' or 'min'", "sdy has no other reductions along unreduced axes"
+            )
+        return kind, tuple(sorted(self._axes(), key=partial(mesh_order, mesh=self._mesh)))
 
     def _axis(self) -> AxisRef:
         start = self.skip_space()

@@ -1,7 +1,7 @@
 """Tilings as shardings of the sdy dialect: on a given mesh, or on one made for the tiling.
 
-A position of a tiling and a device of a mesh are both mixed-radix numbers. Where the digits of one divide
-those of the other, each digit is a sub-axis.
+The position of a device in a tiling and its index in a mesh are both mixed-radix numbers. Where the digits of
+one divide those of the other, each digit is an axis or a sub-axis.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from sdyopt.notation.sharding_on_mesh import ShardingOnMesh
 
 # The names that XLA gives to axes when it imports shardings of GSPMD.
 AXIS_NAME = "_axis_{}"
-# The largest number of devices whose order is compared one by one.
+# The largest number of devices that are enumerated.
 MAX_LISTED = 1 << 20
 
 
 class NotExpressible(Exception):
-    """Why a sharding has no form in a notation."""
+    """A notation cannot express a sharding; the message says why."""
 
 
 def sharding_on(tiling: Tiling, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -> ShardingOnMesh:
-    """The sharding on a mesh that has this tiling. Raises NotExpressible."""
+    """The sharding on a given mesh whose tiling is this one. Raises NotExpressible."""
     if isinstance(tiling, Unknown):
         raise NotExpressible("an unknown sharding says nothing about devices")
     if isinstance(tiling, Maximal):
@@ -81,11 +81,11 @@ def _uniform(sharing: Sharing, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) ->
 
 
 def _digits_on(tiling: DeviceTiling, mesh: Mesh) -> tuple[Digit, ...]:
-    """The digits of the mesh's device at each position."""
+    """The digits of a position of a tiling, with their strides in the index of the device in the mesh."""
     if tiling.order.is_iota and not mesh.device_ids:
         return tiling.order.digits
     if tiling.device_count > MAX_LISTED:
-        raise NotExpressible(f"more than {MAX_LISTED} devices have no order that dimensions describe")
+        raise NotExpressible(f"it has a list of more than {MAX_LISTED} devices")
     ids = mesh.device_ids or range(mesh.total_size)
     index_of = {device: index for index, device in enumerate(ids)}
     devices = [tiling.order.device_at(position) for position in range(tiling.device_count)]
@@ -99,7 +99,7 @@ def _digits_on(tiling: DeviceTiling, mesh: Mesh) -> tuple[Digit, ...]:
 
 
 def sorted_replicas(tiling: DeviceTiling, values: Sequence[int]) -> list[int]:
-    """A value for each position, sorted among the replicated devices of the last subgroup."""
+    """The values, one for each position, sorted along the last subgroup if that is replicated."""
     groups = tiling.subgroups
     size = groups[-1].size if groups and groups[-1].sharing is Sharing.REPLICATED else 1
     if size == 1:
@@ -108,7 +108,7 @@ def sorted_replicas(tiling: DeviceTiling, values: Sequence[int]) -> list[int]:
 
 
 def _axes_of(digits: Sequence[Digit], mesh: Mesh) -> tuple[AxisRef, ...]:
-    """The axes and sub-axes that digits count."""
+    """The axes and sub-axes of the mesh that these digits are."""
     axes: tuple[AxisRef, ...] = ()
     for digit in digits:
         axes = with_axes(axes, _sub_axes(digit, mesh), mesh)
@@ -116,7 +116,7 @@ def _axes_of(digits: Sequence[Digit], mesh: Mesh) -> tuple[AxisRef, ...]:
 
 
 def _sub_axes(digit: Digit, mesh: Mesh) -> list[AxisRef]:
-    """The sub-axes of a digit, major to minor; several if it goes over more than one axis."""
+    """The sub-axes of a digit, major to minor: one for each axis that the digit overlaps."""
     found: list[AxisRef] = []
     size, stride = digit
     minor = prod([axis.size for axis in mesh.axes])
@@ -163,7 +163,7 @@ def _sharding(
 
 
 def _mesh_for(tiling: DeviceTiling) -> Mesh:
-    """The mesh with the fewest axes on which the tiling needs no sub-axis."""
+    """A mesh on which the tiling needs no sub-axis, with a list of devices only if it needs one."""
     digits = _digits_of(tiling)
     parts = None if digits is None else split_digits(digits, tiling.sizes)
     if parts is None:
@@ -173,7 +173,7 @@ def _mesh_for(tiling: DeviceTiling) -> Mesh:
 
 
 def _digits_of(tiling: DeviceTiling) -> tuple[Digit, ...] | None:
-    """The digits of the device at each position; None if its order is not one of dimensions."""
+    """The digits of a position, with strides in the device id; None if the order is no transposed iota."""
     if tiling.order.is_iota:
         return tiling.order.digits
     digits = digits_of(sorted_replicas(tiling, tiling.order.ids))
@@ -186,7 +186,7 @@ def _listed_mesh(tiling: DeviceTiling) -> Mesh:
         raise NotExpressible(f"it needs a mesh that lists more than {MAX_LISTED} devices")
     ids = [tiling.order.device_at(position) for position in range(tiling.device_count)]
     if sorted(ids) != list(range(len(ids))):
-        raise NotExpressible("a mesh has all devices from 0 on")
+        raise NotExpressible("a mesh has all device ids from 0 on")
     return Mesh(_named_axes([size for size in tiling.sizes if size > 1]), tuple(ids))
 
 

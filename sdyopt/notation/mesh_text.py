@@ -116,5 +116,5 @@ def parse_shape(source: Source) -> Shape:
 def _parse_size(parser: TextParser) -> int | None:
     if parser.accept("?"):
         return None
-    # `4x8` is a number, an `x` and a number.
+    # The number in `4x8` ends before the `x`.
     return parser.number("a size, or '?' for a dynamic one")

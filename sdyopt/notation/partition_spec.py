@@ -4,7 +4,7 @@
     P('x', P.UNCONSTRAINED)                 the second dimension is open
     P('x', unreduced={'y'})                 partial results along 'y'
 
-A PartitionSpec has no sub-axes and no priorities, and an open dimension has no axes in it.
+A PartitionSpec has no sub-axes and no priorities, and an open dimension of it has no axes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
 from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.notation.mesh_of_tiling import NotExpressible
 from sdyopt.notation.sharding_on_mesh import ShardingOnMesh
@@ -40,8 +41,10 @@ def partition_spec_text(subject: ShardingOnMesh) -> str:
     parts = [_dimension_text(index, dim) for index, dim in enumerate(sharding.dims)]
     if sharding.replicated_axes and not sharding.is_fully_closed:
         raise NotExpressible(
-            f"axis {axis_ref_text(sharding.replicated_axes[0])} is kept out of the open dimensions"
+            f"axis {axis_ref_text(sharding.replicated_axes[0])} must not shard the open dimensions"
         )
+    if sharding.reduction is not ReductionKind.SUM:
+        raise NotExpressible(f"partial results are combined by {sharding.reduction}, not summed")
     if sharding.unreduced_axes:
         parts.append(f"unreduced={{{', '.join([repr(axis.name) for axis in sharding.unreduced_axes])}}}")
     return f"PartitionSpec({', '.join(parts)})"
@@ -66,7 +69,7 @@ def _dimension_text(index: int, dim: DimensionSharding) -> str:
 def parse_partition_spec(
     source: Source, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int | None
 ) -> TensorSharding:
-    """Parses a PartitionSpec. Dimensions that it does not have, up to `rank`, are replicated.
+    """Parses a PartitionSpec. Dimensions up to `rank` that it leaves out are not sharded.
 
     Raises DiagnosticError.
     """
@@ -101,7 +104,7 @@ class _SpecParser:
             if parser.accept(keyword):
                 parser.expect("=")
                 parser.expect("{")
-                # Values are replicated along reduced axes; only their gradients are not.
+                # A value is replicated along reduced axes; only its gradient is unreduced along them.
                 self._sets[keyword] = parser.items(self._axis, "}")
                 return None
         if self._sets:

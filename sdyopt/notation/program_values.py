@@ -53,7 +53,7 @@ def sharding_of_value(source: Source, module: Op) -> ValueSharding:
         if index >= len(types):
             raise parser.error_since(start, f"the function has {len(types)} result{'s' * (len(types) != 1)}")
         sharding = function.result_attributes[index].get(SHARDING)
-        return _of(parser, start, sharding, types[index], function)
+        return _value_sharding(parser, start, sharding, types[index], function)
     match = _SSA_NAME.match(source.text, start)
     if match is None:
         raise parser.error("expected the name of a value, or 'result' and its number", _HELP)
@@ -61,13 +61,13 @@ def sharding_of_value(source: Source, module: Op) -> ValueSharding:
     parser.finish(_HELP)
     value = _find_value(parser, start, match[0], function)
     assert isinstance(value, OpResult | BlockArgument)
-    return _of(
+    return _value_sharding(
         parser, start, sharding_of(value), value.type, owning_op(value), isinstance(value, BlockArgument)
     )
 
 
 def only_mesh(module: Op, name: str | None) -> Mesh | None:
-    """The mesh of this name in a program, or its only one; None if there is none or more than one."""
+    """The mesh of this name, or the only mesh without a name; None if there is none or more than one."""
     meshes = [op for op in module.walk() if isinstance(op, MeshOp)]
     named = [op.mesh for op in meshes if name is None or symbol_name(op) == name]
     return named[0] if len(named) == 1 else None
@@ -98,7 +98,7 @@ def _find_value(parser: TextParser, start: int, name: str, function: Op) -> Valu
     while module.parent_op is not None:
         module = module.parent_op
     names = {value: known for value, known in SsaNames(module).names.items() if _is_within(value, function)}
-    # The first result of a group is also meant by the name of the group.
+    # The name of a group of results, such as %3 for %3#0 and %3#1, stands for the first one.
     found = [value for value, known in names.items() if known in (name, f"{name}#0")]
     if len(found) == 1:
         return found[0]
@@ -118,7 +118,7 @@ def _is_within(value: Value, function: Op) -> bool:
     return op is function
 
 
-def _of(
+def _value_sharding(
     parser: TextParser, start: int, sharding: object, type: Type, op: Op, is_in_body: bool = False
 ) -> ValueSharding:
     if not isinstance(type, RankedShapedType):

@@ -1,6 +1,6 @@
 """Reads a sharding in any notation.
 
-The notation is recognized by how the text starts. Errors are located in it.
+The notation is recognized by the start of the text. Errors are located in the text.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from sdyopt.notation.mesh_text import Shape
 from sdyopt.notation.partition_spec import parse_partition_spec
 from sdyopt.notation.sdy_text import check_sdy, parse_sdy
 from sdyopt.notation.sharding_on_mesh import ShardingOnMesh
-from sdyopt.notation.text_parser import located_error
-from sdyopt.notation.views import NEW_MESH, ShardingView, view_of_sharding, view_of_tiling
+from sdyopt.notation.text_parser import error_at_range
+from sdyopt.notation.views import DEFAULT_MESH, ShardingView, view_of_sharding, view_of_tiling
 
-# What may be copied with a sharding: the name of the attribute, and quotes around its value.
+# The name of an attribute, which users may copy together with its value.
 _ATTRIBUTE = re.compile(r"\s*(?:(?:sdy|mhlo)\.)?sharding\s*=\s*")
 _VALUE = re.compile(r"\s*[@%](?!\w+\s+split_axes)")
 _MESH_NAME = re.compile(r"[^@]*@\"?(\w+)")
@@ -31,7 +31,7 @@ _MESH_NAME = re.compile(r"[^@]*@\"?(\w+)")
 
 @dataclass(frozen=True)
 class Context:
-    """What a text does not say: the mesh, and the shape of the tensor. Both may be unknown."""
+    """What the text of a sharding leaves open: its mesh and the shape of the tensor. Both may be unknown."""
 
     mesh: Mesh | None
     shape: Shape | None
@@ -55,7 +55,7 @@ def read_sharding(source: Source, context: Context) -> ShardingView:
         if pattern.match(source.text):
             return read(source, context)
     text = source.text
-    error = located_error(
+    error = error_at_range(
         source, len(text) - len(text.lstrip()), len(text.rstrip()), "unknown notation of a sharding"
     )
     raise error.help(
@@ -65,6 +65,7 @@ def read_sharding(source: Source, context: Context) -> ShardingView:
 
 
 def _without_attribute(source: Source) -> Source:
+    """The source of the sharding alone, without the name of its attribute and quotes around it."""
     match = _ATTRIBUTE.match(source.text)
     start = 0 if match is None else match.end()
     end = len(source.text.rstrip())
@@ -77,14 +78,14 @@ def _mesh(source: Source, context: Context) -> Mesh:
     if context.mesh is not None:
         return context.mesh
     text = source.text
-    error = located_error(source, 0, len(text), "the mesh of this sharding is unknown")
+    error = error_at_range(source, 0, len(text), "the mesh of this sharding is unknown")
     raise error.help("""give it with --mesh='"x"=4, "y"=2', or a program that has it""")
 
 
 def _check_rank(source: Source, rank: int, context: Context) -> None:
     if context.shape is not None and len(context.shape) != rank:
         message = f"the sharding has rank {rank}, but the tensor has rank {len(context.shape)}"
-        raise located_error(source, 0, len(source.text), message)
+        raise error_at_range(source, 0, len(source.text), message)
 
 
 def _read_sdy(source: Source, context: Context) -> ShardingView:
@@ -106,13 +107,13 @@ _AxesParser = Callable[[Source, Mesh, SymbolRef, int | None], TensorSharding]
 
 
 def _read_axes(parse: _AxesParser) -> Callable[[Source, Context], ShardingView]:
-    """Reads a notation that lists the axes of each dimension, as `parse` does."""
+    """The reader of a notation that lists the axes of each dimension and that `parse` parses."""
 
     def read(source: Source, context: Context) -> ShardingView:
         mesh = _mesh(source, context)
         rank = None if context.shape is None else len(context.shape)
         name = mesh_name(source.text)
-        reference = NEW_MESH if name is None else SymbolRef(name)
+        reference = DEFAULT_MESH if name is None else SymbolRef(name)
         return view_of_sharding(ShardingOnMesh(parse(source, mesh, reference, rank), mesh), context.shape)
 
     return read

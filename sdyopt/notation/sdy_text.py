@@ -1,8 +1,8 @@
 """Shardings of the sdy dialect as text on the command line.
 
 `<@mesh, [{"x"}, {"y":(1)2}]>`, also after `#sdy.sharding`, or with an inlined mesh:
-`<mesh<["x"=4]>, [{"x"}]>`. The dialect's own parser and verifier check it; here errors of the
-verifier get a location in the text.
+`<mesh<["x"=4]>, [{"x"}]>`. The dialect's own parser and verifier check it; this module gives errors of the
+verifier a location in the text.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.types import F32, RankedTensor
 from sdyopt.notation.mesh_text import Shape
 from sdyopt.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
-from sdyopt.notation.text_parser import located_error
+from sdyopt.notation.text_parser import error_at_range
 
 _HELP = 'such as <@mesh, [{"x"}, {"y":(1)2}, {}]>'
 _PREFIX = re.compile(r"\s*(?:#sdy\.sharding)?")
-# The end of a message -> which of the equal texts in the sharding it is about: the first or the last.
+# The end of a message, which names an axis -> the occurrence of the axis that is underlined: 0 for the first,
+# -1 for the last.
 _SUBJECTS = (
     (re.compile(r'unknown axis name: (".*")$'), 0),
     (re.compile(r'(?:[:,]| and) (".*?"(?::\(\d+\)\d+)?)$'), -1),
@@ -44,12 +45,12 @@ def parse_sdy(source: Source) -> TensorSharding:
         raise error if error.diagnostic.help else error.help(_HELP) from None
     if not parser.at_end:
         end = len(source.text.rstrip())
-        raise located_error(source, parser.position, end, "unexpected text").help(_HELP)
+        raise error_at_range(source, parser.position, end, "unexpected text").help(_HELP)
     return sharding
 
 
 def check_sdy(source: Source, subject: ShardingOnMesh, shape: Shape | None) -> None:
-    """Checks a parsed sharding for a shape, or for any shape of its rank. Raises DiagnosticError."""
+    """Checks a parsed sharding against its mesh and the rank of a shape, if any. Raises DiagnosticError."""
     sharding, mesh = subject.sharding, subject.mesh
     rank = sharding.rank if shape is None else len(shape)
     problem = sharding_problem(sharding, RankedTensor((1,) * rank, F32), mesh)
@@ -62,14 +63,14 @@ def check_sdy(source: Source, subject: ShardingOnMesh, shape: Shape | None) -> N
 
 
 def _located(source: Source, problem: str) -> DiagnosticError:
-    """The error, which underlines the axis that it is about, or the whole text."""
+    """The error, which underlines the axis that it names, or else the whole text."""
     text = source.text
     for pattern, which in _SUBJECTS:
         if (match := pattern.search(problem)) is not None:
             found = text.find(match[1]) if which == 0 else text.rfind(match[1])
             if found >= 0:
-                return located_error(source, found, found + len(match[1]), problem)
-    return located_error(source, len(text) - len(text.lstrip()), len(text.rstrip()), problem)
+                return error_at_range(source, found, found + len(match[1]), problem)
+    return error_at_range(source, len(text) - len(text.lstrip()), len(text.rstrip()), problem)
 
 
 def _help(problem: str, mesh: Mesh) -> str:

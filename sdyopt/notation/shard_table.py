@@ -13,29 +13,41 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.notation.device_lists import devices_text
 from sdyopt.notation.device_tiling import DeviceTiling, Sharing, slice_of
 from sdyopt.notation.mesh_text import Shape
 
-# Shards of the largest grid, and rows whose cells determine the widths of columns.
-BATCH = 1000
-# The narrowest cell of a grid, and the rows with lines between them.
+# The number of shards of the largest grid, and of rows of a table whose cells determine column widths.
+MAX_MEASURED = 1000
+# The width of the narrowest cell of a grid, and the number of rows up to which lines separate them.
 _CELL, _LINED = 4, 8
 _LEGENDS = {
-    Sharing.UNREDUCED: "a + b: these devices have terms of a sum, the shard",
+    Sharing.UNREDUCED: "a + b: the shard is the sum of what these devices have",
     Sharing.MANUAL: "a | b: the shards of these devices differ along manual axes",
 }
+_OTHER_REDUCTION = "a + b: these devices have partial results, and their {} is the shard"
 
 
-def shard_table(tiling: DeviceTiling, shape: Shape, width: int, rows: int | None) -> Iterator[str]:
-    """The shards with their devices, at most `rows` rows of them; None shows all."""
+def shard_table(
+    tiling: DeviceTiling,
+    shape: Shape,
+    width: int,
+    rows: int | None,
+    reduction: ReductionKind = ReductionKind.SUM,
+) -> Iterator[str]:
+    """The shards with their devices, at most `rows` rows of them; None shows all.
+
+    `reduction` combines the partial results of unreduced devices.
+    """
     if tiling.shard_count == 1:
         yield f"the whole tensor: {_plural(tiling)} {devices_text(tiling, 0, width - 30)}\n"
     else:
         yield from _grid(tiling, shape, width, rows) or _table(tiling, shape, width, rows)
     for group in tiling.subgroups:
         if group.size > 1 and group.sharing in _LEGENDS:
-            yield f"{_LEGENDS[group.sharing]}\n"
+            is_other = group.sharing is Sharing.UNREDUCED and reduction is not ReductionKind.SUM
+            yield f"{_OTHER_REDUCTION.format(reduction) if is_other else _LEGENDS[group.sharing]}\n"
 
 
 def _plural(tiling: DeviceTiling) -> str:
@@ -56,7 +68,7 @@ def _grid(tiling: DeviceTiling, shape: Shape, width: int, rows: int | None) -> l
     """The shards of a vector in a row, those of a matrix in two dimensions; empty if they do not fit."""
     columns, lines = tiling.tiles[-1], prod(tiling.tiles[:-1])
     shown = lines if rows is None else min(lines, rows)
-    if len(shape) > 2 or columns * _CELL > width or shown * columns > BATCH:
+    if len(shape) > 2 or columns * _CELL > width or shown * columns > MAX_MEASURED:
         return []
     heads = [_slice_text(shape[-1], columns, column) for column in range(columns)]
     body = []
@@ -113,8 +125,10 @@ def _cells(tiling: DeviceTiling, shape: Shape, dims: list[int], room: int, shard
 def _sample(
     tiling: DeviceTiling, shape: Shape, dims: list[int], room: int, count: int
 ) -> Iterator[list[str]]:
-    """Rows with the widest cells, among them the last row."""
-    return (_cells(tiling, shape, dims, room, shard) for shard in {*range(min(count, BATCH)), count - 1})
+    """The first rows and the last one, whose cells determine column widths."""
+    return (
+        _cells(tiling, shape, dims, room, shard) for shard in {*range(min(count, MAX_MEASURED)), count - 1}
+    )
 
 
 def _row(cells: list[str], widths: list[int]) -> str:

@@ -1,7 +1,7 @@
 """Shardings of the sdy dialect with their mesh, and their tilings.
 
-The tiling is that which XLA's export of sdy to GSPMD makes: tiles in the order of dimensions, then manual,
-unreduced and replicated devices.
+The tiling of a sharding is the one to which XLA exports it for GSPMD: tiles in the order of dimensions, then
+manual, unreduced and replicated subgroups.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import prod
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, axis_ref_text
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.notation.device_order import iota_order, listed_order
+from sdyopt.notation.device_order import canonical_order, listed_order
 from sdyopt.notation.device_tiling import (
     DeviceTiling,
     Maximal,
@@ -35,7 +35,7 @@ class ShardingOnMesh:
 
 
 class IncompatibleSubAxes(Exception):
-    """Two sub-axes that no division of their axis has."""
+    """No division of an axis into smaller sub-axes contains the boundaries of both of these sub-axes."""
 
     def __init__(self, first: AxisRef, second: AxisRef) -> None:
         super().__init__(f"no sub-axes make up both {axis_ref_text(first)} and {axis_ref_text(second)}")
@@ -67,7 +67,7 @@ def tiling_of(subject: ShardingOnMesh) -> Tiling:
         if axes
     ]
     position = {piece: index for index, piece in enumerate(pieces)}
-    order = iota_order(
+    order = canonical_order(
         [piece.size(mesh) for piece in pieces],
         [position[piece] for piece in (*listed, *rest)],
         mesh.device_ids,

@@ -22,7 +22,7 @@ _STRING = re.compile(r"\"([^\"\\\n]*)\"|'([^'\\\n]*)'")
 _TOKEN = re.compile(r"\w+|\"[^\"]*\"|'[^']*'|\S|\Z")
 
 
-def located_error(source: Source, start: int, end: int, message: str) -> DiagnosticError:
+def error_at_range(source: Source, start: int, end: int, message: str) -> DiagnosticError:
     """An error that underlines the text from `start` to `end`."""
     line, column = source.line_column(start)
     end_line, end_column = source.line_column(max(start, end))
@@ -53,7 +53,7 @@ class TextParser:
         return self.source.text.startswith(token, self.skip_space())
 
     def accept(self, token: str) -> bool:
-        """Parses this text if it is next; a word must end there."""
+        """Parses this text if it is next and, if it ends in a letter or digit, no further one follows."""
         start = self.skip_space()
         end = start + len(token)
         text = self.source.text
@@ -74,11 +74,11 @@ class TextParser:
         return self._match(_STRING) or self._match(_NAME)
 
     def accept_string(self) -> str | None:
-        """Parses a name in quotes if one is next."""
+        """Parses a string in single or double quotes if one is next, and returns its contents."""
         return self._match(_STRING)
 
     def number(self, what: str) -> int:
-        """Parses a number of at most 2^62, or raises "expected …"."""
+        """Parses a number of at most 2^62; if none is next, raises an error that expects `what`."""
         start = self.skip_space()
         text = self._match(_NUMBER)
         if text is None:
@@ -88,7 +88,7 @@ class TextParser:
         return int(text)
 
     def items(self, item: Callable[[], T], close: str, help: str = "") -> list[T]:
-        """Parses items with commas between them, up to and including `close`. A comma may end the list."""
+        """Parses items with commas between them, up to and including `close`. A trailing comma is allowed."""
         items: list[T] = []
         while not self.accept(close):
             if items and not self.accept(","):
@@ -102,18 +102,18 @@ class TextParser:
         """Raises an error if there is more text."""
         if not self.at_end:
             end = len(self.source.text.rstrip())
-            raise located_error(self.source, self.position, end, "unexpected text").help(help)
+            raise error_at_range(self.source, self.position, end, "unexpected text").help(help)
 
     def error(self, message: str, help: str = "") -> DiagnosticError:
         """An error that underlines the next token."""
         start = self.skip_space()
         match = _TOKEN.match(self.source.text, start)
         assert match is not None
-        return located_error(self.source, start, match.end(), message).help(help)
+        return error_at_range(self.source, start, match.end(), message).help(help)
 
     def error_since(self, start: int, message: str, help: str = "") -> DiagnosticError:
         """An error that underlines what was parsed since an offset."""
-        return located_error(self.source, start, self.position, message).help(help)
+        return error_at_range(self.source, start, self.position, message).help(help)
 
     def _match(self, pattern: re.Pattern[str]) -> str | None:
         match = pattern.match(self.source.text, self.skip_space())

@@ -1,4 +1,4 @@
-"""A sharding with its shape and mesh, whichever notation it came in, and its other notations."""
+"""A sharding that was read in any notation, with its shape and mesh, and its text in every notation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.sharding import sharding_text
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.notation.device_order import digits_of, order_of_digits
@@ -30,13 +31,13 @@ from sdyopt.notation.mesh_text import Shape
 from sdyopt.notation.partition_spec import partition_spec_text
 from sdyopt.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
 
-# The mesh that a sharding of GSPMD without one refers to.
-NEW_MESH = SymbolRef("mesh")
+# The mesh that a sharding refers to if its notation does not name one.
+DEFAULT_MESH = SymbolRef("mesh")
 
 
 @dataclass(frozen=True)
 class ShardingView:
-    """A sharding to be shown. `subject` is its sdy form; None if it has none, for `problem`."""
+    """A sharding to be shown. `subject` is its sdy form; None if it has none, and `problem` says why."""
 
     shape: Shape | None
     tiling: Tiling
@@ -44,8 +45,13 @@ class ShardingView:
     problem: str = ""
 
     @property
+    def reduction(self) -> ReductionKind:
+        """How partial results along unreduced axes are combined."""
+        return ReductionKind.SUM if self.subject is None else self.subject.sharding.reduction
+
+    @property
     def device_tiling(self) -> DeviceTiling | None:
-        """The tiling with all subgroups; None if the devices are unknown."""
+        """The tiling, made explicit if it is uniform on a known mesh; None if there is none."""
         if isinstance(self.tiling, DeviceTiling):
             return self.tiling
         mesh = None if self.subject is None else self.subject.mesh
@@ -56,7 +62,7 @@ class ShardingView:
 
 
 def view_of_sharding(subject: ShardingOnMesh, shape: Shape | None) -> ShardingView:
-    """The view of a sharding of the sdy dialect; without a shape, its sizes are unknown."""
+    """The view of a sharding of the sdy dialect; without a shape, the sizes of dimensions are unknown."""
     if shape is None:
         shape = (None,) * subject.sharding.rank
     return ShardingView(shape, tiling_of(subject), subject)
@@ -71,9 +77,9 @@ def view_of_tiling(tiling: Tiling, mesh: Mesh | None, shape: Shape | None) -> Sh
             raise NotExpressible("the rank is unknown; give the shape with --shape")
         rank = len(shape or ())
         if mesh is not None and not isinstance(tiling, Maximal):
-            return ShardingView(shape, tiling, sharding_on(tiling, mesh, NEW_MESH, rank))
+            return ShardingView(shape, tiling, sharding_on(tiling, mesh, DEFAULT_MESH, rank))
         made = sharding_on_new_mesh(tiling, rank)
-        sharding = made.sharding.with_mesh(NEW_MESH)
+        sharding = made.sharding.with_mesh(DEFAULT_MESH)
         return ShardingView(shape, tiling, ShardingOnMesh(sharding, made.mesh, made.manual_axes))
     except NotExpressible as reason:
         return ShardingView(shape, tiling, None, str(reason))
@@ -83,7 +89,7 @@ def view_of_tiling(tiling: Tiling, mesh: Mesh | None, shape: Shape | None) -> Sh
 
 
 class Form(NamedTuple):
-    """A sharding in a notation, or the reason why it has no such form."""
+    """The text of a sharding in a notation or, if it has none, the reason why."""
 
     notation: str
     text: str = ""
@@ -91,14 +97,17 @@ class Form(NamedTuple):
 
 
 def forms(view: ShardingView, mesh_version: int = 19, max_devices: int | None = None) -> Iterator[Form]:
-    """The sharding in each notation. Lists of more than `max_devices` devices are cut."""
+    """The sharding in each notation, with at most `max_devices` devices of a GSPMD list; None shows all."""
     writers: dict[str, Callable[[ShardingOnMesh], str]] = {
         "sdy": lambda subject: "#sdy.sharding" + sharding_text(subject.sharding),
         "PartitionSpec": partition_spec_text,
         "mesh dialect": lambda subject: mesh_dialect_text(subject, mesh_version),
     }
     yield _form("sdy", view, writers["sdy"])
-    yield from _gspmd_forms(view.tiling, max_devices)
+    if view.reduction is ReductionKind.SUM:
+        yield from _gspmd_forms(view.tiling, max_devices)
+    else:
+        yield Form("GSPMD V2", problem=f"partial results are combined by {view.reduction}, not summed")
     for notation in ("PartitionSpec", "mesh dialect"):
         yield _form(notation, view, writers[notation])
 
@@ -113,7 +122,7 @@ def _form(notation: str, view: ShardingView, write: Callable[[ShardingOnMesh], s
 
 
 def _gspmd_forms(tiling: Tiling, max_devices: int | None) -> Iterator[Form]:
-    """V2, and V1 for a list of devices, which is how XLA writes such a sharding."""
+    """GSPMD V2 and, for a list of devices, also V1, in which XLA prints such a sharding."""
     text = gspmd_text(tiling, max_devices)
     if "<=" in text or not text.startswith("{devices"):
         yield Form("GSPMD V2", text)
@@ -128,7 +137,7 @@ def _gspmd_forms(tiling: Tiling, max_devices: int | None) -> Iterator[Form]:
 
 
 def as_iota(tiling: DeviceTiling) -> DeviceTiling | None:
-    """The same tiling with an iota order instead of a list; None if there is none."""
+    """The same tiling with an iota order instead of a list; None if there is none or the list is too long."""
     if tiling.order.is_iota or tiling.device_count > MAX_LISTED:
         return tiling if tiling.order.is_iota else None
     digits = digits_of(sorted_replicas(tiling, tiling.order.ids))

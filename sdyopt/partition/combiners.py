@@ -1,12 +1,14 @@
 """How partial results of several devices are combined.
 
 An operation whose reduced dimension is sharded has a partial result on each device. The collective after it
-combines them by the operation's own kind of reduction: the maximum of partial maxima, not their sum.
+combines them by the operation's own kind of reduction: the maximum of partial maxima, not their sum. A
+collective may also name its kind: `sdy.all_reduce max`.
 """
 
 from __future__ import annotations
 
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp
 from sdyopt.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
@@ -22,11 +24,18 @@ _SUPPORTED = (AddOp, MulOp, MaxOp, MinOp)
 _SUPPORTED_ON_BOOLEANS = (AndOp, OrOp, *_SUPPORTED)
 
 
-def combiner_of(value: Value) -> type[Op] | None:
-    """The operation that combines the partial results of a value.
+# `sum` is also the default, so it does not decide.
+_COMBINERS: dict[ReductionKind, type[Op]] = {ReductionKind.MAX: MaxOp, ReductionKind.MIN: MinOp}
+
+
+def combiner_of(collective: AllReduceOp | ReduceScatterOp) -> type[Op] | None:
+    """The operation that combines the partial results of a collective's operand.
 
     None if a single collective cannot: the reduction combines several values together, or has another body.
     """
+    if (combiner := _COMBINERS.get(collective.reduction_op)) is not None:
+        return combiner
+    value = collective.tensor
     origin = origin_of_partial_results(value)
     op = origin.defining_op
     if isinstance(op, ReduceOp | ScatterOp):

@@ -32,7 +32,10 @@ class LocalTypes:
 
     def mesh(self, sharding: TensorSharding) -> Mesh | None:
         """The mesh of a sharding; None if there is none of that name."""
-        mesh_or_ref = sharding.mesh_or_ref
+        return self.find_mesh(sharding.mesh_or_ref)
+
+    def find_mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
+        """A mesh that is inlined, or that a reference names; None if there is none of that name."""
         if mesh_or_ref not in self._meshes:
             self._meshes[mesh_or_ref] = find_mesh(mesh_or_ref, self._module)
         return self._meshes[mesh_or_ref]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.stablehlo import collectives as stablehlo
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
@@ -21,11 +22,11 @@ from sdyopt.partition.local_context import LocalContext
 
 
 def combine_partial_results(
-    op: Op, axes: Sequence[AxisRef], sharding: TensorSharding, local: LocalContext
+    op: AllReduceOp | ReduceScatterOp, axes: Sequence[AxisRef], sharding: TensorSharding, local: LocalContext
 ) -> Value:
     """The operand of an all-reduce or reduce-scatter, combined over all devices along `axes`."""
-    value = op.operand_at(0)
-    combiner = combiner_of(value)
+    value = op.tensor
+    combiner = combiner_of(op)
     if combiner is not None:
         return all_reduce(value, axes, sharding, combiner, op, local)
     origin = origin_of_partial_results(value).defining_op

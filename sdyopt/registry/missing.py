@@ -14,9 +14,7 @@ LIST_PASSES: Final = "--list-passes lists the passes"
 # Flag -> what the pass does in Shardy, in the third person.
 MISSING: Mapping[str, str] = MappingProxyType(
     {
-        "sdy-per-instruction-partitioning": "partitions selected operations one at a time, for debugging",
         "sdy-resolve-single-device-sharding": "runs operations with a maximal sharding on that single device",
-        "sdy-verify-unreduced-axes": "verifies that unreduced axes are reduced",
     }
 )
 

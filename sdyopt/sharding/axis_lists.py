@@ -52,6 +52,17 @@ def common_prefix(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> Axes:
     return tuple(common)
 
 
+def axes_after(prefix: Axes, axes: Axes) -> Axes:
+    """The axes of a list after those that it has in common with another one.
+
+    An axis of which the other list has a major-most sub-axis is included as a whole.
+    """
+    for position, axis in enumerate(axes):
+        if position >= len(prefix) or not is_axis_prefix(axis, prefix[position]):
+            return axes[position:]
+    return ()
+
+
 def prefix_without(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
     """The largest prefix of an axis that overlaps none of `others`; None if there is none."""
     prefix: AxisRef | None = axis

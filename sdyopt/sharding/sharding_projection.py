@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from sdyopt.dialects.sdy.axes import AxisRef, with_axis
 from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.sharding.axis_lists import Axes, sharded_size, split_axis
@@ -39,18 +40,27 @@ class FactorSharding(NamedTuple):
 class TensorProjection:
     """The sharding of each factor of a tensor. A propagation strategy updates it in place."""
 
-    __slots__ = ("factors", "replicated_axes", "unreduced_axes")
+    __slots__ = ("factors", "reduction", "replicated_axes", "unreduced_axes")
 
     def __init__(
-        self, factors: dict[int, FactorSharding], replicated_axes: Axes = (), unreduced_axes: Axes = ()
+        self,
+        factors: dict[int, FactorSharding],
+        replicated_axes: Axes = (),
+        unreduced_axes: Axes = (),
+        reduction: ReductionKind = ReductionKind.SUM,
     ) -> None:
         self.factors = factors
         self.replicated_axes = replicated_axes
         self.unreduced_axes = unreduced_axes
+        self.reduction = reduction
 
     def set_axes(self, factor: int, axes: Axes) -> None:
         """Replaces the axes of a factor."""
         self.factors[factor] = self.factors[factor]._replace(axes=axes)
+
+    def drop_unreduced_axes(self) -> None:
+        """Removes the unreduced axes."""
+        self.unreduced_axes, self.reduction = (), ReductionKind.SUM
 
     def sharded_size(self, mesh: Mesh) -> int:
         """The number of shards of the tensor, overflow axes included."""
@@ -60,7 +70,7 @@ class TensorProjection:
 
     def copy(self) -> TensorProjection:
         """A copy that later updates of this projection do not affect."""
-        return TensorProjection(dict(self.factors), self.replicated_axes, self.unreduced_axes)
+        return TensorProjection(dict(self.factors), self.replicated_axes, self.unreduced_axes, self.reduction)
 
 
 def project(
@@ -94,7 +104,7 @@ def project_tensor(
         return TensorProjection(factors)
     for dim, dim_sharding in zip(mapping.dims, sharding.dims, strict=True):
         _project_dimension(dim, dim_sharding, sizes, mesh, factors)
-    return TensorProjection(factors, sharding.replicated_axes, sharding.unreduced_axes)
+    return TensorProjection(factors, sharding.replicated_axes, sharding.unreduced_axes, sharding.reduction)
 
 
 def unproject(
@@ -110,7 +120,9 @@ def unproject(
     axes of the factors after it are dropped.
     """
     dims = tuple([_unproject_dimension(dim, projection, sizes, mesh) for dim in mapping.dims])
-    return TensorSharding(mesh_or_ref, dims, projection.replicated_axes, projection.unreduced_axes)
+    return TensorSharding(
+        mesh_or_ref, dims, projection.replicated_axes, projection.unreduced_axes, projection.reduction
+    )
 
 
 # --- One dimension --------------------------------------------------------------------------------

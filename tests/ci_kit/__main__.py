@@ -1,7 +1,7 @@
 """Runs the workflows in a copy of examples/ci/project: python -m tests.ci_kit VENV WHEEL FOLDER
 
-VENV has the wheel and nothing else of this project. Each workflow runs on the project as it is, and with a
-mistake for each of its checks, which must fail and name the file.
+VENV has the wheel and nothing else of this project. Each workflow runs on the project as it is, where it must
+pass, and with mistakes, which it must report. The plugin of pytest and LLVM's lit are checked, too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.ci_kit.workflows import EXAMPLES, Step, github, gitlab
 
 BROKEN = 'func.func @f(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>}) { return }\n'
-# The modules that tests import are compiled by Python, and not by pytest, which takes long.
+# Python imports sdyopt for a test, not pytest, whose rewriting of assertions would take long.
 IMPORTS = """
 import sdyopt.driver.run
 
@@ -66,7 +66,7 @@ class Project:
         assert expected in done.stdout, f"{script}\nlacks {expected}\n{done.stdout}"
 
     def make_mistakes(self) -> None:
-        """An invalid program, a failing lit test, and a budget that is too small."""
+        """Adds an invalid program, breaks a lit test, and lowers the budget below what the model needs."""
         (self.folder / "models" / "broken.mlir").write_text(BROKEN)
         self._replace(
             "tests/lit/layer.mlir", "CHECK-LABEL: func.func @layer", "CHECK-LABEL: func.func @model"
@@ -106,7 +106,7 @@ def check_github(folder: Path, venv: Path, wheel: Path) -> None:
 
 
 def _check_growth(project: Project, step: Step) -> None:
-    """The weights of the first layer are sharded differently from those of the target branch."""
+    """Shards weights along another axis, so that the comparison with the target branch must fail."""
     text = (project.folder / "models" / "mlp.mlir").read_text(encoding="utf-8")
     changed = text.replace('[{}, {"model"}]>} loc("weights[0]")', '[{}, {"data"}]>} loc("weights[0]")')
     assert changed != text
@@ -130,7 +130,7 @@ def check_gitlab(folder: Path, venv: Path, wheel: Path) -> None:
 
 
 def check_lit(folder: Path, venv: Path) -> None:
-    """The lit tests pass in LLVM's lit, too."""
+    """Checks that the lit tests run in LLVM's lit, too."""
     project = Project(folder, venv, {})
     project.check("pip install --quiet --disable-pip-version-check lit")
     assert "Passed: 2" in project.check("lit tests/lit")
@@ -139,7 +139,7 @@ def check_lit(folder: Path, venv: Path) -> None:
 
 
 def check_other_tests(folder: Path, venv: Path) -> None:
-    """The plugin of pytest leaves other tests alone."""
+    """Checks that the plugin of pytest does not affect other tests."""
     project = Project(folder, venv, {})
     (folder / "test_imports.py").write_text(IMPORTS)
     assert "1 passed" in project.check("pytest test_imports.py")

@@ -35,7 +35,7 @@ def load(name: str) -> Any:
 
 
 def github() -> Workflow:
-    """Each step of GitHub Actions runs in a shell of its own."""
+    """The workflow for GitHub, whose steps each run in a shell of their own."""
     workflow = load("examples/ci/github.yml")
     steps = workflow["jobs"]["sdy-opt"]["steps"]
     return Workflow(
@@ -44,7 +44,7 @@ def github() -> Workflow:
 
 
 def gitlab() -> Workflow:
-    """All lines of a job of GitLab run in one shell."""
+    """The workflow for GitLab as one step, because all lines of a job run in one shell."""
     workflow = load("examples/ci/gitlab.yml")
     job = workflow["sdy-opt"]
     script = "\n".join([*job["before_script"], *job["script"]])

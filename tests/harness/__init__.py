@@ -1,1 +1,1 @@
-"""Helpers of tests: new processes of sdy-opt, and whether the C++ passes are installed."""
+"""Helpers of tests: new processes of sdy-opt, code blocks of pages, and whether jaxlib is installed."""

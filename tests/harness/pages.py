@@ -1,6 +1,6 @@
 """Code blocks of Markdown pages, and what a test does with each.
 
-A comment directly above a block says what the block is:
+Each block has a comment directly above it that defines what it is:
 
     <!-- file NAME -->      a file that later blocks use
     <!-- add NAME -->       text at the end of such a file
@@ -36,7 +36,7 @@ BLOCK = re.compile(
 
 @dataclass(frozen=True)
 class Block:
-    """A code block with the line where it starts; `kind` is `copy` for the comment that copies files."""
+    """A code block, or a comment that copies files, whose `kind` is `copy`. `line` is where it starts."""
 
     line: int
     kind: str
@@ -45,7 +45,7 @@ class Block:
 
 
 def blocks_of(page: str) -> list[Block]:
-    """The code blocks of a page of the checkout, in order."""
+    """The code blocks and copy comments of a page, in order. `page` is a path in the checkout."""
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = []
     for match in BLOCK.finditer(text):
@@ -72,7 +72,7 @@ class Folder:
         self.path = path
 
     def follow(self, block: Block) -> None:
-        """Does what the block says; raises AssertionError if it is wrong."""
+        """Runs, writes, copies or compares the block; raises AssertionError if the page is wrong."""
         FOLLOW[block.kind](self, block)
 
     def skip(self, block: Block) -> None:

@@ -26,7 +26,7 @@ def sdy_opt(
     environment: Mapping[str, str] | None = None,
     folder: Path = ROOT,
 ) -> ProcessResult:
-    """Runs sdy-opt with these flags of Python and this environment, by default that of the tests."""
+    """Runs sdy-opt with flags of the Python interpreter, and by default in the environment of the tests."""
     command = [sys.executable, *python, "-m", "sdyopt", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
     return ProcessResult(done.returncode, done.stdout, done.stderr)
@@ -39,7 +39,7 @@ def environment_with(**variables: str) -> dict[str, str]:
 
 @cache
 def first_example() -> ProcessResult:
-    """What the first example prints in the environment of the tests; it has no diagnostics."""
+    """The result of running the first example in the environment of the tests, without diagnostics."""
     printed = sdy_opt(*FIRST_EXAMPLE)
     assert (printed.status, printed.errors) == (0, b"")
     assert b"sharding_per_value" in printed.output

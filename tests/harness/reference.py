@@ -4,5 +4,5 @@ from importlib.util import find_spec
 
 
 def is_installed() -> bool:
-    """Whether the extra `reference` is installed."""
+    """Whether jaxlib, which contains the C++ passes, is installed."""
     return find_spec("jaxlib") is not None

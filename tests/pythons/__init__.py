@@ -1,1 +1,1 @@
-"""The same bytes under every Python: runs all lit cases in one process, and compares what is printed."""
+"""Checks that sdy-opt prints the same bytes under every Python."""

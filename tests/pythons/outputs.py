@@ -1,8 +1,8 @@
-"""Runs the examples and all lit cases in this process, and lists checksums of what they print.
+"""Runs the examples and the lit tests in this process, and writes checksums of what they print to a file.
 
     python -m tests.pythons.outputs CHECKSUMS
 
-runs at the root of a checkout. Two Pythons print the same if they write the same file.
+Run it at the root of a checkout. Two Pythons print the same if they write the same file.
 """
 
 import hashlib
@@ -18,16 +18,19 @@ from sdyopt.lit.substitutions import Substitutions
 from tests.harness import reference
 
 COLLECTIVES = "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true"
-# What a command with one of these flags prints depends on the time, or on the frames of the Python release.
+# What a command with one of these flags prints depends on the time, or on the release of Python.
 VARYING = ("--mlir-timing", "--mlir-print-stacktrace-on-diagnostic")
 
 
 class FailedError(Exception):
-    """A command did not end as its case expects."""
+    """A command did not end as its test expects."""
 
 
 def lit_cases() -> Iterator[tuple[Path, list[list[list[Stage]]]]]:
-    """Every lit case whose programs can all run in this process, and its commands."""
+    """The lit tests whose programs can all run in this process, with their commands.
+
+    Without those that `VARYING` or a REQUIRES line excludes.
+    """
     features = Features({"reference": reference.is_installed()})
     for path in filter(_is_case, sorted(Path("tests/lit").rglob("*.mlir"))):
         case = parse_directives(path.read_text(encoding="utf-8", errors="replace"))
@@ -64,7 +67,7 @@ def main() -> int:
 
 
 def checksum(commands: list[list[list[Stage]]]) -> str:
-    """The checksum of all that the commands print; FailedError if one fails."""
+    """The checksum of all that the commands print; raises FailedError if one fails."""
     digest = hashlib.sha256()
     run = InProcess(digest.update).run
     for pipelines in commands:

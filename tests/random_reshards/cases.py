@@ -10,7 +10,7 @@ from tests.random_modules.meshes import Mesh, Sharding
 from tests.random_reshards.meshes import pair_of_meshes
 from tests.random_reshards.shardings import pair_of_shardings
 
-# Dimension sizes. Most have many divisors, some do not.
+# Dimension sizes. Most are divisible by some axis sizes.
 SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 30, 48, 64, 96, 144)
 RANKS = (1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5)
 
@@ -43,7 +43,7 @@ class Reshard:
 
     @property
     def may_need_third_round(self) -> bool:
-        """Whether two rounds of collectives may miss the target: if axis sizes are not all powers of two."""
+        """Whether two rounds of collectives may miss the target: an axis size is not a power of two."""
         return any(size & (size - 1) for _, size in self.target.mesh.axes)
 
     @property

@@ -17,7 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tests.random_modules.compare import Comparison, Ending, Reference, reference, run_here
+from tests.random_modules.compare import Comparison, PipelineResult, Reference, reference, run_here
 from tests.random_reshards.cases import Reshard, module_text, random_reshard
 
 PIPELINE = "func.func(sdy-reshard-to-collectives)"
@@ -40,7 +40,7 @@ def _compare(reshards: Sequence[Reshard], pipeline: str, reference: Reference) -
     if len(reshards) == 1:
         ours, theirs = _without_axis(ours), theirs and _without_axis(theirs)
         if reshards[0].may_need_third_round and theirs is not None:
-            ours = Ending(_without_third_round(ours.output, theirs.output), ours.messages)
+            ours = PipelineResult(_without_third_round(ours.output, theirs.output), ours.messages)
         yield Comparison(reshards[0].seed, pipeline, ours, theirs)
         return
     if not ours.output or theirs is None or ours.messages != theirs.messages:
@@ -53,23 +53,23 @@ def _compare(reshards: Sequence[Reshard], pipeline: str, reference: Reference) -
         here, there = (found.get(reshard.name, "") for found in (ours_by_name, theirs_by_name))
         if reshard.may_need_third_round:
             here = _without_third_round(here, there)
-        yield Comparison(reshard.seed, pipeline, Ending(here, ()), Ending(there, ()))
+        yield Comparison(reshard.seed, pipeline, PipelineResult(here, ()), PipelineResult(there, ()))
 
 
 def _without_third_round(ours: str, theirs: str) -> str:
-    """The function of the reference if ours only has further collectives after the same ones; else ours."""
+    """The reference's function if ours has the same collectives, and then further ones; ours otherwise."""
     first_rounds = re.split(r"^ *return ", theirs, maxsplit=1, flags=re.M)[0]
     third_round = r"( *%\d+ = sdy\.\w+ .*\n)+ *return "
     continues = ours.startswith(first_rounds) and re.match(third_round, ours[len(first_rounds) :])
     return theirs if continues else ours
 
 
-def _without_axis(ending: Ending) -> Ending:
-    """An ending whose errors name no axis: of several invalid axes, C++ reports an arbitrary one."""
+def _without_axis(result: PipelineResult) -> PipelineResult:
+    """The result with errors that name no axes: of several invalid axes, C++ reports an arbitrary one."""
     messages = [
-        re.sub(r" op (overlapping sub-axes|both sub-axis).*", " op axes overlap", m) for m in ending.messages
+        re.sub(r" op (overlapping sub-axes|both sub-axis).*", " op axes overlap", m) for m in result.messages
     ]
-    return Ending(ending.output, tuple(messages))
+    return PipelineResult(result.output, tuple(messages))
 
 
 def _functions(module: str) -> dict[str, str]:

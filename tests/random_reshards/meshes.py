@@ -1,4 +1,7 @@
-"""The meshes before and after a reshard: the same, in another device order, or different ones."""
+"""The meshes of a reshard's source and target: one mesh, or two that differ.
+
+Two meshes differ in the order of devices, in the name alone, in the axes, or one of them has no axes.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ from tests.random_modules.meshes import Mesh, mesh_text
 AXIS_NAMES = ("x", "y", "z", "w", "a", "b")
 AXIS_SIZES = (1, 2, 2, 2, 3, 4, 4, 6, 8, 8, 12, 16)
 MOST_AXES = 4
-# Larger meshes have no device ids of their own.
+# Meshes of more devices have the default order.
 MOST_SHUFFLED = 128
 
 
 def pair_of_meshes(random: Random, name: str) -> tuple[Mesh, Mesh]:
-    """The meshes of source and target, in most cases the same one."""
+    """The meshes of source and target, in most cases one mesh."""
     axes = _random_axes(random)
     first = _mesh(name, axes, _devices(random, axes) if random.random() < 0.15 else ())
     drawn = random.random()
@@ -40,7 +43,7 @@ def _mesh(name: str, axes: tuple[tuple[str, int], ...], devices: Sequence[int]) 
 
 
 def is_maximal(mesh: Mesh) -> bool:
-    """Whether the mesh is maximal: one device, and shardings without dimensions."""
+    """Whether the mesh is maximal: it has a single device, and shardings on it have no dimensions."""
     return not mesh.axes and "device_ids" in mesh.definition
 
 
@@ -50,7 +53,7 @@ def _random_axes(random: Random) -> tuple[tuple[str, int], ...]:
 
 
 def _devices(random: Random, axes: Sequence[tuple[str, int]]) -> list[int]:
-    """Device ids in random order; none, which is the default order, if there are many."""
+    """Device ids in random order; none for a large mesh, which then has the default order."""
     count = prod(size for _, size in axes)
     if count > MOST_SHUFFLED:
         return []

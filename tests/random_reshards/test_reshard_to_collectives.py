@@ -18,15 +18,15 @@ def running() -> Iterator[Reference]:
         yield started
 
 
-def test_reshards_are_the_same_and_valid() -> None:
+def test_reshards_are_deterministic_and_valid() -> None:
     texts = [module_text(map(random_reshard, HERE_ALONE)) for _ in range(2)]
     assert texts[0] == texts[1]
-    ending = run_here(texts[0], "builtin.module()")
-    assert ending.output
-    assert not ending.messages
+    result = run_here(texts[0], "builtin.module()")
+    assert result.output
+    assert not result.messages
 
 
 @pytest.mark.reference
-def test_collectives(running: Reference) -> None:
+def test_collectives_are_those_of_the_reference(running: Reference) -> None:
     for comparison in compare_all([random_reshard(seed) for seed in WITH_REFERENCE], PIPELINE, running):
         assert not comparison.is_different, str(comparison)

@@ -1,4 +1,4 @@
-"""Simulates random reshards, lowered to collectives.
+"""Simulates random reshards after they are lowered to collectives.
 
 python -m tests.simulation --seeds 0:20000
 """

@@ -32,7 +32,7 @@ Axes = Sequence[AxisRef]
 
 
 class Exchange:
-    """A running collective: `shards` has the array of each device, which every step replaces."""
+    """The execution of a collective: `shards` has the array of each device, and every step replaces it."""
 
     def __init__(self, op: CollectiveOp, tensor: Tensor) -> None:
         self.op = op
@@ -46,7 +46,7 @@ class Exchange:
         self.moves = tensor.moves
 
     def gather(self, dim: int, axes: Axes) -> None:
-        """Concatenates the shards along axes, on every device of the group."""
+        """Concatenates the shards along axes, on every device of each group."""
         groups = self.devices.groups(axes)
         received = self.shards[groups]
         chunks = [received[:, index] for index in range(groups.shape[1])]
@@ -54,12 +54,15 @@ class Exchange:
         self.move_boundaries(dim, self.out.dims[dim].axes)
 
     def slice(self, dim: int, axes: Axes) -> None:
-        """Each device keeps its own slice."""
+        """Each device keeps one slice of its array, that of its coordinate along axes."""
         size = self._aligned(dim, axes)
         self.shards = take(self.shards, dim, self.devices.positions(axes) * size, size)
 
-    def swap(self, source: int, target: int, axes: Axes) -> None:
-        """Each device sends a slice of its array to each device of the group, and keeps one."""
+    def exchange_slices(self, source: int, target: int, axes: Axes) -> None:
+        """Each device sends a slice of dimension `target` to each device of its group, and keeps one.
+
+        It concatenates the slices that it receives along dimension `source`.
+        """
         self._aligned(target, axes)
         groups = self.devices.groups(axes)
         count = groups.shape[1]
@@ -74,11 +77,11 @@ class Exchange:
         self.move_boundaries(source, self.out.dims[source].axes)
 
     def reduce(self, axes: Axes) -> None:
-        """Sums the arrays of the devices in a group."""
+        """Sums the arrays of the devices in each group."""
         self.shards = summed(self.shards, self.devices.groups(axes))
 
     def pad_with_zeros(self, dim: int, axes: Axes) -> None:
-        """Each device adds zeros in place of the other shards along axes."""
+        """Each device adds zeros where the other shards along axes are."""
         size, count = self.shards.shape[dim + 1], self.devices.size(axes)
         shape = list(self.shards.shape)
         shape[dim + 1] = size * count
@@ -95,17 +98,17 @@ class Exchange:
         self.move_boundaries(dim, self.out.dims[dim].axes)
 
     def zero_copies(self, axes: Axes) -> None:
-        """Keeps the first of several copies, and sets the others to zero."""
+        """Keeps the array of the first device along axes, and sets those of the others to zero."""
         is_copy = self.devices.positions(axes) > 0
         self.shards = self.shards.copy()
         self.shards[is_copy] = 0.0
 
     def permute(self) -> None:
-        """Each device sends its array to one device with that shard in the result."""
+        """Each device sends its array to one device that has this shard in the result."""
         receivers = _by_shard(self.out, self.devices)
         senders = _by_shard(self.before, Devices(_mesh(self.before, self.op)))
         assert [key for key, _ in senders] == [key for key, _ in receivers], (
-            "no device has some shard in the result"
+            "the result does not have the shards of the operand"
         )
         result = np.empty_like(self.shards)
         for (_, sender), (_, receiver) in zip(senders, receivers, strict=True):
@@ -115,10 +118,10 @@ class Exchange:
     # --- Sizes that do not divide -----------------------------------------------------------------
 
     def move_boundaries(self, dim: int, axes: Axes, size: int | None = None) -> None:
-        """Moves the boundaries between the shards of a dimension along axes, so that all have this size.
+        """Moves the boundaries between the shards of a dimension that is sharded along axes.
 
-        By default it is the size by the sharding. Only devices that differ in the shard of this dimension
-        alone exchange data.
+        Each shard then has `size` elements, by default as many as the size of the dimension and the axes
+        define. Only devices that differ along these axes only exchange data.
         """
         size = size or shard_size(self.shape[dim], self.devices.size(axes))
         if self.shards.shape[dim + 1] == size:
@@ -126,7 +129,7 @@ class Exchange:
         self.moves += 1
         groups = self.devices.groups(axes)
         joined = np.concatenate([self.shards[groups[:, i]] for i in range(groups.shape[1])], dim + 1)
-        self._set_groups(groups, self._without_padding(joined, dim))
+        self._set_groups(groups, self._with_nan_padding(joined, dim))
         self.shards = take(self.shards, dim, self.devices.positions(axes) * size, size)
 
     def _aligned(self, dim: int, axes: Axes) -> int:
@@ -137,13 +140,13 @@ class Exchange:
         self.move_boundaries(dim, before, size * count)
         return size
 
-    def _without_padding(self, array: Array, dim: int) -> Array:
-        """An array that starts at the start of a dimension, with padding after the end of the tensor."""
+    def _with_nan_padding(self, array: Array, dim: int) -> Array:
+        """An array that starts where the dimension starts, with NaN for all elements after its end."""
         elements = array[(slice(None), *[slice(None)] * dim, slice(self.shape[dim]))]
         return padded(elements, {dim + 1: array.shape[dim + 1]})
 
     def _set_groups(self, groups: Numbers, arrays: Array) -> None:
-        """Sets the same array on all devices of a group."""
+        """Gives all devices of each group the array of the group."""
         self.shards = np.empty((self.devices.count, *arrays.shape[1:]))
         self.shards[groups] = arrays[:, None]
 
@@ -155,7 +158,7 @@ def _mesh(sharding: TensorSharding, op: Op) -> Mesh:
 
 
 def _by_shard(sharding: TensorSharding, devices: Devices) -> list[tuple[tuple[int, ...], int]]:
-    """The devices, sorted by the index of their shard in every dimension and of their partial sum."""
+    """The devices and their keys, sorted: the index of the shard in each dimension and of the partial sum."""
     axes = [*(dim.axes for dim in sharding.dims), sharding.unreduced_axes]
     keys = np.stack([devices.positions(each) for each in axes], axis=1).tolist()
     return sorted((tuple(key), device) for device, key in enumerate(keys))
@@ -176,7 +179,7 @@ def _all_slice(exchange: Exchange, op: AllSliceOp) -> None:
 
 def _all_to_all(exchange: Exchange, op: AllToAllOp) -> None:
     for move in op.params:
-        exchange.swap(move.source, move.target, move.axes)
+        exchange.exchange_slices(move.source, move.target, move.axes)
 
 
 def _collective_permute(exchange: Exchange, op: CollectivePermuteOp) -> None:
@@ -188,7 +191,7 @@ def _all_reduce(exchange: Exchange, op: AllReduceOp) -> None:
 
 
 def _reduce_scatter(exchange: Exchange, op: ReduceScatterOp) -> None:
-    # A device only needs the sum of its own shard, which is the same.
+    # On real devices, only the sum of its own shard reaches a device; the result is the same.
     for dim, axes in _dims(op.reduce_scatter_axes):
         exchange.reduce(axes)
         exchange.slice(dim, axes)
@@ -222,7 +225,7 @@ COLLECTIVES: Mapping[str, Callable[[Exchange, Any], None]] = {
 
 
 def run_collective(op: Op, tensor: Tensor) -> Tensor:
-    """The shards after a collective."""
+    """The tensor after a collective."""
     assert isinstance(op, CollectiveOp)
     exchange = Exchange(op, tensor)
     COLLECTIVES[op.signature.name](exchange, op)

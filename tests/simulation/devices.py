@@ -48,7 +48,7 @@ class Devices:
         return coordinates
 
     def groups(self, axes: Iterable[AxisRef]) -> Numbers:
-        """A row for each group of devices that differ along axes only, ordered by their coordinate there."""
+        """A row for each group of devices that differ along axes only, in order of their coordinate there."""
         positions, offsets = np.arange(self.count), np.zeros(1, dtype=np.int64)
         for digit in map(self._digit, axes):
             positions = positions[positions // digit.stride % digit.size == 0]

@@ -17,11 +17,12 @@ from tests.simulation.reshards import Simulation, simulate
 MOST_ELEMENTS = 20_000
 
 RIGHT, WRONG = "right", "wrong"
-# There is no right result.
+# Reshards that are not simulated: they are too large, or no right result is defined.
 TOO_LARGE = "too large to simulate"
-OTHER_DEVICES = "the meshes have other devices"
-UNREDUCED_CHANGES = "the unreduced axes change, which this pass does not support"
+OTHER_DEVICES = "the meshes differ in the number of devices"
+UNREDUCED_CHANGES = "the unreduced axes change, which the pipeline does not support"
 SUB_AXES_CLASH = "sub-axes of an axis cannot coexist"
+# Results that are not simulated.
 REJECTED = "rejected with an error"
 KEPT = "the reshard is kept"
 
@@ -32,7 +33,7 @@ def convert(reshard: Reshard, kind: Kind) -> str:
 
 
 def judge(reshard: Reshard, kind: Kind) -> tuple[str, Simulation]:
-    """Simulates a reshard after the pipeline. Returns the verdict and the simulation."""
+    """Simulates a reshard after the pipeline. Returns the verdict and the simulation, if any."""
     empty = Simulation()
     reason = _not_judged(reshard, kind)
     if reason is not None:
@@ -48,6 +49,7 @@ def judge(reshard: Reshard, kind: Kind) -> tuple[str, Simulation]:
 
 
 def _not_judged(reshard: Reshard, kind: Kind) -> str | None:
+    """Why no right result is defined for a reshard, or why it is not simulated."""
     source, target = reshard.source, reshard.target
     devices = _device_count(target.mesh)
     if devices * prod(reshard.shape) > MOST_ELEMENTS:
@@ -69,21 +71,22 @@ def _device_count(mesh: Mesh) -> int:
 
 
 def _clash(*shardings: Sharding) -> bool:
-    """Whether some axis cannot be split so that all its pieces are made of the same parts."""
-    pieces = [piece for sharding in shardings for piece in _elements(sharding)]
+    """Whether the sub-axes of some mesh axis cannot all be merged from the parts of one split of the axis."""
+    refs = [ref for sharding in shardings for ref in _axis_refs(sharding)]
     return any(
-        not _is_chain({bound for piece in pieces if piece.axis == axis for bound in _bounds(piece)})
-        for axis in {piece.axis for piece in pieces}
+        not _is_chain({bound for ref in refs if ref.axis == axis for bound in _bounds(ref)})
+        for axis in {ref.axis for ref in refs}
     )
 
 
-def _elements(sharding: Sharding) -> Iterable[AxisRef]:
-    return (piece for pieces in (*sharding.dims, sharding.unreduced) for piece in pieces)
+def _axis_refs(sharding: Sharding) -> Iterable[AxisRef]:
+    return (ref for refs in (*sharding.dims, sharding.unreduced) for ref in refs)
 
 
-def _bounds(piece: AxisRef) -> tuple[int, int]:
-    return piece.pre_size, piece.pre_size * piece.size
+def _bounds(ref: AxisRef) -> tuple[int, int]:
+    return ref.pre_size, ref.pre_size * ref.size
 
 
 def _is_chain(bounds: set[int]) -> bool:
+    """Whether each bound divides the next larger one."""
     return all(right % left == 0 for left, right in pairwise(sorted(bounds)))

@@ -22,7 +22,7 @@ _AXES = (("x", 2), ("y", 2), ("z", 4), ("w", 8), ("three", 3))
 
 @dataclass(frozen=True)
 class Kind:
-    """Generates reshards from seeds and writes them as programs; has the pipeline that lowers them."""
+    """How to generate a reshard from a seed and to write it as a program, and the pipeline that lowers it."""
 
     make: Callable[[int], Reshard]
     text: Callable[[Reshard], str]
@@ -36,12 +36,12 @@ def _text(reshard: Reshard) -> str:
 
 
 def _text_with_declared_result(reshard: Reshard) -> str:
-    """The same, with the sharding of the returned value on the result of the function."""
+    """The same, with the target sharding on the result of the function."""
     result = f"({reshard.type} {{sdy.sharding = #sdy.sharding{reshard.target}}})"
     return _text(reshard).replace(f") -> {reshard.type} {{", f") -> {result} {{")
 
 
-def _random_sum(seed: int) -> Reshard:
+def _random_change_of_unreduced_axes(seed: int) -> Reshard:
     """A reshard that adds or removes unreduced axes; not both, which one reshard cannot do."""
     random = Random(f"sums {seed}")
     axes = tuple(random.sample(_AXES, random.randint(1, 3)))
@@ -52,21 +52,24 @@ def _random_sum(seed: int) -> Reshard:
         for sharding in (source, target):
             sharding.priorities = [None] * len(shape)
         if random.random() < 0.5:
-            source.unreduced = _within(source, target.unreduced)
+            source.unreduced = _unreduced_among(source, target.unreduced)
         else:
-            target.unreduced = _within(target, source.unreduced)
+            target.unreduced = _unreduced_among(target, source.unreduced)
         if source.unreduced != target.unreduced:
             return Reshard(seed, shape, source, target, barriers=0)
 
 
-def _within(sharding: Sharding, pieces: list[AxisRef]) -> list[AxisRef]:
-    """The unreduced axes of a sharding that are among these."""
-    return [piece for piece in sharding.unreduced if piece in pieces]
+def _unreduced_among(sharding: Sharding, axes: list[AxisRef]) -> list[AxisRef]:
+    """The unreduced axes of a sharding that are among these axes."""
+    return [axis for axis in sharding.unreduced if axis in axes]
 
 
 KINDS = {
     "reshards": Kind(random_reshard, _text, f"builtin.module(func.func({_ALONE}))", changes_sums=False),
     "sums": Kind(
-        _random_sum, _text_with_declared_result, f"builtin.module(func.func({_WITH_SUMS}))", changes_sums=True
+        _random_change_of_unreduced_axes,
+        _text_with_declared_result,
+        f"builtin.module(func.func({_WITH_SUMS}))",
+        changes_sums=True,
     ),
 }

@@ -51,7 +51,7 @@ def function_of(module: ModuleOp) -> FuncOp:
 def run(
     function: FuncOp, arguments: Sequence[Simulated], execute: Callable[[Op, Simulated], Simulated]
 ) -> list[Simulated]:
-    """Runs a function whose operations have one relevant operand and one result; returns its results."""
+    """Runs a function whose operations use their first operand and have one result; returns its results."""
     values: dict[Value, Simulated] = dict(zip(function.entry.arguments, arguments, strict=True))
     for op in function.entry.ops:
         if op.is_terminator:

@@ -1,4 +1,4 @@
-"""Compares programs of reshards with the collectives that they are lowered to, on simulated devices."""
+"""Runs functions of collectives on simulated devices, and compares them with those of reshards."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Simulation:
 
 
 def simulate(before: FuncOp, after: FuncOp) -> Simulation:
-    """Runs a lowered function on the shards of its arguments, and checks its results.
+    """Runs the lowered function `after` on the shards of its arguments, and checks its results.
 
-    `before` is the function with reshards, whose shardings define the arguments and the expected results.
+    `before` is the function with reshards. Its shardings define the arguments and the expected results.
     """
     result = Simulation()
 
@@ -48,13 +48,13 @@ def simulate(before: FuncOp, after: FuncOp) -> Simulation:
         result.counts[op.signature.name] += 1
         return run_collective(op, tensor)
 
-    sources: dict[Value, _Source] = {value: _Source(value, before) for value in before.entry.arguments}
-    returned = run(after, [source.sharded() for source in sources.values()], execute)
+    arguments: dict[Value, _Argument] = {value: _Argument(value, before) for value in before.entry.arguments}
+    returned = run(after, [argument.sharded() for argument in arguments.values()], execute)
     assert before.entry.last is not None
     targets = before.entry.last.operands
     for number, (tensor, target) in enumerate(zip(returned, targets, strict=True)):
         result.moves += tensor.moves
-        whole = sources[_origin(target)].whole
+        whole = arguments[_origin(target)].whole
         sharding, mesh = _sharding_and_mesh(target, before)
         wrong = wrong_devices(tensor, whole, sharding, Devices(mesh))
         if wrong:
@@ -62,8 +62,8 @@ def simulate(before: FuncOp, after: FuncOp) -> Simulation:
     return result
 
 
-class _Source:
-    """An argument: the global tensor and its shards."""
+class _Argument:
+    """An argument: the global tensor `whole` and its shards."""
 
     def __init__(self, value: Value, function: FuncOp) -> None:
         assert isinstance(value.type, RankedTensor)
@@ -77,7 +77,10 @@ class _Source:
 
 
 def _sharding_and_mesh(value: Value, function: FuncOp) -> tuple[TensorSharding, Mesh]:
-    """The sharding of a value and its mesh; by default, fully replicated on the mesh of another value."""
+    """The sharding of a value and its mesh.
+
+    Without a sharding, the value is fully replicated on the mesh of the first result that has one.
+    """
     sharding = sharding_of(value)
     if sharding is None:
         assert isinstance(value.type, RankedTensor)
@@ -90,7 +93,7 @@ def _sharding_and_mesh(value: Value, function: FuncOp) -> tuple[TensorSharding, 
 
 
 def _origin(value: Value) -> Value:
-    """The argument that a value is a reshard of."""
+    """The argument from which a value is computed by reshards and barriers."""
     op = value.defining_op
     while op is not None:
         value = op.operand_at(0)

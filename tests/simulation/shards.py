@@ -1,4 +1,4 @@
-"""The shards of a tensor by a sharding."""
+"""The shards of a tensor under a sharding."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def shard_size(size: int, count: int) -> int:
 
 
 def take(arrays: Array, dim: int, starts: Numbers, size: int) -> Array:
-    """A slice of each device's array along a dimension, from its own start; padded after the end."""
+    """A slice of each device's array along a dimension, from the device's start; padded after the end."""
     arrays = padded(arrays, {dim + 1: int(starts.max(initial=0)) + size})
     index = starts[:, None] + np.arange(size)[None, :]
     index = index.reshape([len(starts), *[1] * dim, size, *[1] * (arrays.ndim - dim - 2)])
@@ -65,7 +65,7 @@ def shards(parts: Array, sharding: TensorSharding, devices: Devices) -> Array:
 def partial_sums(shape: Shape, sharding: TensorSharding, devices: Devices) -> Array:
     """Partial sums of a tensor, one for each coordinate along the unreduced axes.
 
-    All their elements are different, and so are all elements of the sum.
+    No two of their elements are equal, and no two elements of their sum.
     """
     count = devices.size(sharding.unreduced_axes)
     return np.arange(1.0, count * prod(shape) + 1).reshape(count, *shape)
@@ -79,7 +79,10 @@ def summed(arrays: Array, groups: Numbers) -> Array:
 
 
 def wrong_devices(tensor: Tensor, whole: Array, sharding: TensorSharding, devices: Devices) -> Sequence[int]:
-    """The devices whose shard is not that of the global tensor `whole`."""
+    """The devices whose shard, summed along unreduced axes, is not that of the global tensor `whole`.
+
+    Padding may have any value.
+    """
     actual = summed(tensor.shards, devices.groups(sharding.unreduced_axes))
     expected = shards(whole[None], sharding, devices)
     if actual.shape != expected.shape:

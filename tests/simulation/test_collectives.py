@@ -13,7 +13,7 @@ from tests.simulation.shards import Tensor
 MESHES = """
     sdy.mesh @line = <["x"=4]>
     sdy.mesh @grid = <["x"=2, "y"=3]>
-    sdy.mesh @turned = <["x"=4], device_ids=[3, 2, 1, 0]>
+    sdy.mesh @reversed = <["x"=4], device_ids=[3, 2, 1, 0]>
 """
 _ = np.nan
 
@@ -27,8 +27,8 @@ CASES = [
     # Axis y is major, so the shards along x are adjacent.
     ('@grid, [{"y", "x"}]', 'all_gather [{"y", "x"}] out_sharding=<@grid, [{}]>', "tensor<6xf32>",
      [[0], [2], [4], [1], [3], [5]], [[0, 1, 2, 3, 4, 5]] * 6),
-    # Size 5 in four shards, with boundaries at 2 and 4. With two shards, the boundary is at 3: the third
-    # element comes from the neighbors.
+    # Size 5 in four shards, with boundaries at 2 and 4. With two shards, the boundary is at 3:
+    # element 3 moves from devices 0 and 1 to devices 2 and 3.
     ('@line, [{"x"}]', 'all_gather [{"x":(2)2}] out_sharding=<@line, [{"x":(1)2}]>', "tensor<5xf32>",
      [[0, 1], [2, 3], [4, _], [_, _]], [[0, 1, 2]] * 2 + [[3, 4, _]] * 2),
     ('@line, [{}]', 'all_slice [{"x"}] out_sharding=<@line, [{"x"}]>', "tensor<8xf32>",
@@ -42,8 +42,8 @@ CASES = [
     # Devices 1 and 2 swap their shards.
     ('@line, [{"x":(1)2}]', 'collective_permute out_sharding=<@line, [{"x":(2)2}]>', "tensor<4xf32>",
      [[0, 1], [0, 1], [2, 3], [2, 3]], [[0, 1], [2, 3], [0, 1], [2, 3]]),
-    # The last device is the first of the other mesh.
-    ('@line, [{"x"}]', 'collective_permute out_sharding=<@turned, [{"x"}]>', "tensor<4xf32>",
+    # Device 3 is the first of the other mesh.
+    ('@line, [{"x"}]', 'collective_permute out_sharding=<@reversed, [{"x"}]>', "tensor<4xf32>",
      [[0], [1], [2], [3]], [[3], [2], [1], [0]]),
     ('@grid, [{}], unreduced={"y"}', 'all_reduce {"y"} out_sharding=<@grid, [{}]>', "tensor<1xf32>",
      [[1], [2], [3], [10], [20], [30]], [[6]] * 3 + [[60]] * 3),
@@ -59,7 +59,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("before", "text", "type", "shards", "expected"), CASES, ids=[c[1] for c in CASES])
-def test_shards(before: str, text: str, type: str, shards: list[object], expected: list[object]) -> None:
+def test_shards_after_collective(
+    before: str, text: str, type: str, shards: list[object], expected: list[object]
+) -> None:
     operation_text, _, sharding = text.partition(" out_sharding")
     module = read(f"""
         {MESHES}

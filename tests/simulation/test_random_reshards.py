@@ -1,4 +1,4 @@
-"""Simulates random reshards, lowered to collectives."""
+"""Simulates random reshards after they are lowered to collectives."""
 
 import pytest
 
@@ -22,7 +22,7 @@ def test_every_device_gets_its_shard(start: int) -> None:
 
 
 @pytest.mark.parametrize("start", range(0, SUMS, CHUNK))
-def test_unreduced_axes_are_added_and_removed(start: int) -> None:
+def test_every_device_gets_its_shard_if_unreduced_axes_change(start: int) -> None:
     kind, verdicts = KINDS["sums"], []
     for seed in range(start, start + CHUNK):
         reshard = kind.make(seed)

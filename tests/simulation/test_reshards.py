@@ -1,4 +1,4 @@
-"""The simulation detects wrong sequences of collectives."""
+"""The simulation accepts right sequences of collectives, and detects wrong ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.simulation.reshards import Simulation, simulate
 MESHES = """
     sdy.mesh @grid = <["x"=2, "y"=3]>
     sdy.mesh @square = <["x"=2, "y"=2]>
-    sdy.mesh @turned = <["x"=2, "y"=2], device_ids=[3, 1, 2, 0]>
+    sdy.mesh @permuted = <["x"=2, "y"=2], device_ids=[3, 1, 2, 0]>
     sdy.mesh @long = <["x"=8]>
 """
 
@@ -98,15 +98,15 @@ CASES: dict[str, tuple[str, str, str, list[tuple[str, ...]]]] = {
         ],
     ),
     "order of devices": (
-        "tensor<4xf32>", '@square, [{"x", "y"}]', '@turned, [{"x", "y"}]',
+        "tensor<4xf32>", '@square, [{"x", "y"}]', '@permuted, [{"x", "y"}]',
         [
-            ('collective_permute -> @turned, [{"x", "y"}]',),
-            ('collective_permute -> @turned, [{"y", "x"}]',),
+            ('collective_permute -> @permuted, [{"x", "y"}]',),
+            ('collective_permute -> @permuted, [{"y", "x"}]',),
             ('collective_permute -> @square, [{"x", "y"}]',),
             (),
         ],
     ),
-    # Shards of size 2 become shards of size 3, then of size 1 along the other dimension.
+    # Shards of size 2x3 become shards of size 3x2.
     "sizes that do not divide": (
         "tensor<5x3xf32>", '@square, [{"x", "y"}, {}]', '@square, [{"x"}, {"y"}]',
         [
@@ -152,7 +152,7 @@ ALL = [(name, number) for name, case in CASES.items() for number in range(len(ca
 
 
 @pytest.mark.parametrize(("name", "number"), ALL)
-def test_wrong_sequences_are_detected(name: str, number: int) -> None:
+def test_only_wrong_sequences_have_problems(name: str, number: int) -> None:
     type, source, target, sequences = CASES[name]
     problems = ReshardCase(type, source, target, sequences[number]).simulated().problems
     assert bool(problems) == (number > 0 and (name, number) not in ALSO_RIGHT)
@@ -160,7 +160,7 @@ def test_wrong_sequences_are_detected(name: str, number: int) -> None:
 
 @pytest.mark.parametrize(("size", "moves"), [(8, 0), (4, 0), (5, 1), (9, 1), (3, 0)])
 def test_boundaries_move_only_if_sizes_do_not_divide(size: int, moves: int) -> None:
-    """Size 3 in four shards is one element each; two of these shards are one shard of two."""
+    """Size 3 does not divide, but its shards of one element still nest: two of them are one of two."""
     step = 'all_gather [{"y"}] -> @square, [{"x"}]'
     case = ReshardCase(f"tensor<{size}xf32>", '@square, [{"x", "y"}]', '@square, [{"x"}]', (step,))
     assert case.simulated() == Simulation([], {"sdy.all_gather": 1}, moves)  # type: ignore[arg-type]

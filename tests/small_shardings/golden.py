@@ -3,7 +3,8 @@
     <["x"=2, "y"=3]>
     <@mesh, [{"y"}, {}]> {devices=[3,1,2]<=[2,3]T(1,0) last_tile_dim_replicate}
 
-It has all shardings on meshes of few devices, and every 151st one on the others. It needs jaxlib:
+The file has all shardings on meshes of up to 6 devices, and every 151st one on the others. To write it, which
+needs jaxlib:
 
     python -m tests.small_shardings.golden > tests/small_shardings/golden.txt
 """

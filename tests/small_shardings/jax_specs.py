@@ -1,6 +1,6 @@
-"""Prints how JAX lowers PartitionSpecs, as JSON: their GSPMD text and the slices of each device.
+"""Prints, as JSON, the GSPMD text to which JAX converts each PartitionSpec, and the slices of each device.
 
-Run with XLA_FLAGS=--xla_force_host_platform_device_count=24, for as many devices on any machine. Needs jax.
+Needs jax, and XLA_FLAGS=--xla_force_host_platform_device_count=24, which gives 24 devices on any machine.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SIZE = 48
 
 
 def specs(names: Sequence[str], rank: int) -> Iterator[PartitionSpec]:
-    """Every way to give axes to dimensions."""
+    """Every assignment of axes to dimensions."""
     for count in range(len(names) + 1):
         for order in permutations(names, count):
             for cuts in combinations_with_replacement(range(count + 1), rank - 1):

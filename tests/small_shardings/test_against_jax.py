@@ -19,7 +19,7 @@ SIZE = 48
 
 
 @pytest.mark.reference
-def test_slices_are_those_of_jax() -> None:
+def test_slices_and_gspmd_texts_are_those_of_jax() -> None:
     devices = {"XLA_FLAGS": "--xla_force_host_platform_device_count=24", "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, "-m", "tests.small_shardings.jax_specs"]
     done = subprocess.run(command, cwd=ROOT, env=os.environ | devices, capture_output=True, check=True)

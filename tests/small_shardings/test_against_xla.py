@@ -1,6 +1,6 @@
-"""All shardings on small meshes: their text in GSPMD, and their devices, are those of XLA.
+"""All shardings on small meshes: their GSPMD text, and the devices of their shards, are those of XLA.
 
-Without XLA, a sample of shardings is compared with what XLA wrote, in `golden.txt`.
+Without XLA, the shardings in `golden.txt` are compared with the text there, which XLA wrote.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from tests.small_shardings.xla import gspmd_texts, tiles_and_devices
 
 
 def check(mesh: Mesh, sharding: TensorSharding, expected: str) -> None:
-    """Compares the text of a sharding with the expected one, which is the same sharding on the mesh."""
+    """Checks that a sharding has the expected GSPMD text, and that the text is parsed to this sharding."""
     assert gspmd_text(tiling_of(ShardingOnMesh(sharding, mesh))) == expected
     parsed = parse_gspmd(Source("text", expected))
     assert gspmd_text(parsed) == expected
@@ -30,7 +30,7 @@ def check(mesh: Mesh, sharding: TensorSharding, expected: str) -> None:
 
 
 def check_devices(tiling: DeviceTiling, tiles: Sequence[int], devices: Sequence[int]) -> None:
-    """Compares the devices of each shard, and the shard of each device."""
+    """Checks the number of tiles, the devices of each shard, and the shard of each device."""
     assert list(tiling.tiles) == tiles
     size = len(devices) // tiling.shard_count
     for shard in range(tiling.shard_count):
@@ -61,7 +61,7 @@ def test_shardings_are_those_that_xla_wrote(mesh: str, cases: list[tuple[str, st
         check(parsed_mesh, parse_sdy(Source("sharding", sharding)), text)
 
 
-def test_golden_shardings_cover_all_kinds() -> None:
+def test_golden_shardings_have_all_forms_of_text() -> None:
     text = GOLDEN.read_text(encoding="utf-8")
     for part in (
         "_tile_dim_replicate",

@@ -9,12 +9,12 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding, sharding_text
 
 _PARAMETER = re.compile(r"parameter\((\d+)\), sharding=(\{[^{}]*(?:\{[^{}]*\}[^{}]*)?\})")
-# Arguments of a function.
+# The number of arguments of a function.
 CHUNK = 1000
 
 
 def gspmd_texts(mesh: Mesh, shardings: Sequence[TensorSharding]) -> Iterator[str]:
-    """The sharding of GSPMD that XLA exports for each sharding of a 64x64x… tensor."""
+    """The GSPMD text that XLA exports for each sharding, as that of a 64x64x… tensor."""
     for start in range(0, len(shardings), CHUNK):
         yield from _exported(mesh, shardings[start : start + CHUNK])
 
@@ -36,7 +36,7 @@ def _argument(index: int, sharding: TensorSharding) -> str:
 
 
 def tiles_and_devices(text: str) -> tuple[list[int], list[int]]:
-    """The number of tiles of each dimension, and the devices in the order of the tiles."""
+    """The number of tiles of each dimension, and the devices in the order of the tiles, of a GSPMD text."""
     from jaxlib import xla_client  # noqa: PLC0415  # only with the extra `reference`
 
     sharding = xla_client.HloSharding.from_string(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import edge_of_owner, rank_of, sharding_of
 from sdyopt.ir.attribute import Attribute

@@ -18,7 +18,8 @@ from sdyopt.dialects.sdy.attribute_names import (
 )
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, ShardingConstraintOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import edge_of, owning_op, shardable_value, sharding_of
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, array, dictionary, string

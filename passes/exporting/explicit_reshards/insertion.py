@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from sdyopt.dialects.sdy.axis_lists import AxisRefList
 from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.ops import ReshardOp
+from sdyopt.dialects.sdy.reduction_kind import reduction_attributes
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_or_replicated
 from sdyopt.ir.attribute import Attribute
@@ -54,7 +55,11 @@ def _all_reduce_results(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> None:
     axes = AxisRefList(plan.reduction_axes)
     for result in op.results:
         sharding = sharding_or_replicated(result, plan.mesh_or_ref, is_closed=True)
-        attributes = {"reduction_axes": axes, "out_sharding": sharding}
+        attributes = {
+            "reduction_axes": axes,
+            "out_sharding": sharding,
+            **reduction_attributes(sharding.reduction),
+        }
         _replace_uses_with(AllReduceOp, result, attributes, after_op, rewriter)
 
 

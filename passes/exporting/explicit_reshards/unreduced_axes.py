@@ -15,6 +15,7 @@ from sdyopt.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.dialects.sdy.ops import ReshardOp
+from sdyopt.dialects.sdy.reduction_kind import reduction_attributes
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.attribute import Attribute
@@ -45,8 +46,12 @@ def all_reduce_use(
     if not reduction_axes:
         return sharding
     unreduced_axes = difference(sharding.unreduced_axes, reduction_axes, mesh)
-    new = TensorSharding(sharding.mesh_or_ref, sharding.dims, sharding.replicated_axes, unreduced_axes)
-    attributes: dict[str, Attribute] = {"reduction_axes": AxisRefList(reduction_axes), "out_sharding": new}
+    new = sharding.with_unreduced_axes(unreduced_axes)
+    attributes: dict[str, Attribute] = {
+        "reduction_axes": AxisRefList(reduction_axes),
+        "out_sharding": new,
+        **reduction_attributes(sharding.reduction),
+    }
     rewriter.set_operand(use, _insert(AllReduceOp, use.value, attributes, use, insertion_point, rewriter))
     return new
 
@@ -85,7 +90,7 @@ def unreduce_use(
     replicated = difference(missing, [axis for axes in plan.axes_per_dim for axis in axes], mesh)
     if replicated:
         unreduced = sorted_and_merged((*sharding.unreduced_axes, *replicated), mesh)
-        new = TensorSharding(sharding.mesh_or_ref, plan.dims, required.replicated_axes, unreduced)
+        new = required.with_mesh(sharding.mesh_or_ref).with_dims(plan.dims).with_unreduced_axes(unreduced)
         attributes: dict[str, Attribute] = {"axes": AxisRefList(replicated), "out_sharding": new}
         value = _insert(ReplicatedToUnreducedOp, value, attributes, use, insertion_point, rewriter)
     if any(plan.axes_per_dim):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import PROPAGATION_EDGES
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.propagation_debug_attrs import (
     OPERAND,
     RESULT,
@@ -18,24 +16,15 @@ from sdyopt.dialects.sdy.propagation_debug_attrs import (
     PropagationEdges,
     PropagationStep,
 )
-from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
+from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.sharding.axis_lists import Axes, is_prefix
-from sdyopt.sharding.propagation.propagation_step import StepResult
-from sdyopt.sharding.sharding_projection import TensorProjection
+from sdyopt.record.recorder import StepSite
+from sdyopt.sharding.propagation.propagated_axes import propagated_axes
+from sdyopt.sharding.propagation.propagation_step import Shardings, StepRunner
 
 from ...common.support.constraint_debug_info import last_step
 from ...common.support.sharding_origins import ShardingOrigins
-from .propagation_sites import PropagationSite
-
-
-class PropagatedAxis(NamedTuple):
-    """An axis and the tensors between which it propagated, by index among operands and results."""
-
-    axis: AxisRef
-    source: int
-    target: int
 
 
 class _Edge(NamedTuple):
@@ -55,8 +44,10 @@ class DebugInfoRecorder:
         self._edges: dict[Op, dict[_Edge, int]] = {}
         self._step = last_step(module) + 1
 
-    def record(self, site: PropagationSite, step: StepResult) -> None:
+    def record(self, site: StepSite, runner: StepRunner, shardings: Shardings) -> None:
         """Records a step that has updates."""
+        step = runner.run(site.rule, shardings)
+        assert step is not None
         for propagated in propagated_axes(site.rule, step):
             if self._has_edges:
                 source = _edge_value(site.rule, propagated.source)
@@ -106,59 +97,3 @@ def _axis_propagations(
 
 def _value_order(value: EdgeValueRef) -> tuple[str, int]:
     return value.kind, value.index
-
-
-# --- The axes that a step propagates --------------------------------------------------------------
-
-
-def propagated_axes(rule: OpShardingRule, step: StepResult) -> Iterator[PropagatedAxis]:
-    """Each axis that a step adds to a factor of a tensor, with the tensor that it comes from.
-
-    This is the first tensor in which the factor had all new axes before the step.
-    """
-    for target, mapping in enumerate(rule.tensors):
-        sources = _new_axes(mapping, step.before[target], step.after[target], step.before, step.mesh)
-        for axis, source in sources.items():
-            yield PropagatedAxis(axis, source, target)
-
-
-def _new_axes(
-    mapping: TensorMapping,
-    old: TensorProjection,
-    new: TensorProjection,
-    before: Sequence[TensorProjection],
-    mesh: Mesh,
-) -> dict[AxisRef, int]:
-    sources: dict[AxisRef, int] = {}
-    for dim in mapping.dims:
-        previous: AxisRef | None = None
-        for factor in dim.factors:
-            old_sharding, new_sharding = old.factors.get(factor), new.factors.get(factor)
-            if old_sharding is None or new_sharding is None or old_sharding.axes == new_sharding.axes:
-                continue
-            axes = new_sharding.axes
-            last = axes[-1]
-            if previous is not None and previous.can_merge(last):
-                # Adjacent sub-axes of two factors are one axis of the dimension.
-                sources.pop(previous, None)
-                last = previous.merge(last, mesh)
-            previous = axes[-1]
-            source = _source_tensor(factor, axes, before)
-            if source is not None:
-                for axis in _added_axes(old_sharding.axes, (*axes[:-1], last)):
-                    sources.setdefault(axis, source)
-    return sources
-
-
-def _added_axes(old: Axes, new: Axes) -> Axes:
-    """The axes of `new` that its prefix `old` lacks; `old` may end with a sub-axis of the first of them."""
-    count = len(old)
-    return new[count - 1 :] if old and old[-1] is not new[count - 1] else new[count:]
-
-
-def _source_tensor(factor: int, axes: Axes, before: Sequence[TensorProjection]) -> int | None:
-    for index, tensor in enumerate(before):
-        sharding = tensor.factors.get(factor)
-        if sharding is not None and is_prefix(axes, sharding.axes):
-            return index
-    return None

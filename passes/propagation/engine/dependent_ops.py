@@ -14,7 +14,7 @@ from functools import cached_property
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.value_shardings import edge_of_owner, owning_op
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.data_flow import SINGLE_BODY

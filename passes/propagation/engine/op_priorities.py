@@ -33,11 +33,13 @@ class Round(NamedTuple):
     """A direction policy for each category of operations; those with None do not propagate.
 
     Operations of the `single_use_categories` propagate only if no operand but a scalar has another use, which
-    could need another sharding.
+    could need another sharding. `number` is the position among the rounds by op priority, from 1; 0 for a
+    round of its own.
     """
 
     policies: dict[OpCategory, DirectionPolicy | None]
     single_use_categories: frozenset[OpCategory] = frozenset()
+    number: int = 0
 
 
 def _round(
@@ -61,17 +63,25 @@ def _round(
 ALL_OPS = _round(DirectionPolicy.BOTH, DirectionPolicy.BOTH, DirectionPolicy.BOTH)
 
 # The manual of `sdy-op-priority-propagate` describes these rounds.
-OP_PRIORITY_ROUNDS = (
-    _round(
-        *(DirectionPolicy.FORWARD, None, None),
-        single_use_categories=frozenset({OpCategory.PASS_THROUGH, OpCategory.DYNAMIC_SLICE}),
-    ),
-    _round(DirectionPolicy.FORWARD, None, None),
-    _round(
-        DirectionPolicy.PASS_THROUGH_BOTH_ELSE_FORWARD,
-        DirectionPolicy.PASS_THROUGH_BACKWARD,
-        DirectionPolicy.PASS_THROUGH_BOTH,
-    ),
-    _round(DirectionPolicy.BOTH, DirectionPolicy.BACKWARD, DirectionPolicy.BOTH),
-    ALL_OPS,
+OP_PRIORITY_ROUNDS = tuple(
+    [
+        round._replace(number=number)
+        for number, round in enumerate(
+            (
+                _round(
+                    *(DirectionPolicy.FORWARD, None, None),
+                    single_use_categories=frozenset({OpCategory.PASS_THROUGH, OpCategory.DYNAMIC_SLICE}),
+                ),
+                _round(DirectionPolicy.FORWARD, None, None),
+                _round(
+                    DirectionPolicy.PASS_THROUGH_BOTH_ELSE_FORWARD,
+                    DirectionPolicy.PASS_THROUGH_BACKWARD,
+                    DirectionPolicy.PASS_THROUGH_BOTH,
+                ),
+                _round(DirectionPolicy.BOTH, DirectionPolicy.BACKWARD, DirectionPolicy.BOTH),
+                ALL_OPS,
+            ),
+            start=1,
+        )
+    ]
 )

@@ -22,16 +22,16 @@ from sdyopt.ir.patterns import has_two_other_users
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import Value
+from sdyopt.record.recorder import FunctionResult, StepRecorder, active_recorder
 from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy
-from sdyopt.sharding.propagation.propagation_step import StepKind, StepRunner, Strategy, Updates
+from sdyopt.sharding.propagation.propagation_step import Shardings, StepKind, StepRunner, Strategy, Updates
 
 from ...common.support.main_function import main_function
-from .debug_info import DebugInfoRecorder
 from .dependent_ops import DependentOps
 from .op_priorities import OpCategory, Round
 from .propagation_sites import SITE_KINDS, PropagationSite, PropagationSites, SiteKind
 from .sharding_groups import ShardingGroups
-from .sharding_map import UNSHARDABLE, FunctionResult, ShardingMap
+from .sharding_map import UNSHARDABLE, RecordedShardingMap, ShardingMap
 from .worklist import Worklist
 
 
@@ -53,13 +53,16 @@ class PropagationDriver:
         module: ModuleOp,
         groups: ShardingGroups,
         is_conservative: bool,
-        recorder: DebugInfoRecorder | None = None,
+        recorder: StepRecorder | None = None,
     ) -> None:
-        self.sharding_map = ShardingMap()
+        active = active_recorder()
+        self._run_recorder = None if active is None else active.start_run()
+        self._recorders = [each for each in (recorder, self._run_recorder) if each is not None]
+        run = self._run_recorder
+        self.sharding_map = ShardingMap() if run is None else RecordedShardingMap(run)
         self.changed = False
         self._module = module
         self._groups = groups
-        self._recorder = recorder
         self._dependent_ops = DependentOps(module)
         self._site_factory = PropagationSites(module, self.sharding_map, self._dependent_ops, is_conservative)
         # Caches of bound methods would make the driver part of a cycle, and keep it after propagation.
@@ -80,6 +83,8 @@ class PropagationDriver:
 
     def run(self, round: Round, strategy: Strategy) -> None:
         """Runs one round."""
+        if self._run_recorder is not None:
+            self._run_recorder.start_round(round.number, strategy)
         runners = {kind: self._runner_for(kind, round, strategy) for kind in SITE_KINDS}
         single_use_categories = round.single_use_categories
         self._mark_sites_with_new_policy_dirty(round, strategy)
@@ -131,16 +136,14 @@ class PropagationDriver:
 
     def _updates(self, site: PropagationSite, runner: StepRunner) -> Updates:
         shardings = site.read(self.sharding_map.shardings)
-        conversion, recorder = site.conversion, self._recorder
+        conversion = site.conversion
         if conversion is not None and shardings[-1] is not None:
             shardings = (*shardings[:-1], conversion.to_source_side(shardings[-1]))
-        if recorder is None:
-            return runner.updates(site.rule, shardings)
-        result = runner.run(site.rule, shardings)
-        if result is None or not result.updates:
-            return ()
-        recorder.record(site, result)
-        return result.updates
+        updates = runner.updates(site.rule, shardings)
+        if updates and self._recorders:
+            for recorder in self._recorders:
+                recorder.record(site, runner, shardings)
+        return updates
 
     # --- Results of the main function -------------------------------------------------------------
 
@@ -261,6 +264,40 @@ class PropagationDriver:
 
     def replaced(self, op: Op, values: Sequence[Value]) -> None:
         """Nothing is replaced."""
+
+    # --- Recording --------------------------------------------------------------------------------
+
+    def start_priority(self, priority: int) -> None:
+        """Tells the recorder that the dimension shardings of a user priority are restored next."""
+        if self._run_recorder is not None:
+            self._run_recorder.start_priority(priority)
+
+    def finish_recording(self) -> None:
+        """Tells the recorder how each operation propagates at the fixed point."""
+        if self._run_recorder is None or self._last_run is None:
+            return
+        sites: list[tuple[PropagationSite, StepRunner | None, Shardings]] = []
+        without_site = []
+        for op, site in zip(self._ops, self._sites, strict=True):
+            if op.parent is None or site is _UNVISITED:
+                continue
+            if site is None:
+                without_site.append(op)
+            while site is not None:
+                runner = self._runner_for(site.kind, *self._last_run)
+                sites.append((site, runner, self._shardings(site)))
+                site = site.fallback
+        runner = self._runner_of(StepKind(DirectionPolicy.BOTH, self._last_run[1]))
+        sites += [(site, runner, self._shardings(site)) for site in self._result_sites]
+        self._run_recorder.finish(sites, without_site)
+
+    def _shardings(self, site: PropagationSite) -> Shardings:
+        """What a step at a site would use now."""
+        shardings = site.read(self.sharding_map.shardings)
+        conversion = site.conversion
+        if conversion is not None and shardings[-1] is not None:
+            shardings = (*shardings[:-1], conversion.to_source_side(shardings[-1]))
+        return shardings
 
     # --- Writing ----------------------------------------------------------------------------------
 

@@ -13,8 +13,9 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, FuncDataFlowEdgeOp, PropagationBarrierOp
+from sdyopt.dialects.sdy.ops import PropagationBarrierOp
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import owning_op
@@ -26,6 +27,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.record.recorder import FunctionResult
 from sdyopt.sharding.elementwise import is_elementwise
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 from sdyopt.sharding.propagation.propagation_step import Shardings, identity_rule
@@ -33,7 +35,7 @@ from sdyopt.sharding.propagation.propagation_step import Shardings, identity_rul
 from ...common.support.call_graph import callee_of
 from .dependent_ops import DependentOps
 from .op_priorities import OpCategory
-from .sharding_map import FunctionResult, ShardingMap
+from .sharding_map import ShardingMap
 
 _BARRIERS = (OpCategory.BARRIER_NONE, OpCategory.BARRIER_FORWARD, OpCategory.BARRIER_BACKWARD)
 _OFFLOAD_TARGETS = ("MoveToDevice", "MoveToHost")

@@ -8,6 +8,7 @@ from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.record.copies import Means, record_copy
 
 from ...common.support.set_sharding import set_sharding
 
@@ -51,7 +52,10 @@ class ShardingGroups:
                 self._members[group] = [self._constrain(value, shardings[0], rewriter) for value in members]
                 self._group_of.update(dict.fromkeys(self._members[group], group))
                 continue
+            annotated = next(value for value in members if sharding_of(value) is shardings[0])
             for value in members:
+                if sharding_of(value) is not shardings[0]:
+                    record_copy(owning_op(annotated), value, shardings[0], Means.GROUP)
                 set_sharding(value, shardings[0], rewriter)
 
     def _warn(self, group: int) -> None:

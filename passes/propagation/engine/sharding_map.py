@@ -7,9 +7,8 @@ created at their first use. The targets of one data-flow edge share a slot.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
 
-from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
@@ -20,21 +19,12 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import FUNCTION
 from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.record.recorder import FunctionResult, RunRecorder, Subject
 
 from ...common.support.set_sharding import set_sharding
 
 # The slot of all values that cannot have a sharding.
 UNSHARDABLE = 0
-
-
-class FunctionResult(NamedTuple):
-    """A result of a function signature."""
-
-    function: FuncOp
-    result_index: int
-
-
-Shardable = OpResult | BlockArgument | FunctionResult
 
 
 class ShardingMap:
@@ -45,7 +35,7 @@ class ShardingMap:
 
     def __init__(self) -> None:
         self.shardings: list[TensorSharding | None] = [None]
-        self.values: list[Shardable | None] = [None]
+        self.values: list[Subject | None] = [None]
         self.readers: list[list[int]] = [[]]
         self._slots: dict[Value, int] = {}
         self._result_slots: dict[FunctionResult, int] = {}
@@ -74,7 +64,7 @@ class ShardingMap:
             slot = self._result_slots[result] = self._add(result, sharding)
         return slot
 
-    def _add(self, value: Shardable, sharding: TensorSharding | None) -> int:
+    def _add(self, value: Subject, sharding: TensorSharding | None) -> int:
         self.shardings.append(sharding)
         self.values.append(value)
         self.readers.append([])
@@ -126,6 +116,28 @@ class ShardingMap:
         self._changed_slots.clear()
 
 
+class RecordedShardingMap(ShardingMap):
+    """A sharding map that reports its entries and their changes."""
+
+    def __init__(self, recorder: RunRecorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    def _add(self, value: Subject, sharding: TensorSharding | None) -> int:
+        slot = super()._add(value, sharding)
+        self._recorder.added(slot, value, sharding)
+        return slot
+
+    def set(self, slot: int, sharding: TensorSharding) -> list[int]:
+        old = None if slot == UNSHARDABLE else self.shardings[slot]
+        changed = super().set(slot, sharding)
+        for each in changed:
+            new = self.shardings[each]
+            assert new is not None
+            self._recorder.changed(each, old if each == slot else None, new)
+        return changed
+
+
 def _has_own_sharding(value: Value) -> TypeGuard[OpResult]:
     """Whether this is a result of an operation without data-flow edges, as nearly all values are."""
     return isinstance(value, OpResult) and value.op.data_flow is None
@@ -135,7 +147,7 @@ def _has_single_sharding(op: Op) -> bool:
     return len(op.results) == 1 and not isinstance(op, ShardingOwner)
 
 
-def _siblings(value: Shardable | None) -> Sequence[OpResult | BlockArgument]:
+def _siblings(value: Subject | None) -> Sequence[OpResult | BlockArgument]:
     """The values whose shardings are in the same attribute as that of a value."""
     if isinstance(value, OpResult):
         return value.op.results

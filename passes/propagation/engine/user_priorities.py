@@ -24,9 +24,9 @@ from sdyopt.dialects.sdy.value_shardings import edge_of
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult
+from sdyopt.record.recorder import FunctionResult, Subject
 
 from .propagation_driver import PropagationDriver
-from .sharding_map import FunctionResult, Shardable
 
 _EMPTY = DimensionSharding((), True)
 
@@ -36,7 +36,7 @@ class UserPriorities:
 
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._module = module
-        self._deferred: dict[int, list[tuple[Shardable, TensorSharding]]] = {}
+        self._deferred: dict[int, list[tuple[Subject, TensorSharding]]] = {}
         for op in module.walk():
             self._defer(op, rewriter)
 
@@ -46,6 +46,7 @@ class UserPriorities:
 
     def restore(self, priority: int, driver: PropagationDriver) -> None:
         """Restores the dimension shardings of a priority."""
+        driver.start_priority(priority)
         sharding_map = driver.sharding_map
         for value, original in self._deferred[priority]:
             if isinstance(value, FunctionResult):
@@ -101,7 +102,7 @@ class UserPriorities:
         new = [self._without_deferred(sharding, value) for sharding, value in pairs]
         rewriter.set_attribute(op, name, ShardingPerValue(tuple(new)))
 
-    def _without_deferred(self, sharding: TensorSharding, value: Shardable | None) -> TensorSharding:
+    def _without_deferred(self, sharding: TensorSharding, value: Subject | None) -> TensorSharding:
         """The sharding while only priority 0 is propagated.
 
         Targets of a data-flow edge keep theirs, because propagation uses that of the edge operation.
@@ -120,7 +121,7 @@ class UserPriorities:
         assert mesh is not None
         replicated = [*sharding.replicated_axes, *deferred_axes]
         replicated.sort(key=lambda axis: mesh_order(axis, mesh))
-        return TensorSharding(sharding.mesh_or_ref, dims, tuple(replicated), sharding.unreduced_axes)
+        return sharding.with_dims(dims).with_replicated_axes(tuple(replicated))
 
 
 def _with_priority(current: TensorSharding, original: TensorSharding, priority: int) -> TensorSharding:
@@ -131,7 +132,7 @@ def _with_priority(current: TensorSharding, original: TensorSharding, priority: 
             dims[index] = _without_priority(dim)
             restored_axes.update(dim.axes)
     replicated = tuple([axis for axis in current.replicated_axes if axis not in restored_axes])
-    return TensorSharding(current.mesh_or_ref, tuple(dims), replicated, current.unreduced_axes)
+    return current.with_dims(dims).with_replicated_axes(replicated)
 
 
 def _without_priority(dim: DimensionSharding) -> DimensionSharding:

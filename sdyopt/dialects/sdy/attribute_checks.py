@@ -12,9 +12,9 @@ from sdyopt.dialects.sdy.attribute_names import (
     SHARDING,
     SHARDING_RULE,
 )
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh_op import common_mesh
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.propagation_debug_attrs import (
     OPERAND,
     AxisPropagation,

@@ -20,7 +20,8 @@ from sdyopt.dialects.sdy.collectives import (
     ShardedToUnreducedOp,
 )
 from sdyopt.dialects.sdy.mesh_op import mesh_of
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.dialects.sdy.reduction_kind import reduction_attributes
+from sdyopt.dialects.sdy.sharding import DimensionSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
@@ -151,10 +152,12 @@ def _fuse_reduce_scatter(op: AllSliceOp, rewriter: Rewriter) -> bool:
         for dim, axes in zip(operand.dims, scattered, strict=True)
     ]
     out = op.out_sharding
-    sharding = TensorSharding(
-        all_reduce.out_sharding.mesh_or_ref, tuple(dims), out.replicated_axes, out.unreduced_axes
-    )
-    attributes: dict[str, Attribute] = {"reduce_scatter_axes": scattered, "out_sharding": sharding}
+    sharding = out.with_mesh(all_reduce.out_sharding.mesh_or_ref).with_dims(dims)
+    attributes: dict[str, Attribute] = {
+        "reduce_scatter_axes": scattered,
+        "out_sharding": sharding,
+        **reduction_attributes(all_reduce.reduction_op),
+    }
     final = _create(rewriter, op, ReduceScatterOp, all_reduce.tensor, attributes, all_reduce.location)
     if not residual.is_empty:
         attributes = {"slicing_axes": residual, "out_sharding": out}

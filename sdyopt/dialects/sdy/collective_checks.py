@@ -9,8 +9,10 @@ from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text, sor
 from sdyopt.dialects.sdy.axis_lists import AllToAllParam, AllToAllParams, AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.mesh_op import mesh_of
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.sharding import DimensionSharding
 from sdyopt.dialects.sdy.sharding_checks import AxisUses
+from sdyopt.dialects.sdy.unreduced_checks import check_unreduced_transition, introduces_sums
 from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_or_replicated
 
 # (index of a dimension, its sharding, axes of the collective) -> the axes of the result's dimension.
@@ -30,6 +32,20 @@ def check_slice(op: CollectiveOp, axes: AxesPerDim) -> None:
     """Checks that each dimension of the result has the operand's axes with those in `axes` appended."""
     mesh = op.mesh
     _check_axes_per_dim(op, axes, lambda index, dim, axes: with_axes(dim.axes, axes, mesh))
+
+
+def check_unreduced_sum(op: CollectiveOp) -> None:
+    """Checks that the partial results are to be summed."""
+    if op.out_sharding.reduction is not ReductionKind.SUM:
+        raise op.op_error("out_sharding reduction_op must be SUM")
+
+
+def check_reduction(op: CollectiveOp, kind: ReductionKind) -> None:
+    """Checks that a reduction of a kind is that of the unreduced axes which it removes."""
+    out = op.out_sharding
+    operand = sharding_or_replicated(op.tensor, out.mesh_or_ref)
+    if not introduces_sums(operand, out, op.mesh):
+        check_unreduced_transition(op, (operand,), (out,), removed=kind)
 
 
 def check_unreduced(op: CollectiveOp, axes: Iterable[AxisRef], words: str) -> None:

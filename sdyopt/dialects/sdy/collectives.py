@@ -17,6 +17,7 @@ from sdyopt.dialects.sdy.axis_lists import (
 )
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.dialect import sdy
+from sdyopt.dialects.sdy.reduction_kind import OptionalReduction, reduction_attr
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.constraints import of_class
 from sdyopt.ir.op_fields import attr
@@ -99,17 +100,19 @@ class CollectivePermuteOp(CollectiveOp):
 
 @sdy.op("all_reduce", SAME_TYPE, INFERS_TYPES)
 class AllReduceOp(CollectiveOp):
-    """Reduces the chunks of a tensor along axes."""
+    """Reduces the chunks of a tensor along axes: sums them, or takes the maximum or minimum."""
 
     __slots__ = ()
 
     reduction_axes = attr(_AXES)
+    reduction_op = reduction_attr()
 
     allows_missing_sharding = True
-    assembly = _assembly(bare_attr("reduction_axes", AxisRefList))
+    assembly = _assembly(OptionalReduction(), bare_attr("reduction_axes", AxisRefList))
 
     def verify_symbol_uses(self) -> None:
         checks.check_all_reduce(self, self.reduction_axes)
+        checks.check_reduction(self, self.reduction_op)
 
 
 @sdy.op("reduce_scatter", SAME_TYPE, INFERS_TYPES)
@@ -119,11 +122,13 @@ class ReduceScatterOp(CollectiveOp):
     __slots__ = ()
 
     reduce_scatter_axes = attr(_AXES_PER_DIM)
+    reduction_op = reduction_attr()
 
     allows_missing_sharding = True
-    assembly = _assembly(bare_attr("reduce_scatter_axes", AxesPerDim))
+    assembly = _assembly(OptionalReduction(), bare_attr("reduce_scatter_axes", AxesPerDim))
 
     def verify_symbol_uses(self) -> None:
+        checks.check_reduction(self, self.reduction_op)
         checks.check_slice(self, self.reduce_scatter_axes)
 
 
@@ -138,6 +143,7 @@ class ShardedToUnreducedOp(CollectiveOp):
     assembly = _assembly(bare_attr("axes", AxesPerDim))
 
     def verify_symbol_uses(self) -> None:
+        checks.check_unreduced_sum(self)
         checks.check_gather(self, self.axes, "shard-to-unreduce")
         checks.check_unreduced(self, self.axes.axes, "sharded_to_unreduced_axes")
 
@@ -153,4 +159,5 @@ class ReplicatedToUnreducedOp(CollectiveOp):
     assembly = _assembly(bare_attr("axes", AxisRefList))
 
     def verify_symbol_uses(self) -> None:
+        checks.check_unreduced_sum(self)
         checks.check_replicated_to_unreduced(self, self.axes)

@@ -22,8 +22,10 @@ def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorS
         DimensionSharding(dim.axes[_manual_count(dim.axes, manual) :], dim.is_closed, dim.priority)
         for dim in sharding.dims
     )
-    return TensorSharding(
-        sharding.mesh_or_ref, dims, free(sharding.replicated_axes), free(sharding.unreduced_axes)
+    return (
+        sharding.with_dims(dims)
+        .with_replicated_axes(free(sharding.replicated_axes))
+        .with_unreduced_axes(free(sharding.unreduced_axes))
     )
 
 
@@ -38,7 +40,7 @@ def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: Manu
         )
         for dim, outer in zip(free.dims, outside.dims, strict=True)
     )
-    return TensorSharding(free.mesh_or_ref, dims, outside.replicated_axes, outside.unreduced_axes)
+    return outside.with_mesh(free.mesh_or_ref).with_dims(dims)
 
 
 def _manual_count(axes: tuple[AxisRef, ...], manual: ManualAxes) -> int:

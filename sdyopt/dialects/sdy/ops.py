@@ -1,4 +1,4 @@
-"""sdy's operations on a single value: constraints, reshards, barriers, data-flow edges, constants."""
+"""sdy's operations on a single value: constraints, reshards, barriers, constants."""
 
 from __future__ import annotations
 
@@ -8,33 +8,32 @@ from enum import IntEnum
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, OptionalGroup, TypeOf, assembly
 from sdyopt.asm.format.constant import constant_assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.func import CallOp
 from sdyopt.dialects.sdy.assembly_directives import (
     ANY_RANKED_TENSOR,
-    ANY_SHAPED,
     ANY_STATIC_TENSOR,
     SHARDING_ATTR,
     ConstrainedTypeOf,
     NamedAttr,
     bare_attr,
-    named_attr,
 )
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import check_sharding
+from sdyopt.dialects.sdy.unreduced_checks import check_unreduced_transition
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import ANY_TYPE, ELEMENTS_ATTR, I64_ATTR, AttrConstraint
 from sdyopt.ir.numeric_attributes import IntegerAttr
-from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result
+from sdyopt.ir.op_fields import attr, operand, operands, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_TYPE
-from sdyopt.ir.traits import FUNCTION, INFERS_TYPES, PURE, TERMINATOR
-from sdyopt.ir.types import I32, I64, RankedShapedType, Type
-from sdyopt.ir.value import BlockArgument
+from sdyopt.ir.traits import INFERS_TYPES, PURE, TERMINATOR
+from sdyopt.ir.types import I32, I64, Type
+from sdyopt.ir.value import Value
 
 
 def operand_type(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
@@ -65,6 +64,10 @@ class _ShardingOp(ShardingOwner):
 
     def verify_symbol_uses(self) -> None:
         check_sharding(self, self.sharding, self.signature.result_types[0], self.op_error)
+        before = sharding_of(value_before_barriers(self.input))
+        if before is not None:
+            introduced, removed = ReductionKind.SUM, before.reduction
+            check_unreduced_transition(self, (before,), (self.sharding,), introduced, removed)
 
     def result_sharding(self, index: int) -> TensorSharding:
         return self.sharding
@@ -182,73 +185,24 @@ class PropagationBarrierOp(Op):
             )
 
 
-@sdy.op("data_flow_edge", SAME_TYPE)
-class DataFlowEdgeOp(ShardingOwner):
-    """Takes the owner of a data-flow edge, and stores the sharding of all values of the edge."""
+def value_before_barriers(value: Value, cache: dict[Value, Value] | None = None) -> Value:
+    """The input of the chain of barriers that ends in this value; the value itself if there is none.
 
-    __slots__ = ()
-
-    input = operand(ANY_SHAPED)
-    sharding = optional_attr(SHARDING_ATTR)
-    output = result(ANY_SHAPED)
-
-    assembly = assembly(
-        Operand("input"),
-        named_attr("sharding", TensorSharding),
-        AttrDict(),
-        ":",
-        ConstrainedTypeOf("output", ANY_SHAPED, same=["input"]),
-    )
-
-    def result_sharding(self, index: int) -> TensorSharding | None:
-        return self.sharding
-
-    def verify_symbol_uses(self) -> None:
-        _check_static(self)
-        if not self.input.has_one_use:
-            raise self.op_error("expected input of sdy.data_flow_edge to have a single user")
-        definition = self.input.defining_op
-        if definition is not None and definition.dialect_name == "sdy" and definition.data_flow is None:
-            raise self.op_error(
-                "expected input of sdy.data_flow_edge to not be defined by an SdyDialect op (other than an "
-                "sdy.named_computation)."
-            ).note("sdy op defining the input of the sdy.data_flow_edge", definition.location)
-        if self.sharding is not None:
-            check_sharding(self, self.sharding, self.signature.result_types[0], self.op_error)
-
-
-@sdy.op("func_data_flow_edge", SAME_TYPE)
-class FuncDataFlowEdgeOp(Op):
-    """Takes a function argument or a call result, so that shardings propagate between caller and callee."""
-
-    __slots__ = ()
-
-    input = operand(ANY_SHAPED)
-    output = result(ANY_SHAPED)
-
-    assembly = assembly(
-        Operand("input"), AttrDict(), ":", ConstrainedTypeOf("output", ANY_SHAPED, same=["input"])
-    )
-
-    def verify_symbol_uses(self) -> None:
-        _check_static(self)
-        value = self.input
-        if not value.has_one_use:
-            raise self.op_error("expected operand of sdy.func_data_flow_edge to have a single user")
-        if isinstance(value, BlockArgument):
-            parent = value.owner.parent_op
-            if parent is None or FUNCTION not in parent.traits:
-                raise self.op_error(
-                    "expected operand of sdy.func_data_flow_edge to be a block argument of a func op."
-                )
-        elif not isinstance(value.defining_op, CallOp):
-            raise self.op_error("expected operand of sdy.func_data_flow_edge to be a result of call op.")
-
-
-def _check_static(op: Op) -> None:
-    (type,) = op.signature.result_types
-    if not isinstance(type, RankedShapedType) or not type.has_static_shape:
-        raise op.op_error(f"expected {op.name} to have a static-shaped result. type: '{plain_type(type)}'")
+    With a `cache`, repeated queries on a long chain take linear time; barriers must not change meanwhile.
+    Barriers in a graph region may be cyclic; then the result is any of their values.
+    """
+    if not isinstance(value.defining_op, PropagationBarrierOp):
+        return value
+    cache = {} if cache is None else cache
+    visited: dict[Value, None] = {}
+    while value not in visited and isinstance(barrier := value.defining_op, PropagationBarrierOp):
+        if value in cache:
+            value = cache[value]
+            break
+        visited[value] = None
+        value = barrier.input
+    cache.update(dict.fromkeys(visited, value))
+    return value
 
 
 # --- Other operations -------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@
 
 Dimension 0 is sharded along axis "x" and closed. Dimension 1 is sharded along "y", open, so that
 propagation may shard it further, and has priority 1. The tensor is explicitly replicated along "z" and
-unreduced along "w": along that axis the devices have partial results that are not reduced yet.
+unreduced along "w": along that axis the devices have partial results that are not reduced yet. They are to be
+summed, or `unreduced=max{"w"}` and `unreduced=min{"w"}` name another reduction.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind, accept_reduction_kind
 from sdyopt.ir.attribute import Attribute, SymbolRef
 
 MeshOrRef = Mesh | SymbolRef
@@ -122,9 +124,12 @@ def _parse_mesh_name(parser: AsmParser) -> SymbolRef:
     return reference
 
 
-def _parse_other_axes(parser: AsmParser) -> tuple[tuple[AxisRef, ...], tuple[AxisRef, ...]]:
-    """Parses `, replicated={"x"}` and `, unreduced={"y"}`, each at most once and in any order."""
+def _parse_other_axes(
+    parser: AsmParser,
+) -> tuple[tuple[AxisRef, ...], tuple[AxisRef, ...], ReductionKind]:
+    """Parses `, replicated={"x"}` and `, unreduced=max{"y"}`, each at most once and in any order."""
     lists: dict[str, tuple[AxisRef, ...]] = {"replicated": (), "unreduced": ()}
+    reduction = ReductionKind.SUM
     while parser.accept(","):
         keyword = next((word for word in lists if not lists[word] and parser.accept(word)), None)
         if keyword is None:
@@ -132,15 +137,17 @@ def _parse_other_axes(parser: AsmParser) -> tuple[tuple[AxisRef, ...], tuple[Axi
                 "failed to parse Sdy_TensorSharding, expected valid named axis list after comma"
             )
         try:
-            lists[keyword] = _parse_equals_axes(parser)
+            parser.expect("=")
+            if keyword == "unreduced":
+                reduction = accept_reduction_kind(parser) or ReductionKind.SUM
+            lists[keyword] = _parse_axes(parser)
         except DiagnosticError as error:
             message = f"failed to parse Sdy_TensorSharding parameter '{keyword}_axes'"
             raise with_error_at_next_token(parser, error, message) from None
-    return lists["replicated"], lists["unreduced"]
+    return lists["replicated"], lists["unreduced"], reduction
 
 
-def _parse_equals_axes(parser: AsmParser) -> tuple[AxisRef, ...]:
-    parser.expect("=")
+def _parse_axes(parser: AsmParser) -> tuple[AxisRef, ...]:
     parser.expect("{")
     try:
         axes = parser.comma_list(lambda: parse_nested(parser, AxisRef))
@@ -159,21 +166,27 @@ def _mesh_or_ref_text(sharding: TensorSharding) -> str:
 
 
 def _other_axes_text(sharding: TensorSharding) -> str:
-    lists = (("replicated", sharding.replicated_axes), ("unreduced", sharding.unreduced_axes))
-    return "".join([f", {word}={{{axis_refs_text(axes)}}}" for word, axes in lists if axes])
+    lists = (
+        ("replicated=", sharding.replicated_axes),
+        (f"unreduced={sharding.reduction.prefix}", sharding.unreduced_axes),
+    )
+    return "".join([f", {words}{{{axis_refs_text(axes)}}}" for words, axes in lists if axes])
 
 
 @dialect_attribute(sdy, "sharding", "Sdy_TensorSharding")
 class TensorSharding(Attribute):
     """The sharding of a tensor: its dimensions, explicitly replicated and unreduced axes.
 
-    The mesh is a reference to a `sdy.mesh`, or inlined.
+    The mesh is a reference to a `sdy.mesh`, or inlined. `reduction` combines the partial results along the
+    unreduced axes; without any it is the default. Interned objects are looked up faster if every field is
+    passed, so the methods do.
     """
 
     mesh_or_ref: MeshOrRef
     dims: tuple[DimensionSharding, ...] = ()
     replicated_axes: tuple[AxisRef, ...] = ()
     unreduced_axes: tuple[AxisRef, ...] = ()
+    reduction: ReductionKind = ReductionKind.SUM
     dialect = "sdy"
     assembly = attribute_format(
         "<",
@@ -222,16 +235,33 @@ class TensorSharding(Attribute):
 
     def with_mesh(self, mesh_or_ref: MeshOrRef) -> TensorSharding:
         """This sharding with another mesh or mesh reference."""
-        return TensorSharding(mesh_or_ref, self.dims, self.replicated_axes, self.unreduced_axes)
+        return TensorSharding(
+            mesh_or_ref, self.dims, self.replicated_axes, self.unreduced_axes, self.reduction
+        )
 
     def with_dims(self, dims: Iterable[DimensionSharding]) -> TensorSharding:
         """This sharding with other dimension shardings."""
-        return TensorSharding(self.mesh_or_ref, tuple(dims), self.replicated_axes, self.unreduced_axes)
+        return TensorSharding(
+            self.mesh_or_ref, tuple(dims), self.replicated_axes, self.unreduced_axes, self.reduction
+        )
+
+    def with_replicated_axes(self, axes: tuple[AxisRef, ...]) -> TensorSharding:
+        """This sharding with other explicitly replicated axes."""
+        return TensorSharding(self.mesh_or_ref, self.dims, axes, self.unreduced_axes, self.reduction)
+
+    def with_unreduced_axes(
+        self, axes: tuple[AxisRef, ...], reduction: ReductionKind | None = None
+    ) -> TensorSharding:
+        """This sharding with other unreduced axes, and another reduction unless it is None."""
+        kind = self.reduction if reduction is None else reduction
+        return TensorSharding(
+            self.mesh_or_ref, self.dims, self.replicated_axes, axes, kind if axes else ReductionKind.SUM
+        )
 
     def closed(self) -> TensorSharding:
         """This sharding with all dimensions closed, without replicated axes, which are then redundant."""
         dims = tuple(dim.closed() for dim in self.dims)
-        return TensorSharding(self.mesh_or_ref, dims, (), self.unreduced_axes)
+        return TensorSharding(self.mesh_or_ref, dims, (), self.unreduced_axes, self.reduction)
 
 
 @dialect_attribute(sdy, "sharding_per_value", "Sdy_TensorShardingPerValue")

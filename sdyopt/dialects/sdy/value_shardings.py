@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION, RENAMES_OPERANDS

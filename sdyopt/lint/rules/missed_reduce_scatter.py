@@ -97,9 +97,8 @@ def _common_axes(op: AllReduceOp, slices: list[AllSliceOp]) -> list[AxisRef]:
     if not slices:
         return []
     reduced = list(op.reduction_axes)
-    common = {
-        axis: dim for dim, axes in enumerate(slices[0].slicing_axes) for axis in axes if axis in reduced
-    }
+    places = {axis: dim for dim, axes in enumerate(slices[0].slicing_axes) for axis in axes}
+    common = {axis: dim for axis, dim in places.items() if axis in reduced}
     for each in slices[1:]:
         places = {axis: dim for dim, axes in enumerate(each.slicing_axes) for axis in axes}
         common = {axis: dim for axis, dim in common.items() if places.get(axis) == dim}

@@ -20,15 +20,15 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.types import DYNAMIC
 from sdyopt.lint.finding import Finding
 from sdyopt.lint.program import LintedProgram
-from sdyopt.lint.rule import Limit, Looks, Rule, Subject, rule
+from sdyopt.lint.limits import MIN_FLOPS
+from sdyopt.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.report.figures import Product
-from sdyopt.report.quantities import FLOPS
 from sdyopt.report.units import flops_text, share_text
 
 
 @rule("redundant-compute", Severity.WARNING, Looks.WITH_COLLECTIVES)
 class RedundantCompute(Rule):
-    limits = {"min_flops": Limit(FLOPS, "1 GFLOP", "the fewest FLOPs that a device repeats, over all runs")}
+    limits = MIN_FLOPS
     cost, unit = "repeated", "flops"
 
     def check(self, subject: Subject) -> Iterator[Finding]:

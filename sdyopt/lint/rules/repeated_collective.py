@@ -54,7 +54,7 @@ class RepeatedCollective(Rule):
 
 
 def _repeated_chains(program: LintedProgram) -> Iterator[tuple[list[Op], Op]]:
-    """The collectives that repeat earlier ones, in chains, and the operation that the last of each repeats."""
+    """The collectives that repeat earlier ones, in chains, and what the last of each chain repeats."""
     numbers = ValueNumbers(program.module)
     seen: dict[object, list[Op]] = {}
     repeats: dict[Op, Op] = {}

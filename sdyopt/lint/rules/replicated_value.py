@@ -25,15 +25,15 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 from sdyopt.lint.finding import Finding
 from sdyopt.lint.program import LintedProgram, has_sharding_rule
-from sdyopt.lint.rule import Limit, Looks, Rule, Subject, rule
+from sdyopt.lint.limits import MIN_VALUE_BYTES
+from sdyopt.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.report.product_collectives import COLLECTIVES
-from sdyopt.report.quantities import BYTES
 from sdyopt.report.units import bytes_text
 
 
 @rule("replicated-value", Severity.WARNING, Looks.WITH_COLLECTIVES)
 class ReplicatedValue(Rule):
-    limits = {"min_bytes": Limit(BYTES, "16 MiB", "the fewest bytes of the value")}
+    limits = MIN_VALUE_BYTES
     cost = "of memory"
 
     def check(self, subject: Subject) -> Iterator[Finding]:

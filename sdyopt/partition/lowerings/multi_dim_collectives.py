@@ -89,7 +89,7 @@ def lower_reduce_scatter(op: ReduceScatterOp, local: LocalContext) -> Lowered:
         return [op.tensor]
     all_axes = [axis for axes in scattered.values() for axis in axes]
     combine = local.options.combine_multi_dimension_reduce_scatter
-    builder, combiner = local.builder(op), combiner_of(op.tensor)
+    builder, combiner = local.builder(op), combiner_of(op)
     if combiner is None or (len(scattered) > 1 and not combine):
         whole = combine_partial_results(op, all_axes, op.out_sharding, local)
         axes_per_dim = [axes.axes for axes in op.reduce_scatter_axes]
@@ -120,7 +120,7 @@ def _reduce_scatter(
         "channel_handle": local.new_channel(),
         "use_global_device_ids": UnitAttr(),
     }
-    combiner = combiner_of(op.tensor)
+    combiner = combiner_of(op)
     assert combiner is not None
     builder, element = local.builder(op), ranked(value).element
     body, type = builder.reducer(element, combiner), tensor(tuple(shape), element)

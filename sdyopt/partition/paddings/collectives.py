@@ -21,6 +21,7 @@ from sdyopt.dialects.sdy.collectives import (
     ReplicatedToUnreducedOp,
     ShardedToUnreducedOp,
 )
+from sdyopt.dialects.sdy.reduction_kind import reduction_attributes
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding, fully_replicated
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor, tensor
@@ -73,7 +74,11 @@ def _move_borders(op: CollectiveOp, before: TensorSharding, real: Sequence[int],
     value: Value = op.tensor
     if isinstance(op, ReduceScatterOp):
         axes = AxisRefList(tuple(op.reduce_scatter_axes.axes))
-        attributes = {"reduction_axes": axes, "out_sharding": before}
+        attributes = {
+            "reduction_axes": axes,
+            "out_sharding": before,
+            **reduction_attributes(op.reduction_op),
+        }
         value = padder.builder(op).create(AllReduceOp, [value], [value.type], attributes).result
     if not before.is_fully_replicated:
         whole = fully_replicated(before.rank, before.mesh_or_ref, is_closed=True)

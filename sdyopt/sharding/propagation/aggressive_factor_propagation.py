@@ -16,13 +16,14 @@ from __future__ import annotations
 from math import prod
 
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.sharding.axis_lists import Axes, is_prefix, is_strict_prefix, sharded_size
+from sdyopt.sharding.axis_lists import Axes, axes_after, is_prefix, is_strict_prefix, sharded_size
 from sdyopt.sharding.propagation.basic_factor_propagation import (
     compatible_major_axes,
     prefix_allowed_in_factor,
     prefix_unused_by_other_factors,
     truncate,
 )
+from sdyopt.sharding.propagation.refusals import Reason
 from sdyopt.sharding.propagation.step_input import StepInput
 from sdyopt.sharding.sharding_projection import TensorProjection
 
@@ -35,6 +36,8 @@ def propagate_aggressive(step: StepInput) -> None:
     if not any(axes):
         return
     order = _by_preference(step, axes)
+    if step.trace is not None:
+        step.trace.preference = order
     for tensor in step.results:
         for factor in order:
             _extend(tensor, factor, _allowed_prefix(step, tensor, factor, axes[factor]))
@@ -42,7 +45,7 @@ def propagate_aggressive(step: StepInput) -> None:
         for factor in order:
             prefix = _allowed_prefix(step, tensor, factor, axes[factor])
             if prefix and step.is_elementwise:
-                prefix = _prefix_in_results(step, factor, prefix)
+                prefix = _prefix_in_results(step, tensor, factor, prefix)
             _extend(tensor, factor, prefix)
 
 
@@ -59,20 +62,21 @@ def _allowed_prefix(step: StepInput, tensor: TensorProjection, factor: int, axes
     current = tensor.factors.get(factor)
     if current is None or not axes:
         return ()
-    size, mesh = step.sizes[factor], step.mesh
+    size, mesh, report = step.sizes[factor], step.mesh, step.report
 
     def allowed_in_factor(axis: AxisRef, sharded_size: int) -> AxisRef | None:
-        return prefix_allowed_in_factor(axis, tensor, current, size, sharded_size, mesh)
+        return prefix_allowed_in_factor(axis, tensor, current, size, sharded_size, mesh, report)
 
-    axes = truncate(axes, allowed_in_factor, mesh, step.is_conservative)
+    def unused_by_other_factors(axis: AxisRef, sharded_size: int) -> AxisRef | None:
+        return prefix_unused_by_other_factors(axis, tensor, factor, report)
+
+    axes = truncate(step, factor, axes, allowed_in_factor, tensor)
     if not is_strict_prefix(current.axes, axes):
         return ()
-    return truncate(
-        axes, lambda axis, _: prefix_unused_by_other_factors(axis, tensor, factor), mesh, step.is_conservative
-    )
+    return truncate(step, factor, axes, unused_by_other_factors, tensor)
 
 
-def _prefix_in_results(step: StepInput, factor: int, axes: Axes) -> Axes:
+def _prefix_in_results(step: StepInput, tensor: TensorProjection, factor: int, axes: Axes) -> Axes:
     """The prefix of axes that every result has.
 
     In elementwise operations, axes propagate between operands only if the results have them.
@@ -80,6 +84,9 @@ def _prefix_in_results(step: StepInput, factor: int, axes: Axes) -> Axes:
     for result in step.results:
         current = result.factors.get(factor)
         if current is not None and is_strict_prefix(current.axes, axes):
+            if step.trace is not None:
+                rest = axes_after(current.axes, axes)
+                step.trace.refuse(Reason.RESULTS, factor, rest, tensor, result)
             axes = current.axes
     return axes
 

@@ -9,7 +9,7 @@ that have the factor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from math import gcd
 
 from sdyopt.dialects.sdy.axes import AxisRef
@@ -17,12 +17,15 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.ops import PropagationDirection
 from sdyopt.sharding.axis_lists import (
     Axes,
+    axes_after,
     is_axis_prefix,
+    is_prefix,
     is_strict_prefix,
     major_sub_axis,
     prefix_without,
 )
-from sdyopt.sharding.propagation.propagation_direction import BACKWARD, BOTH, NONE
+from sdyopt.sharding.propagation.propagation_direction import BACKWARD, BOTH, FORWARD, NONE
+from sdyopt.sharding.propagation.refusals import Reason, Report, StepTrace, ignore
 from sdyopt.sharding.propagation.step_input import StepInput
 from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection
 
@@ -36,9 +39,9 @@ def propagate_basic(step: StepInput) -> None:
         axes = compatible_major_axes(step, factor, step.directions[factor])
 
         def limit(axis: AxisRef, sharded_size: int, factor: int = factor, size: int = size) -> AxisRef | None:
-            return _prefix_allowed_in_all_tensors(axis, step.tensors, factor, size, sharded_size, step.mesh)
+            return _prefix_allowed_in_all_tensors(axis, step, factor, size, sharded_size)
 
-        axes = truncate(axes, limit, step.mesh, step.is_conservative)
+        axes = truncate(step, factor, axes, limit)
         if not axes:
             continue
         for tensor in step.tensors:
@@ -57,12 +60,17 @@ def compatible_major_axes(step: StepInput, factor: int, direction: PropagationDi
     the other tensors that are not compatible with the list truncate it.
     """
     if direction is NONE:
+        if step.trace is not None:
+            _refuse_incompatible(step, step.trace, factor, direction, ())
         return ()
     sources, targets = step.operands, step.results
     if direction is BACKWARD:
         sources, targets = targets, sources
     axes, can_grow = _compatible_axes_of((), sources, factor, True)
-    return _compatible_axes_of(axes, targets, factor, can_grow and direction is BOTH)[0]
+    axes = _compatible_axes_of(axes, targets, factor, can_grow and direction is BOTH)[0]
+    if step.trace is not None:
+        _refuse_incompatible(step, step.trace, factor, direction, axes)
+    return axes
 
 
 def _compatible_axes_of(
@@ -103,51 +111,107 @@ def _compatible_axes_of_two(old: Axes, new: Axes, can_grow: bool) -> tuple[Axes,
     return tuple(axes), can_grow
 
 
+def _refuse_incompatible(
+    step: StepInput, trace: StepTrace, factor: int, direction: PropagationDirection, axes: Axes
+) -> None:
+    """Refuses the axes of each tensor that are not among the compatible axes of a factor."""
+    lists = {
+        index: tensor.factors[factor].axes
+        for index, tensor in enumerate(step.tensors)
+        if factor in tensor.factors
+    }
+    for index, current in lists.items():
+        rest = axes_after(axes, current)
+        if not rest:
+            continue
+        is_source = direction is BOTH or direction is (FORWARD if index < len(step.operands) else BACKWARD)
+        incompatible = [other for other in lists if not _is_either_prefix(current, lists[other])]
+        if direction is NONE:
+            trace.refuse(Reason.BLOCKED, factor, rest)
+        elif incompatible:
+            for other in incompatible:
+                conflicting = axes_after(axes, lists[other])
+                trace.refuse(Reason.OTHER_AXES, factor, rest, None, step.tensors[other], conflicting)
+        elif not is_source:
+            trace.refuse(Reason.DIRECTION, factor, rest)
+        else:
+            # Two other tensors have axes that are not compatible.
+            trace.refuse(Reason.OTHER_AXES, factor, rest)
+
+
+def _is_either_prefix(first: Axes, second: Axes) -> bool:
+    return is_prefix(first, second) or is_prefix(second, first)
+
+
 # --- Conflicts ------------------------------------------------------------------------------------
 
 
-def truncate(axes: Axes, limit: Limit, mesh: Mesh, is_conservative: bool) -> Axes:
+def truncate(
+    step: StepInput, factor: int, axes: Axes, limit: Limit, target: TensorProjection | None = None
+) -> Axes:
     """The axes before the first one with a conflict, and the largest prefix of that axis without a conflict.
 
-    With `is_conservative`, the list also ends before the first sub-axis.
+    With `is_conservative`, the list also ends before the first sub-axis. The rest is refused to `target`.
     """
+    kept = _truncate(axes, limit, step)
+    if step.trace is not None and kept is not axes:
+        step.trace.truncated(factor, axes_after(kept, axes), target)
+    return kept
+
+
+def _truncate(axes: Axes, limit: Limit, step: StepInput) -> Axes:
     sharded_size = 1
     for position, axis in enumerate(axes):
         prefix = limit(axis, sharded_size)
-        if prefix is None or (is_conservative and prefix.sub_axis is not None):
+        if prefix is None:
+            return axes[:position]
+        if step.is_conservative and prefix.sub_axis is not None:
+            step.report(Reason.CONSERVATIVE, prefix, step.tensors[0])
             return axes[:position]
         if prefix is not axis:
             return (*axes[:position], prefix)
-        sharded_size *= axis.size(mesh)
+        sharded_size *= axis.size(step.mesh)
     return axes
 
 
 def _prefix_allowed_in_all_tensors(
-    axis: AxisRef, tensors: Sequence[TensorProjection], factor: int, size: int, sharded_size: int, mesh: Mesh
+    axis: AxisRef, step: StepInput, factor: int, size: int, sharded_size: int
 ) -> AxisRef | None:
-    for tensor in tensors:
-        prefix = prefix_unused_by_other_factors(axis, tensor, factor)
+    report = step.report
+    for tensor in step.tensors:
+        prefix = prefix_unused_by_other_factors(axis, tensor, factor, report)
         current = tensor.factors.get(factor)
         if prefix is not None and current is not None:
-            prefix = prefix_allowed_in_factor(prefix, tensor, current, size, sharded_size, mesh)
+            prefix = prefix_allowed_in_factor(prefix, tensor, current, size, sharded_size, step.mesh, report)
         if prefix is None:
             return None
         axis = prefix
     return axis
 
 
-def prefix_unused_by_other_factors(axis: AxisRef, tensor: TensorProjection, factor: int) -> AxisRef | None:
+def prefix_unused_by_other_factors(
+    axis: AxisRef, tensor: TensorProjection, factor: int, report: Report = ignore
+) -> AxisRef | None:
     """The largest prefix of an axis that shards no other factor of the tensor; None if there is none."""
     prefix: AxisRef | None = axis
     for other, current in tensor.factors.items():
         if other != factor:
+            before = prefix
             prefix = prefix_without(prefix, current.overflow_axes) if prefix is not None else None
             prefix = prefix_without(prefix, current.axes) if prefix is not None else None
+            if before is not None and prefix is not before:
+                report(Reason.OTHER_FACTOR, before, tensor, current.axes + current.overflow_axes, other)
     return prefix
 
 
 def prefix_allowed_in_factor(
-    axis: AxisRef, tensor: TensorProjection, current: FactorSharding, size: int, sharded_size: int, mesh: Mesh
+    axis: AxisRef,
+    tensor: TensorProjection,
+    current: FactorSharding,
+    size: int,
+    sharded_size: int,
+    mesh: Mesh,
+    report: Report = ignore,
 ) -> AxisRef | None:
     """The largest prefix of an axis along which a factor of a tensor is sharded or may be sharded.
 
@@ -155,18 +219,28 @@ def prefix_allowed_in_factor(
     such prefix.
     """
     prefix = prefix_without(axis, tensor.replicated_axes)
+    if prefix is not axis:
+        report(Reason.REPLICATED, axis, tensor, tensor.replicated_axes)
     if prefix is not None:
+        before = prefix
         prefix = prefix_without(prefix, tensor.unreduced_axes)
+        if prefix is not before:
+            report(Reason.UNREDUCED, before, tensor, tensor.unreduced_axes)
     if prefix is None:
         return None
     if any(other.contains(prefix) for other in current.axes):
         return prefix
+    reason = Reason.CLOSED if current.is_closed else Reason.OVERFLOW
     if not current.is_closed and not current.overflow_axes:
         if current.is_minor_most:
             return prefix
         dividing = _dividing_prefix(prefix, size, sharded_size, mesh)
+        if dividing is not prefix:
+            report(Reason.NOT_DIVISIBLE, prefix, tensor)
         if dividing is not None:
             return dividing
+    else:
+        report(reason, prefix, tensor, current.overflow_axes)
     # The factor cannot be sharded further, but keeps its last axis.
     if current.axes and is_axis_prefix(current.axes[-1], prefix):
         return current.axes[-1]

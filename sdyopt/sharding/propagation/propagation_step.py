@@ -6,7 +6,7 @@ operations and few distinct steps, so the updates of each step are computed once
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import cache, partial
 from typing import NamedTuple
@@ -14,10 +14,11 @@ from typing import NamedTuple
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import MeshLookup, common_mesh_or_ref
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
-from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.sharding.propagation.aggressive_factor_propagation import propagate_aggressive
 from sdyopt.sharding.propagation.basic_factor_propagation import propagate_basic
 from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy, factor_directions
+from sdyopt.sharding.propagation.refusals import Reason, Refusal, StepTrace
 from sdyopt.sharding.propagation.step_input import StepInput
 from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
 
@@ -60,16 +61,27 @@ class StepResult(NamedTuple):
     updates: Updates
 
 
+class StepRefusals(NamedTuple):
+    """What a step refuses, and the factors in the order in which the aggressive strategy takes them.
+
+    `result` is None for a step that does not run.
+    """
+
+    refusals: Sequence[Refusal]
+    preference: Sequence[int]
+    result: StepResult | None
+
+
 class StepRunner:
     """Runs the steps of one kind in one program, and caches their updates.
 
     `mesh_of` resolves the meshes of the program, which must not change.
     """
 
-    __slots__ = ("_directions", "_kind", "_mesh_of", "_updates")
+    __slots__ = ("_directions", "_mesh_of", "_updates", "kind")
 
     def __init__(self, kind: StepKind, mesh_of: MeshLookup) -> None:
-        self._kind = kind
+        self.kind = kind
         self._mesh_of = mesh_of
         self._directions = cache(partial(factor_directions, kind.policy))
         self._updates: dict[tuple[OpShardingRule, Shardings], Updates] = {}
@@ -90,26 +102,46 @@ class StepRunner:
         """
         mesh_or_ref = common_mesh_or_ref(shardings, self._mesh_of)
         mesh = None if mesh_or_ref is None else self._mesh_of(mesh_or_ref)
-        if mesh_or_ref is None or mesh is None or mesh.is_maximal:
+        if mesh_or_ref is None or mesh is None or mesh.is_maximal or not _have_ranks_of(rule, shardings):
             return None
-        if any(
-            sharding is not None and sharding.rank != mapping.rank
-            for sharding, mapping in zip(shardings, rule.tensors, strict=True)
-        ):
-            # Only possible in a sharding group of tensors with different ranks, which the verifier reports.
-            return None
+        return self._run_on(rule, shardings, mesh_or_ref, mesh, project(rule, shardings, mesh))
+
+    def refusals(self, rule: OpShardingRule, shardings: Shardings) -> StepRefusals:
+        """Runs a step again, to find out which axes it does not propagate."""
+        mesh_or_ref = common_mesh_or_ref(shardings, self._mesh_of)
+        mesh = None if mesh_or_ref is None else self._mesh_of(mesh_or_ref)
+        if mesh_or_ref is None or mesh is None or mesh.is_maximal or not _have_ranks_of(rule, shardings):
+            reason = Reason.MESHES
+            if mesh is not None:
+                reason = Reason.MAXIMAL_MESH if mesh.is_maximal else Reason.RANK
+            whole = [Refusal(reason, factor, ()) for factor in range(len(rule.factor_sizes))]
+            return StepRefusals(whole, (), None)
         tensors = project(rule, shardings, mesh)
+        trace = StepTrace(tensors)
+        result = self._run_on(rule, shardings, mesh_or_ref, mesh, tensors, trace)
+        return StepRefusals(trace.refusals, trace.preference, result)
+
+    def _run_on(
+        self,
+        rule: OpShardingRule,
+        shardings: Shardings,
+        mesh_or_ref: MeshOrRef,
+        mesh: Mesh,
+        tensors: list[TensorProjection],
+        trace: StepTrace | None = None,
+    ) -> StepResult:
         before = [tensor.copy() for tensor in tensors]
         operand_count = len(rule.operands)
-        _PROPAGATE[self._kind.strategy](
+        _PROPAGATE[self.kind.strategy](
             StepInput(
                 rule.factor_sizes,
                 self._directions(rule),
                 tensors[:operand_count],
                 tensors[operand_count:],
                 mesh,
-                self._kind.is_elementwise,
-                self._kind.is_conservative,
+                self.kind.is_elementwise,
+                self.kind.is_conservative,
+                trace,
             )
         )
         updates = []
@@ -120,6 +152,17 @@ class StepRunner:
                 if new is not old and (old is not None or any(new.axis_refs)):
                     updates.append((index, new))
         return StepResult(mesh, before, tensors, tuple(updates))
+
+
+def _have_ranks_of(rule: OpShardingRule, shardings: Shardings) -> bool:
+    """Whether no sharding has another rank than its tensor in the rule.
+
+    That is only possible in a sharding group of tensors with different ranks, which the verifier reports.
+    """
+    return not any(
+        sharding is not None and sharding.rank != mapping.rank
+        for sharding, mapping in zip(shardings, rule.tensors, strict=True)
+    )
 
 
 def identity_rule(shape: tuple[int, ...], operand_count: int, result_count: int = 1) -> OpShardingRule:

@@ -87,7 +87,7 @@ class ReshardState:
         """The current sharding."""
         # Interned objects are looked up faster if every field is passed.
         dims = tuple([DimensionSharding(tuple(axes), True, None) for axes in self.current])
-        return TensorSharding(self.mesh_or_ref, dims, (), self.target.unreduced_axes)
+        return TensorSharding(self.mesh_or_ref, dims, (), self.target.unreduced_axes, self.target.reduction)
 
     def index_destinations(self) -> None:
         """Updates `destinations`, after missing axes have been split."""

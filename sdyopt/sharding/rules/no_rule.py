@@ -9,17 +9,10 @@ from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.ops import (
-    ConstantOp as SdyConstantOp,
-)
-from sdyopt.dialects.sdy.ops import (
-    DataFlowEdgeOp,
-    FuncDataFlowEdgeOp,
-    PropagationBarrierOp,
-    ReshardOp,
-    ShardingGroupOp,
-)
+from sdyopt.dialects.sdy.ops import ConstantOp as SdyConstantOp
+from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingGroupOp
 from sdyopt.dialects.stablehlo.host_transfer import InfeedOp, OutfeedOp, RecvOp, SendOp
 from sdyopt.dialects.stablehlo.nullary import (
     AfterAllOp,

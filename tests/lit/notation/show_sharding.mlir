@@ -22,7 +22,7 @@
 // That of GSPMD, on a mesh. Axes are found by the order of devices.
 // RUN: sdy-opt --show-sharding='{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dims={unreduced}}' --mesh=x=2,y=4 --shape=8x8 | filecheck %s --check-prefix=HLO
 // HLO: │ 0:2 │ 0 + 4 │
-// HLO: a + b: these devices have terms of a sum, the shard
+// HLO: a + b: the shard is the sum of what these devices have
 // HLO: sdy            #sdy.sharding<@mesh, [{"y"}, {}], unreduced={"x"}>
 // HLO: PartitionSpec  PartitionSpec('y', None, unreduced={'x'})
 // HLO: mesh dialect   #mesh.shard<@mesh, {{\[\[}}1], []], partial = sum[0]>
@@ -68,3 +68,12 @@
 // TABLE-NEXT: 1        0:4503599627370496  4:8
 // TABLE-NEXT: … and 1048574 more shards; --sharding-rows=0 shows all
 // TABLE:      GSPMD V2       {devices=[1024,1,1024]<=[1048576]}
+
+// Partial results may be combined by a maximum or a minimum. GSPMD and PartitionSpec have sums only.
+// RUN: sdy-opt '--show-sharding=<@mesh, [{"x"}], unreduced=max{"y"}>' --mesh=x=2,y=2 | filecheck %s --check-prefix=MAX
+// RUN: sdy-opt '--show-sharding=<@mesh, [[0]], partial = max[1]>' --mesh=x=2,y=2 | filecheck %s --check-prefix=MAX
+// MAX: a + b: these devices have partial results, and their max is the shard
+// MAX: sdy            #sdy.sharding<@mesh, [{"x"}], unreduced=max{"y"}>
+// MAX-NEXT: GSPMD V2       none: partial results are combined by max, not summed
+// MAX-NEXT: PartitionSpec  none: partial results are combined by max, not summed
+// MAX-NEXT: mesh dialect   #mesh.shard<@mesh, {{\[\[}}0]], partial = max[1]>

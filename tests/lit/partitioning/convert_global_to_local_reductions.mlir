@@ -117,3 +117,15 @@ func.func @initial_value(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, []> : tensor<f32>
   return %1 : tensor<f32>
 }
+
+// A collective that names its reduction combines by it, whatever the operand is.
+// CHECK-LABEL: func.func @named_kind(
+// CHECK: "stablehlo.all_reduce"(%arg0)
+// CHECK: stablehlo.maximum
+// CHECK: "stablehlo.reduce_scatter"(%arg1) <{{{.*}}scatter_dimension = 0
+// CHECK: stablehlo.minimum
+func.func @named_kind(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=max{"x"}>}, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=min{"x"}>}) -> (tensor<8xf32>, tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = sdy.all_reduce max {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %1 = sdy.reduce_scatter min [{"x"}] %b out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sdyopt.notation.device_order import (
     DeviceOrder,
     Digit,
+    canonical_order,
     digits_of,
-    iota_order,
     listed_order,
     order_of_digits,
 )
@@ -20,7 +20,7 @@ def devices(order: DeviceOrder) -> list[int]:
 
 def test_transposed_iota() -> None:
     """[0, 1, 2] and [3, 4, 5] transposed."""
-    order = iota_order([2, 3], [1, 0])
+    order = canonical_order([2, 3], [1, 0])
     assert devices(order) == [0, 3, 1, 4, 2, 5]
     assert order.position_of(4) == 3
 
@@ -33,7 +33,7 @@ def test_devices_of_a_list() -> None:
 
 
 def test_a_device_beyond_the_last_one_has_no_position() -> None:
-    assert iota_order([4]).position_of(4) is None
+    assert canonical_order([4]).position_of(4) is None
 
 
 @pytest.mark.parametrize(
@@ -48,12 +48,12 @@ def test_a_device_beyond_the_last_one_has_no_position() -> None:
 def test_canonical_form(
     dims: list[int], permutation: list[int], canonical: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> None:
-    order = iota_order(dims, permutation)
+    order = canonical_order(dims, permutation)
     assert (order.dims, order.permutation) == canonical
 
 
 def test_an_order_of_many_devices_is_not_listed() -> None:
-    order = iota_order([1 << 20, 1 << 40], [1, 0])
+    order = canonical_order([1 << 20, 1 << 40], [1, 0])
     assert order.device_at((1 << 60) - 1) == (1 << 60) - 1
     assert order.device_at(1) == 1 << 40
     assert order.position_of(1 << 40) == 1
@@ -65,7 +65,7 @@ def test_an_order_of_many_devices_is_not_listed() -> None:
     )
 )
 def test_positions_and_devices_are_inverse(case: tuple[list[int], list[int]]) -> None:
-    order = iota_order(*case)
+    order = canonical_order(*case)
     listed = devices(order)
     assert sorted(listed) == list(range(order.size))
     assert [order.position_of(device) for device in listed] == list(range(order.size))

@@ -66,7 +66,7 @@ def underlined(text: str, error: DiagnosticError) -> str:
         # The mesh dialect
         ("<@mesh, [[0], [7]]>", "7", "axis 7 is not in the mesh"),
         ("<@mesh, [[0], [0]]>", "0", "axis 0 is used twice"),
-        ("<@mesh, [[0]], partial = max[1]>", "max", "expected 'sum'"),
+        ("<@mesh, [[0]], partial = product[1]>", "product", "expected 'sum', 'max' or 'min'"),
         (
             "mesh.sharding @mesh split_axes = [[0]] halo_sizes = [1, 1]",
             "halo_sizes",

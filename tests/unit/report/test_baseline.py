@@ -77,12 +77,12 @@ def test_figures_may_be_whole_numbers() -> None:
         ("{", "invalid JSON: Expecting property name enclosed in double quotes"),
         ("[]", 'not a report of sdy-opt: it has no "schema": "sdy-opt-report"'),
         ('{"schema": "sdy-opt-report"}', "not a report of this version of sdy-opt: its version is not 1"),
-        ('{"schema": "sdy-opt-report", "version": 1}', "a figure is missing: 'collectives'"),
-        (with_flops('"9"'), "'high' is not a number from 0 on"),
-        (with_flops("true"), "'high' is not a number from 0 on"),
-        (with_flops("-1"), "'high' is not a number from 0 on"),
-        (with_flops("Infinity"), "'high' is not a number from 0 on"),
-        (with_flops("NaN"), "'high' is not a number from 0 on"),
+        ('{"schema": "sdy-opt-report", "version": 1}', "'collectives' is missing"),
+        (with_flops('"9"'), "'high' must be a number, at least 0"),
+        (with_flops("true"), "'high' must be a number, at least 0"),
+        (with_flops("-1"), "'high' must be a number, at least 0"),
+        (with_flops("Infinity"), "'high' must be a number, at least 0"),
+        (with_flops("NaN"), "'high' must be a number, at least 0"),
     ],
 )
 def test_what_is_wrong_with_a_baseline(text: str, message: str) -> None:

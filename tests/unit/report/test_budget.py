@@ -99,9 +99,9 @@ def test_scalars() -> None:
         ('[[rules]]\nkind = "all_gather"', 1, "a rule needs max_bytes", None),
         ('[[rules]]\nmax_bytes = 1\n[[rules]]\nmax_bytes = "x"', 4, "'max_bytes' is not a quantity", None),
         ('[[rules]]\nmax_bytes = 1\nkind = "gather"', 3, "unknown kind 'gather'", None),
-        ('[[rules]]\nmax_bytes = 1\nunless = "a.py"', 3, "'unless' is a list of strings", None),
-        ("rules = 3", 1, "rules are an array of tables", "write [[rules]]"),
-        ("total = 3", 1, "'total' is a table", "write [total]"),
+        ('[[rules]]\nmax_bytes = 1\nunless = "a.py"', 3, "'unless' must be a list of strings", None),
+        ("rules = 3", 1, "'rules' must be an array of tables", "write [[rules]]"),
+        ("total = 3", 1, "'total' must be a table", "write [total]"),
         pytest.param("a = " + "[" * 100_000, 1, "invalid TOML: it is nested too deeply", None, id="deep"),
     ],
 )

@@ -6,6 +6,7 @@ from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.manual_axes import without_manual_axes
 from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.rule import factor_symbol
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding, fully_replicated, sharding_text
 from sdyopt.dialects.sdy.sharding_checks import sharding_problem
@@ -17,8 +18,13 @@ MESH = mesh([MeshAxis("x", 2), MeshAxis("y", 4), MeshAxis("z", 2)])
 NAME = SymbolRef("mesh")
 
 
-def sharding(*dims: DimensionSharding, **other: tuple[AxisRef, ...]) -> TensorSharding:
-    return TensorSharding(NAME, dims, **other)
+def sharding(
+    *dims: DimensionSharding,
+    replicated_axes: tuple[AxisRef, ...] = (),
+    unreduced_axes: tuple[AxisRef, ...] = (),
+    reduction: ReductionKind = ReductionKind.SUM,
+) -> TensorSharding:
+    return TensorSharding(NAME, dims, replicated_axes, unreduced_axes, reduction)
 
 
 def dim(*axes: AxisRef, is_closed: bool = True, priority: int | None = None) -> DimensionSharding:

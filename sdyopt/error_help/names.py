@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 from sdyopt.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, STRING_EXTENT
 from sdyopt.asm.symbol_names import symbol_text
-from sdyopt.explain.culprit import argument, attribute, attribute_name, first_of, result, text, within
-from sdyopt.explain.suggest import backticked, did_you_mean, listed
-from sdyopt.explain.table import Case, Explanation, explains
+from sdyopt.error_help.culprit import argument, attribute, attribute_name, first_of, result, text, within
+from sdyopt.error_help.suggest import backticked, did_you_mean, listed
+from sdyopt.error_help.table import Case, Explanation, explains
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.symbols import SymbolTableOp, nearest_symbol_table, symbol_name

@@ -2,6 +2,6 @@
 
 Diagnostics are worded and located as in MLIR, often at the start of a long operation. Before one is shown, an
 `Explainer` completes it: the excerpt underlines the axis, mesh, type, attribute or operand that is wrong, and
-`help:` suggests a fix. The message selects the explanation (`explain/table.py`). Nothing here is imported
+`help:` suggests a fix. The message selects the explanation (`error_help/table.py`). Nothing here is imported
 before there is a diagnostic to show.
 """

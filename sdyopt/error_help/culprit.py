@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sdyopt.explain.statement import Span, Statement
+from sdyopt.error_help.statement import Span, Statement
 
 Step = Callable[[Statement, Span], Span | None]
 

@@ -11,11 +11,11 @@ from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.ids import PARSE_ERROR
 from sdyopt.diagnostics.location import FileRange, Location, UnknownLoc, resolve_file_location
 from sdyopt.diagnostics.source import Source
-from sdyopt.explain import names, shapes, shardings, syntax
-from sdyopt.explain.culprit import Step, attribute, first_of, narrow, only
-from sdyopt.explain.op_offsets import OpOffsets
-from sdyopt.explain.statement import Statement
-from sdyopt.explain.table import EXPLANATIONS, Case, Explanation
+from sdyopt.error_help import names, shapes, shardings, syntax
+from sdyopt.error_help.culprit import Step, attribute, first_of, narrow, only
+from sdyopt.error_help.op_offsets import OpOffsets
+from sdyopt.error_help.statement import Statement
+from sdyopt.error_help.table import EXPLANATIONS, Case, Explanation
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 

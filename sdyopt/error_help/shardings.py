@@ -10,7 +10,7 @@ from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.explain.culprit import (
+from sdyopt.error_help.culprit import (
     Step,
     argument,
     attribute,
@@ -23,9 +23,9 @@ from sdyopt.explain.culprit import (
     text,
     within,
 )
-from sdyopt.explain.names import symbol_help
-from sdyopt.explain.suggest import counted, did_you_mean, listed, sentences
-from sdyopt.explain.table import Case, Explanation, explains
+from sdyopt.error_help.names import symbol_help
+from sdyopt.error_help.suggest import counted, did_you_mean, listed, sentences
+from sdyopt.error_help.table import Case, Explanation, explains
 from sdyopt.ir.operation import Op
 from sdyopt.ir.sub_elements import nested_attributes
 from sdyopt.ir.traits import FUNCTION

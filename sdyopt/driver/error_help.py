@@ -1,4 +1,4 @@
-"""Explains diagnostics. The layer `explain` is imported for the first diagnostic, not at start-up."""
+"""Explains diagnostics. The layer `error_help` is imported for the first diagnostic, not at start-up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.ir.dialect import DialectTable
 
 if TYPE_CHECKING:  # imported on use
-    from sdyopt.explain.explainer import Explainer
+    from sdyopt.error_help.explainer import Explainer
 
 
 class LazyExplainer:
@@ -26,7 +26,7 @@ class LazyExplainer:
         # An explanation that fails must not hide the error that it explains.
         with suppress(Exception):
             if self._explainer is None:
-                from sdyopt.explain.explainer import Explainer
+                from sdyopt.error_help.explainer import Explainer
 
                 self._explainer = Explainer(*self._arguments)
             self._explainer.complete(diagnostic)

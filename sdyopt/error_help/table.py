@@ -14,8 +14,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sdyopt.explain.culprit import Step
-from sdyopt.explain.statement import Statement
+from sdyopt.error_help.culprit import Step
+from sdyopt.error_help.statement import Statement
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 

@@ -6,8 +6,8 @@ import re
 from typing import NamedTuple
 
 from sdyopt.asm.lexical import BARE_ID, STRING_EXTENT
-from sdyopt.explain.suggest import did_you_mean
-from sdyopt.explain.table import Case, Explanation, explains
+from sdyopt.error_help.suggest import did_you_mean
+from sdyopt.error_help.table import Case, Explanation, explains
 from sdyopt.ir.floats import FLOAT_FORMATS
 
 _BRACE = re.compile(rf"{STRING_EXTENT}|//[^\r\n]*|[{{}}]")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from sdyopt.explain.culprit import (
+from sdyopt.error_help.culprit import (
     attribute,
     first_of,
     operand_type,
     result_type,
     trailing_types,
 )
-from sdyopt.explain.suggest import counted
-from sdyopt.explain.table import Case, Explanation, explains
+from sdyopt.error_help.suggest import counted
+from sdyopt.error_help.table import Case, Explanation, explains
 from sdyopt.ir.traits import FUNCTION
 
 

@@ -1,0 +1,1 @@
+"""Helpers of sdy-per-instruction-partitioning."""

@@ -1,0 +1,128 @@
+"""sdy-per-instruction-partitioning: partition single operations, in manual computations.
+
+Over `sdy.mesh @mesh = <["x"=2]>`,
+
+    %0 = stablehlo.sine %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+becomes
+    %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>]
+        manual_axes={"x"} (%b: tensor<4xf32>) {
+      %1 = stablehlo.sine %b : tensor<4xf32>
+      sdy.return %1 : tensor<4xf32>
+    } : (tensor<8xf32>) -> tensor<8xf32>
+
+To find out which operation is partitioned wrongly: each selected operation is partitioned alone, and the rest
+of the program is left to another partitioner, such as that of XLA. If the result is wrong with half of the
+operations selected, one of them is the culprit. `--bisect` automates a search of this kind.
+
+Candidates are the operations directly in functions with a sharded operand or result, except collectives,
+sharding constraints, manual computations and other operations that only carry shardings. They are numbered
+from 0, in the order of the program. `filter` selects some of them: `selectLow=3, selectHigh=7` by number,
+`dot, gather` by parts of their names. Without it, all are partitioned.
+
+An operation runs through `sdy-insert-explicit-reshards` in its full version,
+`sdy-resolve-permutation-factors`, `sdy-reshard-to-collectives`, `sdy-pad-for-divisibility` and
+`sdy-convert-global-to-local`. Operands whose shards are uneven are padded before the computation, and results
+are cut after it. Called functions are inlined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.dialects.sdy.ops import (
+    PropagationBarrierOp,
+    ShardingConstraintOp,
+    ShardingGroupOp,
+)
+from sdyopt.dialects.sdy.value_shardings import sharding_of
+from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import Value
+from sdyopt.pipeline import Pass, option
+from sdyopt.registry import register
+
+from ..exporting.drop_sharding_and_mesh import DropShardingAndMesh
+from ..exporting.insert_explicit_reshards import InsertExplicitReshards
+from ..exporting.reshard_to_collectives import ReshardToCollectives
+from .convert_global_to_local import ConvertGlobalToLocal
+from .instructions.instruction import InstructionPartitioner
+from .instructions.op_filter import parse_filter
+from .pad_for_divisibility import PadForDivisibility
+from .resolve_permutation_factors import ResolvePermutationFactors
+
+# They carry or move shardings, or are local already.
+_NO_CANDIDATES = (
+    CollectiveOp,
+    DataFlowEdgeOp,
+    ManualComputationOp,
+    PropagationBarrierOp,
+    ShardingConstraintOp,
+    ShardingGroupOp,
+)
+# Custom calls that are sharding constraints.
+_SHARDING_CALLS = ("Sharding", "mhlo.sharding")
+
+
+@register("sdy-per-instruction-partitioning")
+class PerInstructionPartitioning(Pass):
+    filter: str = option(
+        default="",
+        help="operations to partition: parts of names, selectLow=N, selectHigh=N, separated by commas; all "
+        "if empty",
+    )
+    enable_halo_exchange: bool = option(
+        default=True, help="keep windows, slices and padding sharded where they stay in their shards"
+    )
+    replica_count: int = option(default=1, help="number of replicas of the program")
+    partition_count: int = option(default=1, help="number of partitions of each replica")
+
+    def run(self, module: ModuleOp) -> bool:
+        rewriter = Rewriter()
+        selection = parse_filter(self.filter)
+        selected = [op for n, op in enumerate(_candidates(module)) if selection.selects(op.name, n)]
+        partitioner = InstructionPartitioner(self._passes(), module, rewriter)
+        for op in selected:
+            partitioner.partition(op)
+        return rewriter.changed
+
+    def _passes(self) -> list[Pass]:
+        replicas, partitions = self.replica_count, self.partition_count
+        return [
+            InsertExplicitReshards(enable_full_version=True),
+            ResolvePermutationFactors(
+                enable_halo_exchange=self.enable_halo_exchange,
+                replica_count=replicas,
+                partition_count=partitions,
+            ),
+            ReshardToCollectives(),
+            PadForDivisibility(),
+            ConvertGlobalToLocal(replica_count=replicas, partition_count=partitions),
+            DropShardingAndMesh(),
+        ]
+
+
+def _candidates(module: ModuleOp) -> Iterator[Op]:
+    """The operations directly in functions that can be partitioned by themselves."""
+    for function in module.functions:
+        assert isinstance(function, FuncOp)
+        for block in function.body.blocks:
+            yield from filter(_is_candidate, block.ops)
+
+
+def _is_candidate(op: Op) -> bool:
+    if op.is_terminator or isinstance(op, _NO_CANDIDATES):
+        return False
+    if isinstance(op, CustomCallOp) and op.call_target_name in _SHARDING_CALLS:
+        return False
+    return any(map(_is_sharded, (*op.operands, *op.results)))
+
+
+def _is_sharded(value: Value) -> bool:
+    sharding = sharding_of(value)
+    return sharding is not None and not sharding.is_fully_replicated

@@ -1,0 +1,146 @@
+"""The data of a sharding record: sites, steps, changes and their causes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.ir.operation import Op
+from sdyopt.record.copies import Means
+from sdyopt.record.recorder import Subject
+from sdyopt.sharding.propagation.propagated_axes import PropagatedAxis, propagated_axes
+from sdyopt.sharding.propagation.propagation_step import (
+    Shardings,
+    StepRefusals,
+    StepResult,
+    StepRunner,
+    Strategy,
+)
+
+
+@dataclass(eq=False)
+class Site:
+    """An operation in a run of propagation, with its rule and the subjects of its operands and results.
+
+    A subject is None for a value that cannot have a sharding. `runner` runs the steps of the site in the last
+    round, and `shardings` are those that a step uses at the fixed point; for an edge into or out of a manual
+    computation, all of them are those outside. `runner` is None if the site does not propagate in that round.
+    """
+
+    op: Op
+    op_name: str
+    rule: OpShardingRule
+    subjects: tuple[Subject | None, ...]
+    runner: StepRunner | None = None
+    shardings: Shardings = ()
+
+    @cached_property
+    def refusals(self) -> StepRefusals | None:
+        """The axes that do not propagate along this site at the fixed point."""
+        return None if self.runner is None else self.runner.refusals(self.rule, self.shardings)
+
+    @property
+    def operand_count(self) -> int:
+        """The number of operands; the other subjects are those of results."""
+        return len(self.rule.operands)
+
+
+@dataclass(eq=False)
+class Step:
+    """A propagation step with updates. `round` is the position by op priority, 0 for a round of its own."""
+
+    number: int
+    site: Site
+    runner: StepRunner
+    shardings: Shardings
+    priority: int
+    round: int
+    strategy: Strategy
+
+    @cached_property
+    def result(self) -> StepResult:
+        """The projections before and after the step."""
+        result = self.runner.run(self.site.rule, self.shardings)
+        assert result is not None
+        return result
+
+    @cached_property
+    def propagated(self) -> list[PropagatedAxis]:
+        """The axes that the step adds, with the operands and results between which it propagates them."""
+        return list(propagated_axes(self.site.rule, self.result))
+
+    @cached_property
+    def refusals(self) -> StepRefusals:
+        """The axes that the step does not propagate."""
+        return self.runner.refusals(self.site.rule, self.shardings)
+
+
+@dataclass(eq=False)
+class Copied:
+    """A pass before propagation copied the annotation on an operation."""
+
+    number: int
+    op: Op
+    means: Means
+    sharding: TensorSharding
+
+
+@dataclass(eq=False)
+class Restored:
+    """The dimension shardings of a user priority were restored."""
+
+    number: int
+    priority: int
+
+
+Cause = Step | Restored
+
+
+class Change(NamedTuple):
+    """A new sharding of a subject.
+
+    `position` is that of the subject among the operands and results of a step; None for a member of the
+    sharding group of one of them, or if the cause is not a step.
+    """
+
+    subject: Subject
+    before: TensorSharding | None
+    after: TensorSharding
+    cause: Cause
+    position: int | None = None
+
+
+@dataclass(eq=False)
+class Run:
+    """One run of a propagation pass.
+
+    `initial` are the shardings that it found, `final` those that it left, `without_site` the operations along
+    which nothing propagates.
+    """
+
+    sites: list[Site] = field(default_factory=list)
+    without_site: list[Op] = field(default_factory=list)
+    initial: dict[Subject, TensorSharding | None] = field(default_factory=dict)
+    final: dict[Subject, TensorSharding | None] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+
+    @cached_property
+    def history(self) -> dict[Subject, list[Change]]:
+        """The changes of each subject, in order."""
+        history: dict[Subject, list[Change]] = {}
+        for change in self.changes:
+            history.setdefault(change.subject, []).append(change)
+        return history
+
+    @cached_property
+    def sites_of(self) -> dict[Subject, list[Site]]:
+        """The sites that have a subject among their operands and results, in program order."""
+        sites: dict[Subject, list[Site]] = {}
+        for site in self.sites:
+            for subject in dict.fromkeys(site.subjects):
+                if subject is not None:
+                    sites.setdefault(subject, []).append(site)
+        return sites

@@ -1,0 +1,81 @@
+"""Records a run of a propagation pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.ir.operation import Op
+from sdyopt.record.model import Cause, Change, Restored, Run, Site, Step
+from sdyopt.record.recorder import StepSite, Subject
+from sdyopt.sharding.propagation.propagation_step import Shardings, StepRunner, Strategy
+
+
+class ModelRecorder:
+    """Fills a run. `numbers` continues the sequence of the record. Implements `RunRecorder`."""
+
+    def __init__(self, run: Run, numbers: Iterator[int]) -> None:
+        self._run = run
+        self._numbers = numbers
+        # By slot; slot 0 is that of values without a sharding.
+        self._subjects: list[Subject | None] = [None]
+        self._sites: dict[StepSite, Site] = {}
+        self._positions: dict[int, int] = {}
+        self._priority = 0
+        self._round = 0
+        self._strategy = Strategy.BASIC
+        self._cause: Cause = Restored(next(numbers), 0)
+
+    def start_priority(self, priority: int) -> None:
+        """The changes that follow restore dimension shardings."""
+        self._priority = priority
+        self._cause = Restored(next(self._numbers), priority)
+        self._positions = {}
+
+    def start_round(self, number: int, strategy: Strategy) -> None:
+        """The steps that follow are in this round."""
+        self._round, self._strategy = number, strategy
+
+    def record(self, site: StepSite, runner: StepRunner, shardings: Shardings) -> None:
+        """The changes that follow are due to this step."""
+        self._cause = Step(
+            next(self._numbers),
+            self._site(site),
+            runner,
+            shardings,
+            self._priority,
+            self._round,
+            self._strategy,
+        )
+        self._positions = {slot: position for position, slot in reversed([*enumerate(site.slots)])}
+
+    def added(self, slot: int, subject: Subject, sharding: TensorSharding | None) -> None:
+        """Propagation reads a sharding for the first time."""
+        assert slot == len(self._subjects)
+        self._subjects.append(subject)
+        self._run.initial[subject] = self._run.final[subject] = sharding
+
+    def changed(self, slot: int, old: TensorSharding | None, new: TensorSharding) -> None:
+        """Records a change, unless it only adds an empty sharding."""
+        subject = self._subjects[slot]
+        assert subject is not None
+        self._run.final[subject] = new
+        self._run.changes.append(Change(subject, old, new, self._cause, self._positions.get(slot)))
+
+    def finish(
+        self, sites: Sequence[tuple[StepSite, StepRunner | None, Shardings]], without_site: Sequence[Op]
+    ) -> None:
+        """Records how each site propagates at the fixed point."""
+        for step_site, runner, shardings in sites:
+            site = self._site(step_site)
+            site.runner, site.shardings = runner, shardings
+        self._run.without_site += without_site
+        self._sites.clear()
+
+    def _site(self, site: StepSite) -> Site:
+        known = self._sites.get(site)
+        if known is None:
+            subjects = tuple([self._subjects[slot] for slot in site.slots])
+            known = self._sites[site] = Site(site.op, site.op.signature.name, site.rule, subjects)
+            self._run.sites.append(known)
+        return known

@@ -1,0 +1,67 @@
+"""The sharding record: what happened to shardings while passes ran, in order.
+
+    record = ShardingRecord()
+    with record.active():
+        run_pipeline(…)
+    run = record.runs[-1]
+    run.history[subject]        # how the sharding of a value came about: its changes, each with the cause
+    run.sites_of[subject]       # along which operations the value could get more axes
+    site.refusals               # which axes do not propagate along an operation at the fixed point, and why
+
+A *subject* is what has a sharding of its own: a value, or a result of a function signature. A *run* is one
+run of a propagation pass. A *site* is an operation in a run, with its sharding rule and the subjects of its
+operands and results. A *step* propagates along a site and *changes* subjects. Each change has a *cause*: a
+step, or a user priority that restores dimension shardings. Passes before propagation copy annotations to
+values; `copies` has them by value. All causes are numbered in one sequence.
+
+A step is a pure function of its kind, its rule and the shardings of operands and results. So the record keeps
+only these, and the code that decided runs again if someone asks which axes it moved or refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import count
+
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.value_shardings import shardable_value
+from sdyopt.ir.edit_log import tracking_values
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import Value
+from sdyopt.record.copies import Means, recording_copies
+from sdyopt.record.model import Copied, Run
+from sdyopt.record.recorder import Subject, recording_propagation
+from sdyopt.record.run_recorder import ModelRecorder
+from sdyopt.record.values import TrackedValues
+
+
+class ShardingRecord:
+    """Records the passes that run while it is active. `values` tracks values that passes replace or copy."""
+
+    def __init__(self) -> None:
+        self.runs: list[Run] = []
+        self.copies: dict[Subject, list[Copied]] = {}
+        self.values = TrackedValues()
+        self._numbers = count(1)
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Records in the `with` block."""
+        with ExitStack() as stack:
+            stack.enter_context(recording_propagation(self))
+            stack.enter_context(recording_copies(self))
+            stack.enter_context(tracking_values(self.values))
+            yield
+
+    def start_run(self) -> ModelRecorder:
+        """Implements `Recorder`."""
+        self.runs.append(Run())
+        return ModelRecorder(self.runs[-1], self._numbers)
+
+    def copied(self, op: Op, target: Value, sharding: TensorSharding, means: Means) -> None:
+        """Implements `CopyRecorder`."""
+        subject = shardable_value(target)
+        if subject is not None:
+            copied = Copied(next(self._numbers), op, means, sharding)
+            self.copies.setdefault(subject, []).append(copied)

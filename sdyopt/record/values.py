@@ -1,0 +1,42 @@
+"""What becomes of the values of a program while passes replace and copy them."""
+
+from __future__ import annotations
+
+from sdyopt.ir.value import Value
+
+
+class TrackedValues:
+    """Which values replace others and which are copies. Implements `ValueTracker`."""
+
+    def __init__(self) -> None:
+        self._successor: dict[Value, Value] = {}
+        self._original: dict[Value, Value] = {}
+
+    def replaced(self, old: Value, new: Value) -> None:
+        """`new` takes the place of `old`."""
+        if old is not new:
+            self._successor[old] = new
+
+    def copied(self, original: Value, copy: Value) -> None:
+        """`copy` is a copy of `original`."""
+        if original is not copy:
+            self._original.setdefault(copy, original)
+
+    def originals(self, value: Value) -> list[Value]:
+        """The value and what it is a copy of, directly or indirectly."""
+        found = [value]
+        while (original := self._original.get(found[-1])) is not None and original not in found:
+            found.append(original)
+        return found
+
+    def successors(self, value: Value) -> list[Value]:
+        """The value and what has replaced it, one after the other."""
+        found = [value]
+        while (successor := self._successor.get(found[-1])) is not None and successor not in found:
+            found.append(successor)
+        return found
+
+    @property
+    def replacements(self) -> dict[Value, Value]:
+        """The value that took the place of each replaced one."""
+        return self._successor

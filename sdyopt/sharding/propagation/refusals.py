@@ -1,0 +1,129 @@
+"""Refusals: the axes that a propagation step does not propagate, each with the reason.
+
+The strategies report a refusal where they decide it, to the trace of their input. A step has a trace only if
+someone asks for its refusals, after propagation; see `StepRunner.refusals`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.sharding.axis_lists import Axes
+from sdyopt.sharding.sharding_projection import TensorProjection
+
+
+class Reason(Enum):
+    """Why a factor of a tensor does not get an axis that the factor has in another tensor."""
+
+    # --- Of the step as a whole ---
+    MESHES = "the operands and results have shardings on different meshes"
+    MAXIMAL_MESH = "the mesh is one device"
+    RANK = "the sharding has another rank than the tensor"
+    # --- Of the factor ---
+    BLOCKED = "the rule blocks propagation along the factor"
+    DIRECTION = "the factor does not propagate in this direction"
+    OTHER_AXES = "another tensor is sharded along other axes in this factor"
+    # --- Of the factor in one tensor ---
+    CLOSED = "the dimension is closed"
+    REPLICATED = "the tensor is explicitly replicated along the axis"
+    UNREDUCED = "the tensor is unreduced along the axis"
+    OTHER_FACTOR = "another factor of the tensor uses the axis"
+    NOT_DIVISIBLE = "the axis does not divide the factor"
+    OVERFLOW = "axes beyond the size of the factor shard no factor"
+    RESULTS = "operands of an elementwise operation take only axes that its results have"
+    CONSERVATIVE = "sub-axes do not propagate in conservative propagation"
+    MAJOR_FACTOR = "a more major factor of the dimension is not fully sharded"
+
+
+class Refusal(NamedTuple):
+    """Axes that a factor does not get.
+
+    `axes`: major to minor; those after the first are refused because the first is. `target`: the tensor that
+    does not get them, by index among operands and results; None if no tensor does. `culprit`: the tensor that
+    the reason is about, and in it `other_factor` and the `conflicting` axes, where the reason has them.
+    """
+
+    reason: Reason
+    factor: int
+    axes: Axes
+    target: int | None = None
+    culprit: int | None = None
+    conflicting: Axes = ()
+    other_factor: int | None = None
+
+
+class Report(Protocol):
+    """Receives why an axis, or part of it, is not allowed in a tensor."""
+
+    def __call__(
+        self,
+        reason: Reason,
+        axis: AxisRef,
+        tensor: TensorProjection,
+        conflicting: Axes = (),
+        other_factor: int | None = None,
+    ) -> None: ...
+
+
+def ignore(
+    reason: Reason,
+    axis: AxisRef,
+    tensor: TensorProjection,
+    conflicting: Axes = (),
+    other_factor: int | None = None,
+) -> None:
+    """The `Report` of steps without a trace."""
+
+
+class StepTrace:
+    """Collects the refusals of one step. `tensors` are its projections, which the strategy updates."""
+
+    def __init__(self, tensors: Sequence[TensorProjection]) -> None:
+        self.refusals: list[Refusal] = []
+        # The factors in the order in which each tensor takes axes; set by the aggressive strategy.
+        self.preference: Sequence[int] = ()
+        self._tensors = tensors
+        # The conflicts reported for the list of axes that is being truncated.
+        self._conflicts: list[tuple[Reason, TensorProjection, Axes, int | None]] = []
+
+    def conflict(
+        self,
+        reason: Reason,
+        axis: AxisRef,
+        tensor: TensorProjection,
+        conflicting: Axes = (),
+        other_factor: int | None = None,
+    ) -> None:
+        """Implements `Report`."""
+        self._conflicts.append((reason, tensor, conflicting, other_factor))
+
+    def truncated(self, factor: int, axes: Axes, target: TensorProjection | None = None) -> None:
+        """Refuses axes because of the conflicts reported since the last call."""
+        for reason, tensor, conflicting, other_factor in self._conflicts:
+            self.refuse(reason, factor, axes, target, tensor, conflicting, other_factor)
+        self._conflicts.clear()
+
+    def refuse(
+        self,
+        reason: Reason,
+        factor: int,
+        axes: Axes,
+        target: TensorProjection | None = None,
+        culprit: TensorProjection | None = None,
+        conflicting: Axes = (),
+        other_factor: int | None = None,
+    ) -> None:
+        """Records a refusal."""
+        if axes:
+            indices = self._index(target), self._index(culprit)
+            refusal = Refusal(reason, factor, axes, *indices, conflicting, other_factor)
+            if refusal not in self.refusals:
+                self.refusals.append(refusal)
+
+    def _index(self, tensor: TensorProjection | None) -> int | None:
+        if tensor is None:
+            return None
+        return next(index for index, each in enumerate(self._tensors) if each is tensor)

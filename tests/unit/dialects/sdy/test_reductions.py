@@ -1,0 +1,37 @@
+"""Shardings carry the kind of reduction along their unreduced axes, and drop it with the last of them."""
+
+from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.dialects.sdy.manual_axes import without_manual_axes
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text
+from sdyopt.ir.attribute import SymbolRef
+
+X, Y = AxisRef("x"), AxisRef("y")
+MAX = TensorSharding(SymbolRef("mesh"), (DimensionSharding(),), (), (X, Y), ReductionKind.MAX)
+
+
+def test_the_kind_is_printed_before_the_axes() -> None:
+    assert sharding_text(MAX) == '<@mesh, [{}], unreduced=max{"x", "y"}>'
+
+
+def test_changes_of_other_fields_keep_the_kind() -> None:
+    assert MAX.with_mesh(SymbolRef("other")).reduction is ReductionKind.MAX
+    assert MAX.with_dims([DimensionSharding((), False)]).closed() is MAX
+    assert MAX.with_replicated_axes(()) is MAX
+
+
+def test_fewer_axes_keep_the_kind_and_no_axes_have_none() -> None:
+    assert MAX.with_unreduced_axes((Y,)).reduction is ReductionKind.MAX
+    assert MAX.with_unreduced_axes(()) is TensorSharding(SymbolRef("mesh"), (DimensionSharding(),))
+
+
+def test_axes_may_get_another_kind() -> None:
+    assert sharding_text(MAX.with_unreduced_axes((X,), ReductionKind.MIN)) == (
+        '<@mesh, [{}], unreduced=min{"x"}>'
+    )
+
+
+def test_a_manual_axis_is_reduced_outside_the_body() -> None:
+    assert sharding_text(without_manual_axes(MAX, ManualAxes(("x",)))) == '<@mesh, [{}], unreduced=max{"y"}>'
+    assert sharding_text(without_manual_axes(MAX, ManualAxes(("x", "y")))) == "<@mesh, [{}]>"

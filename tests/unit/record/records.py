@@ -1,0 +1,19 @@
+"""Programs for the tests of the sharding record: parsed, propagated and recorded."""
+
+from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.diagnostics.source import Source
+from sdyopt.driver.dialect_tables import dialect_table
+from sdyopt.ir.operation import Op
+from sdyopt.pipeline.run import run_pipeline
+from sdyopt.pipeline.text import parse_passes
+from sdyopt.record.sharding_record import ShardingRecord
+from sdyopt.registry import lookup
+
+
+def recorded(text: str, passes: str = "sdy-propagation-pipeline") -> tuple[Op, ShardingRecord]:
+    """The program after some passes, and the record of what they did to its shardings."""
+    module, _ = parse_module(Source("program.mlir", text), dialect_table(), ParseOptions())
+    record = ShardingRecord()
+    with record.active():
+        assert run_pipeline(parse_passes(passes, lookup), module)
+    return module, record
