@@ -235,8 +235,8 @@ _ALL = (
     Flag(
         "lint",
         LINT,
-        "report what the sharding of the program wastes, instead of printing it; with RULES only these, or all "
-        "others for -RULE",
+        "report what the sharding of the program wastes instead of printing it: by all rules, by RULES, or "
+        "by all but -RULES",
         "RULES",
         implied="all",
         is_list=True,
@@ -244,8 +244,8 @@ _ALL = (
     Flag(
         "lint-config",
         LINT,
-        "read the settings of --lint from this TOML file (default: the next sdy-lint.toml, or pyproject.toml with "
-        "[tool.sdy-lint], in the folder of the input and those around it; - for none)",
+        "read the settings of --lint from this TOML file, or from none for - (default: sdy-lint.toml or "
+        "pyproject.toml in the folder of the input or the next one around it)",
         "FILE",
     ),
     Flag(
@@ -268,9 +268,7 @@ _ALL = (
     _switch("help", INFORMATION, "print help on the most common flags"),
     _switch("help-hidden", INFORMATION, "print help on all flags, passes and options"),
     Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),
-    Flag(
-        "help-lint", INFORMATION, "print the page of a lint rule; without RULE, list all", "RULE", implied=""
-    ),
+    Flag("help-lint", INFORMATION, "print the page of a lint rule, or list all rules", "RULE", implied=""),
     _choice(
         "list-passes",
         INFORMATION,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from sdyopt.cli.files import STDIN
@@ -16,7 +15,7 @@ def find_config(input: str) -> str | None:
 
     A `pyproject.toml` counts if it has the table of the tool.
     """
-    folder = Path(os.getcwd()) if input == STDIN else Path(os.path.abspath(native_path(input).parent))
+    folder = Path.cwd() if input == STDIN else native_path(input).parent.absolute()
     for each in (folder, *folder.parents):
         if (each / FILE).is_file():
             return _relative(each / FILE)
@@ -34,5 +33,5 @@ def _has_table(path: Path) -> bool:
 
 def _relative(path: Path) -> str:
     """A path as people write it: relative if it is below the current folder."""
-    current = Path(os.getcwd())
+    current = Path.cwd()
     return from_native(str(path.relative_to(current) if path.is_relative_to(current) else path))

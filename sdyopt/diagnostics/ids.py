@@ -123,6 +123,12 @@ def operation_name(diagnostic: Diagnostic) -> str:
     return operation.signature.name if operation is not None and operation.name else ""
 
 
+def lint_rule(id: str) -> str:
+    """The rule of a finding; empty for any other diagnostic."""
+    stem, _, rule = id.partition("/")
+    return rule if stem == LINT else ""
+
+
 def summary(id: str) -> str:
     """What a diagnostic with this id reports."""
     return SUMMARIES[id.partition("/")[0]]

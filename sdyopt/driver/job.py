@@ -49,8 +49,8 @@ class ReportOptions:
 class LintOptions:
     """Options of `--lint`: the rules as they are given, and a configuration file as (name, text), if any.
 
-    `select` is empty without `--lint`, and ("all",) for the rules of the configuration. `fail_on` is "" unless it
-    is given.
+    `select` is empty without `--lint`, and ("all",) for the rules of the configuration. `fail_on` is "" if it
+    is not given.
     """
 
     select: tuple[str, ...] = ()

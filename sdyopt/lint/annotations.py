@@ -9,7 +9,7 @@ from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.explain.culprit import Step, argument, attribute, result
+from sdyopt.error_help.culprit import Step, argument, attribute, result
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import Type
 

@@ -44,7 +44,9 @@ def read_comments(source: Source) -> Comments:
     for comment in _COMMENT.finditer(source.text):
         match = _ALLOW.match(comment["what"])
         if match is None:
-            found.problems.append(_problem(source, comment.start("what"), "no rules are allowed", _HELP))
+            found.problems.append(
+                _problem(source, comment.start("what"), "this comment allows no rules", _HELP)
+            )
             continue
         ids = set(_known_ids(source, comment.start("what") + match.start("ids"), match["ids"], found))
         if match["scope"] == "allow-file":

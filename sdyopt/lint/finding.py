@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from sdyopt.explain.culprit import Step
+from sdyopt.error_help.culprit import Step
 from sdyopt.ir.operation import Op
 
 

@@ -11,7 +11,7 @@ from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import LINT
 from sdyopt.diagnostics.source import Source
-from sdyopt.explain.explainer import Explainer
+from sdyopt.error_help.explainer import Explainer
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.lint.comments import Comments, read_comments

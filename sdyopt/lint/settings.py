@@ -24,7 +24,7 @@ from fractions import Fraction
 from typing import Any
 
 from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.diagnostics.usage import UsageError, nearest
+from sdyopt.diagnostics.usage import UsageError, nearest, nearest_or_all
 from sdyopt.lint.rule import Rule
 from sdyopt.lint.rule_table import all_rules, rule_ids
 from sdyopt.report.quantities import parse_quantity
@@ -105,10 +105,14 @@ class _Reader:
         found.selected = tuple(
             id for id in rule_ids() if (ALL in chosen or id in chosen) and id not in dropped
         )
-        found.fail_on = self._choice(values.get("fail_on", found.fail_on), "", "fail_on", FAIL_ON)
+        found.fail_on = self._choice(
+            values.get("fail_on", found.fail_on), "a severity or 'never'", "", "fail_on", FAIL_ON
+        )
         for id, value in self._table("severity").items():
             self._check([id], rule_ids(), f"{self._prefix}severity")
-            found.severities[id] = SEVERITIES[self._choice(value, "severity", id, tuple(SEVERITIES))]
+            found.severities[id] = SEVERITIES[
+                self._choice(value, "a severity", "severity", id, tuple(SEVERITIES))
+            ]
         for id in self._table("limits"):
             self._check([id], rule_ids(), f"{self._prefix}limits")
             self._read_limits(id, found)
@@ -121,7 +125,7 @@ class _Reader:
         limits = next(rule for rule in all_rules() if rule.id == id).limits
         values = self._table("limits")[id]
         if not isinstance(values, dict):
-            error = self._file.error(f"'{id}' is a table", f"{self._prefix}limits", id)
+            error = self._file.error(f"'{id}' is not a table", f"{self._prefix}limits", id)
             raise error.help(f"write [{table}]")
         self._check(list(values), tuple(limits), table)
         for name, value in values.items():
@@ -131,13 +135,13 @@ class _Reader:
         found = self._values.get(name, {})
         if not isinstance(found, dict):
             where = (self._prefix.rstrip("."), name)
-            raise self._file.error(f"'{name}' is a table", *where).help(f"write [{self._prefix}{name}]")
+            raise self._file.error(f"'{name}' is not a table", *where).help(f"write [{self._prefix}{name}]")
         return found
 
     def _ids(self, value: object, table: str, key: str, known: tuple[str, ...]) -> tuple[str, ...]:
         where = f"{self._prefix}{table}".rstrip(".")
         if not isinstance(value, list) or not all(isinstance(id, str) for id in value):
-            error = self._file.error(f"'{key}' is a list of lint rules", where, key)
+            error = self._file.error(f"'{key}' is not a list of lint rules", where, key)
             raise error.help(f'write {_key(key)} = ["{rule_ids()[0]}"]')
         for id in value:
             if id not in known:
@@ -145,11 +149,11 @@ class _Reader:
                 raise self._file.error(f"unknown lint rule '{id}'", where, key).help(help)
         return tuple(value)
 
-    def _choice(self, value: object, table: str, key: str, choices: tuple[str, ...]) -> str:
+    def _choice(self, value: object, what: str, table: str, key: str, choices: tuple[str, ...]) -> str:
         if isinstance(value, str) and value in choices:
             return value
-        error = self._file.error(f"'{key}' is none of its values", f"{self._prefix}{table}".rstrip("."), key)
-        raise error.help(f"choose from {', '.join(choices)}")
+        error = self._file.error(f"'{key}' is not {what}", f"{self._prefix}{table}".rstrip("."), key)
+        raise error.help(nearest_or_all(str(value), choices))
 
     def _check(self, found: list[str], known: tuple[str, ...], table: str) -> None:
         self._file.check_keys(found, known, table)

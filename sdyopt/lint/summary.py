@@ -22,5 +22,7 @@ def summary_text(result: LintResult) -> str:
     if result.allowed:
         text += f", {result.allowed} allowed"
     if not result.is_complete:
-        text += "; a pass failed, so the rules on the program with collectives did not run"
+        text += "; a pass failed, so that the rules on the program with collectives did not run"
+    if total:
+        text += "; --help-lint=RULE explains a rule"
     return "\n".join([*lines, text]) + "\n"

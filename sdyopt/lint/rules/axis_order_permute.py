@@ -74,7 +74,9 @@ def _device_order(before: TensorSharding, after: TensorSharding, meshes: list[Me
     old, new = meshes
     assert old is not None and new is not None
     is_same = old.axes == new.axes and [dim.axes for dim in before.dims] == [dim.axes for dim in after.dims]
-    return f"@{before.mesh_name} and @{after.mesh_name} have other orders of devices" if is_same else ""
+    return (
+        f"the devices of @{before.mesh_name} and @{after.mesh_name} have different orders" if is_same else ""
+    )
 
 
 def _sort_key(axis: AxisRef) -> tuple[str, int, int]:

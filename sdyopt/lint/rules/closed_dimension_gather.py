@@ -12,21 +12,23 @@ program then sends less. Write `{?}`, or `P.UNCONSTRAINED`, unless the value mus
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.diagnostics.location import Location
 from sdyopt.dialects.sdy.collectives import AllGatherOp
+from sdyopt.dialects.sdy.mesh import MeshAxis
 from sdyopt.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.explain.culprit import brackets, item
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.error_help.culprit import brackets, item
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.lint.finding import Finding
 from sdyopt.lint.limits import MIN_WIRE_BYTES
-from sdyopt.lint.program import bytes_of_runs
+from sdyopt.lint.program import LintedProgram, bytes_of_runs
 from sdyopt.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.lint.trials import Edit, wire_bytes
+from sdyopt.report.tensor_bytes import bytes_of
 from sdyopt.report.units import bytes_text
 
 
@@ -37,50 +39,67 @@ class ClosedDimensionGather(Rule):
 
     def check(self, subject: Subject) -> Iterator[Finding]:
         trials = subject.trials
-        if trials.base is None:
+        if trials.base is None or not _gathers(subject.with_collectives, self.limit("min_bytes")):
             return
-        for op, dim in _candidates(subject, self)[: trials.count]:
-            saved = trials.saved_bytes(_opening(op, dim))
-            if saved and saved >= self.limit("min_bytes"):
-                total = wire_bytes(subject.with_collectives)
+        candidates = _candidates(trials.base)
+        # Most programs need a single trial: if all together save nothing, none of them does alone.
+        if not candidates or not self._is_worth(trials.saved_bytes(_opening(candidates))):
+            return
+        total = wire_bytes(subject.with_collectives)
+        for op, dim in candidates[: trials.count]:
+            saved = trials.saved_bytes(_opening([(op, dim)]))
+            if saved is not None and self._is_worth(saved):
                 yield Finding(
                     op,
-                    f"dimension {dim} of this constraint is closed, which forces a gather: if it is open, the "
-                    f"program sends {bytes_text(saved)} less of {bytes_text(total)}",
+                    f"dimension {dim} of this constraint is closed, which forces a gather: if it is "
+                    f"open, the program sends {bytes_text(saved)} less of {bytes_text(total)}",
                     "write `{?}` for the dimension (in JAX, `P.UNCONSTRAINED` instead of `None`)",
                     steps=(brackets("["), item(dim)),
                     cost=saved,
                 )
 
+    def _is_worth(self, saved: Fraction | None) -> bool:
+        return bool(saved) and saved is not None and saved >= self.limit("min_bytes")
 
-def _candidates(subject: Subject, rule: Rule) -> list[tuple[ShardingConstraintOp, int]]:
-    """Constraints with a gathered closed dimension, those of the largest gathers first."""
-    program, base = subject.with_collectives, subject.trials.base
-    assert base is not None
-    gathered: dict[tuple[Location, int], Fraction] = {}
-    for op, figures in program.collectives.items():
-        if isinstance(op, AllGatherOp):
-            for dim, axes in enumerate(op.gathering_axes):
-                if len(axes):
-                    key = (op.location, dim)
-                    gathered[key] = gathered.get(key, Fraction(0)) + bytes_of_runs(figures)
+
+def _gathers(program: LintedProgram, least: Fraction) -> bool:
+    """Whether a program gathers this many bytes."""
+    sizes = [bytes_of_runs(each) for op, each in program.collectives.items() if isinstance(op, AllGatherOp)]
+    return bool(sizes) and sum(sizes, Fraction(0)) >= least
+
+
+def _candidates(base: LintedProgram) -> list[tuple[ShardingConstraintOp, int]]:
+    """The closed dimensions of constraints that another axis divides, those of the largest values first."""
     found = []
     for op in base.module.walk():
-        if isinstance(op, ShardingConstraintOp):
-            for dim, sharding in enumerate(op.sharding.dims):
-                cost = gathered.get((op.location, dim), Fraction(0))
-                if sharding.is_closed and cost and cost >= rule.limit("min_bytes"):
-                    found.append((cost, op, dim))
+        if not isinstance(op, ShardingConstraintOp):
+            continue
+        shape = base.shapes.shape_of(op.input.type, op.sharding)
+        spare = _spare_axes(op.sharding, base)
+        size = bytes_of(op.input.type, shape) or 0
+        for dim, sharding in enumerate(op.sharding.dims):
+            if sharding.is_closed and shape and any(shape[dim] % axis.size == 0 for axis in spare):
+                found.append((size, op, dim))
     return [(op, dim) for _, op, dim in sorted(found, key=lambda each: -each[0])]
 
 
-def _opening(op: ShardingConstraintOp, dim: int) -> Edit:
-    """Opens a dimension of a constraint."""
-    dims = list(op.sharding.dims)
-    dims[dim] = dims[dim].opened()
-    opened = op.sharding.with_dims(dims)
+def _spare_axes(sharding: TensorSharding, base: LintedProgram) -> list[MeshAxis]:
+    """The axes of the mesh that a sharding does not name."""
+    mesh = base.shapes.mesh(sharding.mesh_or_ref)
+    named = {axis.name for axis in sharding.axis_refs}
+    return [axis for axis in (mesh.axes if mesh else ()) if axis.size > 1 and axis.name not in named]
+
+
+def _opening(dimensions: Sequence[tuple[ShardingConstraintOp, int]]) -> Edit:
+    """Opens dimensions of constraints."""
+    opened: dict[ShardingConstraintOp, TensorSharding] = {}
+    for op, dim in dimensions:
+        sharding = opened.get(op, op.sharding)
+        dims = [each.opened() if dim == number else each for number, each in enumerate(sharding.dims)]
+        opened[op] = sharding.with_dims(dims)
 
     def edit(twins: Mapping[Op, Op], rewriter: Rewriter) -> None:
-        rewriter.set_attribute(twins[op], "sharding", opened)
+        for op, sharding in opened.items():
+            rewriter.set_attribute(twins[op], "sharding", sharding)
 
     return edit

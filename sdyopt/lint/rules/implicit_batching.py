@@ -2,11 +2,11 @@
 
     %row = stablehlo.iota dim = 0 : tensor<64x8x1xi32>
     %at = stablehlo.concatenate %row, %column, dim = 2 : (…) -> tensor<64x8x2xi32>
-    %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], …>
+    %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = […]>
 
 Row i of the operand is indexed by row i of the indices only, but the operation does not say so: the row
-number is one of its indices. Propagation therefore cannot shard operand and indices along the rows
-together, and the operand is gathered.
+number is one of its indices. Propagation therefore cannot shard operand, indices and result along the rows
+together: indices are gathered, and partial results reduced.
 
 The rule runs `sdy-explicit-gather-scatter-batching` on a copy of the program, partitions it, and reports
 the operations that the pass changes if the program then sends less. Run this pass first, or write batching

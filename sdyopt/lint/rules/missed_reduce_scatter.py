@@ -106,7 +106,7 @@ def _common_axes(op: AllReduceOp, slices: list[AllSliceOp]) -> list[AxisRef]:
 
 
 def _share(op: AllReduceOp, axes: list[AxisRef]) -> Fraction:
-    """The wire bytes of a reduce_scatter and of an all_reduce of the slices, as a share of those of the op."""
+    """The wire bytes of a reduce_scatter and an all_reduce of the slices, as a share of those of `op`."""
     mesh = op.mesh
     rest = [axis for axis in op.reduction_axes if axis not in axes]
     whole, scatter, remaining = ring(op.reduction_axes, mesh, 2), ring(axes, mesh, 1), ring(rest, mesh, 2)

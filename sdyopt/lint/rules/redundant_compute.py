@@ -19,8 +19,8 @@ from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import DYNAMIC
 from sdyopt.lint.finding import Finding
-from sdyopt.lint.program import LintedProgram
 from sdyopt.lint.limits import MIN_FLOPS
+from sdyopt.lint.program import LintedProgram
 from sdyopt.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.report.figures import Product
 from sdyopt.report.units import flops_text, share_text

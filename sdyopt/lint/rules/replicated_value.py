@@ -20,12 +20,12 @@ from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.explain.culprit import Step, argument
+from sdyopt.error_help.culprit import Step, argument
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 from sdyopt.lint.finding import Finding
-from sdyopt.lint.program import LintedProgram, has_sharding_rule
 from sdyopt.lint.limits import MIN_VALUE_BYTES
+from sdyopt.lint.program import LintedProgram, has_sharding_rule
 from sdyopt.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.report.product_collectives import COLLECTIVES
 from sdyopt.report.units import bytes_text

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.explain.culprit import text
+from sdyopt.error_help.culprit import text
 from sdyopt.ir.value import Value
 from sdyopt.lint.finding import Finding
 from sdyopt.lint.limits import MIN_WIRE_BYTES

@@ -24,9 +24,9 @@ from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.ir.value import OpResult, Value
 from sdyopt.lint.finding import Finding, Note
 from sdyopt.lint.limits import MIN_WIRE_BYTES
-from sdyopt.lint.program import LintedProgram, bytes_of_runs
+from sdyopt.lint.program import LintedProgram, bytes_of_runs, place_of
 from sdyopt.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.report.causes import dims_text, last_of_chain, op_text, producer
+from sdyopt.report.causes import dims_text, last_of_chain, producer
 from sdyopt.report.constants import constant_of
 from sdyopt.report.units import bytes_text
 from sdyopt.sharding.elementwise import is_elementwise
@@ -69,9 +69,16 @@ def _finding(op: CollectiveOp, last: CollectiveOp, cost: Fraction, program: Lint
         f"elementwise operations between: {bytes_text(cost)} on the wire",
         f"run the operations with the sharding {dims_text(old, rank)}: look for a constraint to "
         f"{dims_text(new, rank)}",
-        (Note(f"resharded back for this use of {op_text(last.operand_at(0).defining_op or last)}", last),),
+        (_note(last),),
         cost=cost,
     )
+
+
+def _note(last: CollectiveOp) -> Note:
+    """Where the value is resharded back: at its use, or at its definition if it is only returned."""
+    if place_of(last) is not last:
+        return Note("the value is resharded back for this operation", last)
+    return Note("the value is resharded back here", last)
 
 
 def _continues_chain(op: CollectiveOp) -> bool:

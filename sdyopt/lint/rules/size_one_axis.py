@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.explain.culprit import text
+from sdyopt.error_help.culprit import text
 from sdyopt.lint.finding import Finding
 from sdyopt.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.lint.sharding_uses import shardings_in

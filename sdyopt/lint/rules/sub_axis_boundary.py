@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
-from sdyopt.explain.culprit import text
+from sdyopt.error_help.culprit import text
 from sdyopt.lint.annotations import boundary_annotations
 from sdyopt.lint.finding import Finding
 from sdyopt.lint.rule import Looks, Rule, Subject, rule

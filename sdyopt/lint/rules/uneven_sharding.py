@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding
-from sdyopt.explain.culprit import brackets, item
+from sdyopt.error_help.culprit import brackets, item
 from sdyopt.ir.types import DYNAMIC, RankedShapedType
 from sdyopt.lint.annotations import Annotation, boundary_annotations, constraints
 from sdyopt.lint.finding import Finding

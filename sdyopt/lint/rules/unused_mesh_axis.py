@@ -17,7 +17,7 @@ from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.explain.culprit import text
+from sdyopt.error_help.culprit import text
 from sdyopt.lint.finding import Finding
 from sdyopt.lint.program import LintedProgram
 from sdyopt.lint.rule import Looks, Rule, Subject, rule
