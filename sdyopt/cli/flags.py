@@ -22,7 +22,8 @@ class Flag(NamedTuple):
 
     `implied` is the value of a flag that is given without one; a value must then follow after `=`, so that
     a file name after the flag is not taken for its value. `kind` is the type of the value. `is_list`: values
-    are separated by commas, and the flag may be repeated. `is_signed`: a number may be negative.
+    are separated by commas, and the flag may be repeated. `repeats`: the flag may be repeated, but its values
+    may contain commas. `is_signed`: a number may be negative.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Flag(NamedTuple):
     choices: tuple[str, ...] = ()
     is_list: bool = False
     is_signed: bool = False
+    repeats: bool = False
 
 
 def _switch(name: str, group: str, help: str, default: bool = False) -> Flag:
@@ -254,6 +256,14 @@ _ALL = (
         "exit with 1 for findings of this severity and of more severe ones (default: error)",
         "error|warning|remark|never",
         choices=("error", "warning", "remark", "never"),
+    ),
+    Flag(
+        "explain",
+        SHARDINGS,
+        "explain why a value is sharded as it is, such as '@main %3' or '@main result 0', all values of a "
+        "line, such as train.py:12, or a collective of the report, such as '#3'",
+        "WHAT",
+        repeats=True,
     ),
     Flag(
         "show-sharding",

@@ -114,6 +114,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         warnings=tuple(flag_warnings(arguments)),
         report_options=_report_options(arguments),
         lint_options=_lint_options(arguments),
+        questions=tuple(arguments["explain"]),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
         local_reproducer=_local_reproducer(arguments),

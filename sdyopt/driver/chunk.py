@@ -47,7 +47,8 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
-if TYPE_CHECKING:  # imported only for --lint
+if TYPE_CHECKING:  # imported only with questions and for --lint
+    from sdyopt.driver.answering import Answering
     from sdyopt.driver.linting import ChunkLint
 
 
@@ -83,6 +84,8 @@ class ChunkRun:
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
         self.pipeline = job.pipeline
+        # The answers to the questions of the job.
+        self.answers = ""
         # The flags of the passes that ran; collected only if passes dump the IR.
         self.ran: set[str] = set()
 
@@ -95,6 +98,7 @@ class ChunkRun:
         job = self._job
         with self._phase("Parser"):
             op, reproducer = self._parse()
+        answering = self._start_answering(op) if job.questions else None
         if job.verify_roundtrip:
             with identified(ROUNDTRIP):
                 verify_roundtrip(op, self._resources, self._dialects, self._parse_options)
@@ -108,7 +112,12 @@ class ChunkRun:
         self.pipeline = pipeline if written is job.pipeline else written.merged()
         if self._lint is not None:
             self._lint.read(op, will_change=bool(self.pipeline.elements))
-        self._transform(op, self.pipeline, verify_each)
+        if answering is None:
+            self._transform(op, self.pipeline, verify_each)
+        else:
+            with answering.recording():
+                self._transform(op, self.pipeline, verify_each)
+            self.answers = answering.answers(job.report_options.width)
         if self._lint is not None:
             with self._phase("Lint"):
                 self._lint.check(op)
@@ -122,6 +131,12 @@ class ChunkRun:
             with self._phase("Report"):
                 self._report(op, lambda: text)
         return text
+
+    def _start_answering(self, op: Op) -> Answering:
+        """Finds what the questions of the job are about. Raises DiagnosticError."""
+        from sdyopt.driver.answering import Answering
+
+        return Answering(self._job.questions, self._source, op, self._dialects, self._parse_options)
 
     def _written_pipeline(self, op: Op, reproducer: Reproducer) -> Pipeline:
         """The pipeline before merging: that of the reproducer, or that of the job.

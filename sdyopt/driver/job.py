@@ -131,6 +131,8 @@ class Job:
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
     lint_options: LintOptions = field(default_factory=LintOptions)
+    # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
+    questions: tuple[str, ...] = ()
     # Returns the output for the program, instead of the printed program.
     show: Callable[[Op], str] | None = None
 
@@ -144,8 +146,8 @@ class Job:
 
     @property
     def replaces_output(self) -> bool:
-        """Whether stdout has reports instead of the program."""
-        return self.report_options.to_stdout or self.lint_options.is_needed
+        """Whether stdout has reports or answers instead of the program."""
+        return self.report_options.to_stdout or self.lint_options.is_needed or bool(self.questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ class _JobRun:
         self._display = DiagnosticDisplay(job, self._dialects)
         self._reporting: Reporting | None = None
         self._linting: Linting | None = None
+        self._answers: list[str] = []
 
     def run(self) -> Outcome:
         job, show = self._job, self._display.show
@@ -80,7 +81,7 @@ class _JobRun:
             succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
         text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
-        reports: list[str] = []
+        reports = [answers for answers in self._answers if answers]
         if self._reporting is not None:
             reports += self._reporting.texts
             succeeded &= bool(job.verify_diagnostics) or self._reporting.is_within_limits
@@ -138,6 +139,7 @@ class _JobRun:
             lint = None if self._linting is None else self._linting.of_chunk(chunk)
             run = ChunkRun(self._job, chunk, self._dialects, self._timing, report, lint)
             output = run.run(self._pipeline)
+            self._answers.append(run.answers)
             self._last_pipeline = run.pipeline
             self._ran |= run.ran
             return output if self._display.promoted == promoted_before else None

@@ -43,7 +43,7 @@ class ReplicaGroups(NamedTuple):
 
 
 class LocalContext:
-    """The conversion of one module to local types."""
+    """What the lowerings of one module share."""
 
     def __init__(self, module: ModuleOp, options: LoweringOptions, rewriter: Rewriter) -> None:
         self.options = options
@@ -54,7 +54,7 @@ class LocalContext:
         self._next_channel = _largest_channel(module) + 1
 
     def builder(self, op: Op) -> LocalBuilder:
-        """Creates operations before the operation that is being lowered."""
+        """A builder that creates operations before `op`, which is being lowered."""
         return LocalBuilder(op, self.rewriter)
 
     # --- Shardings ----------------------------------------------------------------------------
@@ -68,14 +68,14 @@ class LocalContext:
         return self.types.axes_per_dim(value)
 
     def mesh(self, sharding: TensorSharding, op: Op, message: str = "failed to resolve mesh") -> Mesh:
-        """The mesh of a sharding, which must exist."""
+        """The mesh of a sharding. Raises DiagnosticError if it does not exist."""
         mesh = self.types.mesh(sharding)
         if mesh is None:
             raise op.op_error(message)
         return mesh
 
     def common_mesh(self, op: Op) -> Mesh:
-        """The mesh of the first sharded operand or result of an operation that has one."""
+        """The mesh of the first sharded operand or result. Raises DiagnosticError if there is none."""
         for value in (*op.operands, *op.results):
             sharding = self.sharding(value)
             if sharding is not None and not sharding.is_fully_replicated:
@@ -117,13 +117,13 @@ class LocalContext:
         return builder.convert(id, I64)
 
     def lookup(self, builder: LocalBuilder, per_device: Sequence[int], element: Type = I64) -> Value:
-        """The element of a table for this device, as a tensor of size 1."""
+        """The element for this device of a table by device id, as a tensor of one element."""
         device = self.device_id(builder)
         table = builder.integers(tensor((len(per_device),), element), per_device)
         return builder.dynamic_slice(table, [device], [1])
 
     def offset(self, builder: LocalBuilder, axes: Axes, mesh: Mesh, shard_size: int) -> Value:
-        """The offset of the shard of this device along a dimension, as a scalar `i64`."""
+        """The offset of this device's shard in a dimension that is sharded along `axes`, a scalar `i64`."""
         check_device_count(mesh, builder.before)
         offsets = [index * shard_size for index in shard_indices(axes, mesh)]
         return builder.reshape(self.lookup(builder, offsets), SCALAR_I64.shape)
@@ -136,7 +136,7 @@ class LocalContext:
         mesh: Mesh,
         type: RankedTensor,
     ) -> Value:
-        """The shard of this device of a tensor that is whole along these axes."""
+        """This device's shard, of this type, of a tensor that is not sharded along these axes yet."""
         starts = [
             self.offset(builder, axes, mesh, size) if axes else builder.index(0)
             for axes, size in zip(axes_per_dim, type.shape, strict=True)
@@ -145,7 +145,7 @@ class LocalContext:
 
 
 def check_device_count(mesh: Mesh, op: Op) -> None:
-    """Checks that tables with one entry for each device stay small."""
+    """Raises DiagnosticError if a table with one entry for each device would be too large."""
     if mesh.total_size > MAX_DEVICES:
         raise too_many_devices(mesh, op)
 

@@ -1,4 +1,4 @@
-"""Checks that partial results are combined by the collectives that follow."""
+"""Checks that the collectives that follow a reduction combine its partial results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check_is_combined(
 ) -> None:
     """Checks that all users of an operation combine its partial results along `axes`.
 
-    Along unreduced axes the result keeps its partial results.
+    Along its unreduced axes, a result remains partial.
     """
     needed = sorted_and_merged(axes, mesh)
     for result in op.results:

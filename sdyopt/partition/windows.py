@@ -1,4 +1,4 @@
-"""Sliding windows along sharded dimensions: when every window lies in one shard."""
+"""Sliding windows along sharded dimensions: whether every window lies in one shard."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sdyopt.partition.local_types import Axes
 
 
 class Shardings(Protocol):
-    """Knows the axes that shard each dimension of a value."""
+    """Has the axes that shard each dimension of a value."""
 
     def axes_per_dim(self, value: Value) -> Sequence[Axes]: ...
 
@@ -35,7 +35,7 @@ class SlidDimension(NamedTuple):
     window_axes: Axes = ()
 
     def is_local(self, shard_size: int) -> bool:
-        """Whether no window crosses a border between shards, and all shards have as many windows."""
+        """Whether no window crosses a border between shards, and all shards have equally many windows."""
         window = self.window
         is_plain = window.low == window.high == 0 and window.base_dilation == 1
         if not self.axes:

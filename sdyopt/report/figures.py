@@ -181,10 +181,10 @@ class TimeEstimate:
 
 @dataclass(slots=True)
 class Report:
-    """The figures of one module. `mesh` is the text of its largest mesh, `devices` the size of that.
+    """The figures of one module. `mesh` is the text of its largest mesh, and `devices` the size of this mesh.
 
-    `is_sharded` is False for more than one device without shardings or manual computations, such as after
-    partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.
+    `is_sharded` is False if there are several devices, but no shardings and no manual computations, such as
+    after partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.
     """
 
     devices: int = 1

@@ -27,7 +27,8 @@ from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.report.mesh_coordinates import MAX_DEVICES
 
-# What one device sends by the ring model: the trips around the ring, and whether results count, not operands.
+# What one device sends by the ring model: the trips around the ring, and whether parts of its results are
+# sent instead of parts of its operands.
 _RINGS: dict[type[Op], tuple[int, bool]] = {
     AllGatherOp: (1, True),
     AllReduceOp: (2, False),

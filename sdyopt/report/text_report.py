@@ -36,7 +36,10 @@ _INDENT, _NOTE_INDENT = "  ", "        "
 
 
 def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str:
-    """The report as text of at most `width` columns, if these are not too few; `rows` None shows all rows."""
+    """The report as text of at most `width` columns, or MIN_WIDTH if that is more.
+
+    `rows` limits every table; None shows all rows.
+    """
     lines, fewer = list(_lines(report, max(width, MIN_WIDTH), rows)), ROWS
     while rows == ROWS and len(lines) > MAX_LINES and fewer > 1:
         fewer -= 1

@@ -11,7 +11,10 @@ from sdyopt.report.figures import Collective, Product, Report, TimeEstimate
 
 @dataclass(slots=True)
 class Total:
-    """A sum of bytes, FLOPs or seconds over runs: of `count` figures, without the `unknown` ones of them."""
+    """The sum of `count` figures (bytes, FLOPs or seconds) over all runs, without the `unknown` ones.
+
+    It is between `low` and `high`, which differ if the numbers of runs do.
+    """
 
     count: int = 0
     low: Fraction = Fraction(0)

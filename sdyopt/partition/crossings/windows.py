@@ -1,4 +1,4 @@
-"""Windows: free of communication if every window lies in one shard."""
+"""Windows: no communication if every window lies in one shard."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
 @crosses_shards(ConvolutionOp, has_windows=True)
 def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
-    """Windows that cross a border. The kernel may be sharded where the left operand is whole.
+    """Spatial dimensions whose windows cross a border between shards, and kernel dimensions without sums.
 
-    Then there are partial sums, if this dimension of the kernel is a reduction factor.
+    The kernel may be sharded where the left operand is whole, if its dimension has a reduction factor:
+    devices then have partial sums.
     """
     dims, output_axes = op.dimension_numbers, types.axes_per_dim(op.out)
     found = []
@@ -40,7 +41,7 @@ def _is_reduced(op: ConvolutionOp, kernel_dim: int) -> bool:
 
 @crosses_shards(ReduceWindowOp, has_windows=True)
 def reduce_window(op: ReduceWindowOp, types: LocalTypes) -> Iterator[Dim]:
-    """Windows that cross a border."""
+    """Dimensions whose windows cross a border between shards."""
     for slid in windows_of(op, types):
         outputs = types.axes_per_dim(op.results[0])
         if _crosses(slid, types) or slid.axes != outputs[slid.dim]:
@@ -51,7 +52,7 @@ def reduce_window(op: ReduceWindowOp, types: LocalTypes) -> Iterator[Dim]:
 
 @crosses_shards(SelectAndScatterOp)
 def select_and_scatter(op: SelectAndScatterOp, types: LocalTypes) -> Iterable[Dim]:
-    """All windows of more than one element, because the source is whole by the sharding rule."""
+    """The dimensions by the rule: those with windows of more than one element."""
     return by_rule(op, types)
 
 

@@ -2,7 +2,7 @@
 // RUN: sdy-opt %s --lint --lint-config=- 2>&1 | filecheck %s
 // RUN: not sdy-opt %s --lint --lint-config=- --werror
 
-// CHECK: allow_errors.mlir:7:22: warning: unknown lint rule 'uneven-shards'
+// CHECK: allow_errors.mlir:7:23: warning: unknown lint rule 'uneven-shards'
 // CHECK: help: did you mean 'uneven-sharding'?
 // sdy-lint: allow(   uneven-shards)
 

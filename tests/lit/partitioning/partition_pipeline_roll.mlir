@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-partition-pipeline | filecheck %s
 
-// What cannot be done on shards is done on whole tensors.
+// Operations that need elements of other shards run on whole tensors.
 
 sdy.mesh @mesh = <["data"=2, "model"=2]>
 

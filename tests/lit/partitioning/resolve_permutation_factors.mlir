@@ -47,6 +47,7 @@ func.func @pad(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
   return %0 : tensor<12xf32>
 }
 
+// The reversed dimension is gathered, and the other one stays sharded.
 // CHECK-LABEL: func.func @reverse(%arg0: tensor<8x4xf32>{{.*}}) -> (tensor<8x4xf32>{{.*}})
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@other, [{}, {"b"}]> : tensor<8x4xf32>
 // CHECK-NEXT: %1 = stablehlo.reverse %0, dims = [0]{{.*}} : tensor<8x4xf32>
@@ -74,9 +75,20 @@ func.func @reshape(%a: tensor<6xf32>) -> tensor<2x3xf32> {
 
 // An operation without a sharding rule runs on every device.
 // CHECK-LABEL: func.func @no_rule(%arg0: tensor<8x4xf32>{{.*}}, %arg1: tensor<4xf32>) -> (tensor<8x4xf32>{{.*}})
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {}]> : tensor<8x4xf32>
+// CHECK-NEXT: "stablehlo.batch_norm_training"(%0, %arg1, %arg1) {{.*}}<@mesh, [{}, {}]>
+// CHECK-NEXT: %1 = sdy.reshard %output <@mesh, [{"x"}, {}]> : tensor<8x4xf32>
+// CHECK-NEXT: return %1 : tensor<8x4xf32>
+func.func @no_rule(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %s: tensor<4xf32>) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0:3 = "stablehlo.batch_norm_training"(%a, %s, %s) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>, <@mesh, [{}]>, <@mesh, [{}]>]>} : (tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return %0#0 : tensor<8x4xf32>
+}
+
+// An operation stays sharded along the pass-through factors of its rule.
+// CHECK-LABEL: func.func @pass_through(%arg0: tensor<8x4xf32>{{.*}}, %arg1: tensor<4xf32>) -> (tensor<8x4xf32>{{.*}})
 // CHECK-NEXT: %0 = "stablehlo.batch_norm_inference"(%arg0, %arg1, %arg1, %arg1, %arg1) <{epsilon = 1.000000e-03 : f32, feature_index = 1 : i64}>{{.*}} : (tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
 // CHECK-NEXT: return %0 : tensor<8x4xf32>
-func.func @no_rule(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %s: tensor<4xf32>) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+func.func @pass_through(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %s: tensor<4xf32>) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   %0 = "stablehlo.batch_norm_inference"(%a, %s, %s, %s, %s) <{epsilon = 1.0e-3 : f32, feature_index = 1 : i64}> {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
 }
@@ -93,7 +105,7 @@ func.func @meshes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
   return %0 : tensor<8xf32>
 }
 
-// Both branches return what the result of the if is.
+// Both branches return a value with the sharding of the result.
 // CHECK-LABEL: func.func @branches(%arg0: tensor<i1>, %arg1: tensor<8xf32>{{.*}}, %arg2: tensor<8xf32>) -> (tensor<8xf32>{{.*}})
 // CHECK-NEXT: %0 = "stablehlo.if"(%arg0) ({
 // CHECK-NEXT: stablehlo.return %arg1 : tensor<8xf32>

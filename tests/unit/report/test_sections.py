@@ -1,4 +1,4 @@
-"""What the sections of a report say, and leave out."""
+"""The sections of a report: what they contain, and what they leave out."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_useful_share_needs_shardings() -> None:
     assert "in 1 product, 50% of them useful" in replicated
 
 
-def test_shardings_of_a_partitioned_program_divide_nothing() -> None:
+def test_shardings_of_a_partitioned_program_are_ignored() -> None:
     program = """
         sdy.mesh @mesh = <["x"=2]>
         func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<16xf32> {

@@ -1,4 +1,4 @@
-"""Topology files: what they say, and what is wrong with them."""
+"""Topology files: their rates, and errors in them."""
 
 from fractions import Fraction
 
@@ -37,7 +37,7 @@ def test_every_key_may_be_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "message", "help"),
+    ("text", "position", "message", "help"),
     [
         ("flops = ", (1, 9), "invalid TOML: Invalid value", "write one key = value per line"),
         ("flop = 1", (1, 1), "unknown table or key 'flop'", "did you mean 'flops'?"),
@@ -52,10 +52,10 @@ def test_every_key_may_be_left_out() -> None:
         ('[axes]\nx = {latency = "1 m"}', (2, 1), "'latency' is not a quantity", "write a number"),
     ],
 )
-def test_what_is_wrong_with_a_topology(text: str, place: tuple[int, int], message: str, help: str) -> None:
+def test_invalid_topologies(text: str, position: tuple[int, int], message: str, help: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         read_topology("tpu.toml", text)
     diagnostic = caught.value.diagnostic
-    assert diagnostic.location == FileLoc("tpu.toml", *place)
+    assert diagnostic.location == FileLoc("tpu.toml", *position)
     assert diagnostic.message.startswith(message)
     assert help in diagnostic.help
