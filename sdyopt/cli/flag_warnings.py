@@ -33,6 +33,10 @@ NEEDS = MappingProxyType(
         "tolerance": ("baseline",),
         "lint-config": ("lint",),
         "lint-fail-on": ("lint",),
+        "validate-mode": ("validate",),
+        "validate-timeout": ("validate",),
+        "validate-memory": ("validate",),
+        "jax-python": ("validate",),
     }
 )
 

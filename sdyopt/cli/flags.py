@@ -10,11 +10,14 @@ PRINTING: Final = "Printing"
 INSTRUMENTATION: Final = "Pass instrumentation"
 DIAGNOSTICS: Final = "Diagnostics"
 REPORTS: Final = "Reports"
-LINT: Final = "Lint"
 SHARDINGS: Final = "Shardings"
+VALIDATION: Final = "Validation"
 INFORMATION: Final = "Information"
 
-GROUPS = (GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, REPORTS, LINT, SHARDINGS, INFORMATION)
+GROUPS = (
+    *(GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, REPORTS, SHARDINGS, VALIDATION),
+    INFORMATION,
+)
 
 
 class Flag(NamedTuple):
@@ -236,23 +239,22 @@ _ALL = (
     Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),
     Flag(
         "lint",
-        LINT,
-        "report what the sharding of the program wastes instead of printing it: by all rules, by RULES, or "
-        "by all but -RULES",
+        REPORTS,
+        "print what a sharding wastes, by RULES or all but -RULES",
         "RULES",
         implied="all",
         is_list=True,
     ),
     Flag(
         "lint-config",
-        LINT,
+        REPORTS,
         "read the settings of --lint from this TOML file, or from none for - (default: sdy-lint.toml or "
         "pyproject.toml in the folder of the input or the next one around it)",
         "FILE",
     ),
     Flag(
         "lint-fail-on",
-        LINT,
+        REPORTS,
         "exit with 1 for findings of this severity and of more severe ones (default: error)",
         "error|warning|remark|never",
         choices=("error", "warning", "remark", "never"),
@@ -275,6 +277,35 @@ _ALL = (
     Flag("mesh", SHARDINGS, """the mesh of --show-sharding, such as '"x"=4, "y"=2'""", "MESH"),
     Flag("shape", SHARDINGS, "the shape of the tensor of --show-sharding, such as 64x128", "SHAPE"),
     Flag("sharding-rows", SHARDINGS, "print at most N rows of shards, all for 0", "N", 16, kind=int),
+    Flag(
+        "validate",
+        VALIDATION,
+        "run the program before and after the passes on N random inputs, and fail if a result differs; a "
+        "program that is not partitioned yet is partitioned first (needs jax)",
+        "N",
+        0,
+        implied="1",
+        kind=int,
+    ),
+    _choice(
+        "validate-mode",
+        VALIDATION,
+        "run a partitioned program on replicas, or unchanged inside a manual computation, which is slower",
+        "replicas",
+        "manual",
+    ),
+    Flag(
+        "validate-timeout",
+        VALIDATION,
+        "stop running a function after SECONDS",
+        "SECONDS",
+        300,
+        kind=int,
+    ),
+    Flag("validate-memory", VALIDATION, "limit the memory of a run to GIB gibibytes", "GIB", 8, kind=int),
+    Flag(
+        "jax-python", VALIDATION, "run programs by this Python, which has jax (default: this one)", "PYTHON"
+    ),
     _switch("help", INFORMATION, "print help on the most common flags"),
     _switch("help-hidden", INFORMATION, "print help on all flags, passes and options"),
     Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),
@@ -304,6 +335,7 @@ COMMON = frozenset(
         *("mlir-print-op-generic", "mlir-print-debuginfo"),
         *("mlir-print-ir-after-all", "mlir-print-ir-after", "mlir-print-ir-after-change"),
         *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline", "lint"),
-        *("help", "help-hidden", "help-pass", "help-lint", "list-passes", "version"),
+        "validate",
+        *("help", "help-hidden", "help-pass", "list-passes", "version"),
     )
 )

@@ -49,6 +49,9 @@ BASELINE_EXCEEDED: Final = "baseline-exceeded"
 LINT: Final = "lint"
 LINT_COMMENT: Final = "lint-comment"
 LINT_CONFIG_ERROR: Final = "lint-config-error"
+VALIDATED: Final = "validated"
+VALIDATION_DIFFERENCE: Final = "validation-difference"
+NOT_VALIDATED: Final = "not-validated"
 OTHER: Final = "other"
 
 # What a diagnostic with the id reports.
@@ -85,6 +88,9 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         LINT: "--lint finds something; the name is that of the rule",
         LINT_COMMENT: "a comment that allows findings of --lint is wrong",
         LINT_CONFIG_ERROR: "the configuration file of --lint is invalid",
+        VALIDATED: "--validate: the results are equal",
+        VALIDATION_DIFFERENCE: "--validate: a result differs",
+        NOT_VALIDATED: "--validate: the program cannot be run, or too little of a result can be compared",
         OTHER: "any other problem",
     }
 )

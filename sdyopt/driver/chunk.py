@@ -47,9 +47,10 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
-if TYPE_CHECKING:  # imported only with questions and for --lint
+if TYPE_CHECKING:  # imported only with questions, for lint and for validation
     from sdyopt.driver.answering import Answering
     from sdyopt.driver.linting import ChunkLint
+    from sdyopt.driver.validating import Validating
 
 
 class ChunkFailed(Exception):
@@ -59,8 +60,8 @@ class ChunkFailed(Exception):
 class ChunkRun:
     """Processes one chunk. Diagnostics are emitted.
 
-    `report` receives the program after the pipeline, and a function that returns the printed program. `lint`
-    receives it before and after the pipeline.
+    `report` receives the program after the pipeline, and a function that returns the printed program.
+    `validation` and `lint` receive the program before and after the pipeline.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class ChunkRun:
         dialects: DialectTable,
         timing: TimingRecorder | None,
         report: Callable[[Op, Callable[[], str]], None] | None = None,
+        validation: Validating | None = None,
         lint: ChunkLint | None = None,
     ) -> None:
         self._job = job
@@ -77,6 +79,7 @@ class ChunkRun:
         self._dialects = dialects
         self._timing = timing
         self._report = report
+        self._validation = validation
         self._lint = lint
         self._parse_options = ParseOptions(
             allow_unregistered_dialects=job.allow_unregistered_dialects, implicit_module=job.implicit_module
@@ -110,6 +113,8 @@ class ChunkRun:
             job.write_log(written.dump())
         # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
+        if self._validation is not None:
+            self._validation.start(op)
         if self._lint is not None:
             self._lint.read(op, will_change=bool(self.pipeline.elements))
         if answering is None:
@@ -118,6 +123,9 @@ class ChunkRun:
             with answering.recording():
                 self._transform(op, self.pipeline, verify_each)
             self.answers = answering.answers(job.report_options.width)
+        if self._validation is not None:
+            with self._phase("Validation"):
+                self._validation.finish(op, IncrementalVerifier(self._verifier))
         if self._lint is not None:
             with self._phase("Lint"):
                 self._lint.check(op)

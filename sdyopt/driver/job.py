@@ -64,6 +64,24 @@ class LintOptions:
 
 
 @dataclass(frozen=True)
+class ValidationRequest:
+    """How the program after the pipeline is validated; `seeds` is 0 if it is not.
+
+    Programs are run by the Python `python`, this one if empty, for `timeout` seconds and in `memory` GiB at
+    most. `bisect` is the file of the reduced program; "" for none. The C++ passes that `reference_python` has
+    run instead of those of this project.
+    """
+
+    seeds: int = 0
+    mode: str = "replicas"
+    python: str = ""
+    timeout: int = 300
+    memory: int = 8
+    bisect: str = ""
+    reference_python: str = ""
+
+
+@dataclass(frozen=True)
 class Job:
     """An input and the options of a run.
 
@@ -131,6 +149,7 @@ class Job:
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
     lint_options: LintOptions = field(default_factory=LintOptions)
+    validation: ValidationRequest = field(default_factory=ValidationRequest)
     # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
     questions: tuple[str, ...] = ()
     # Returns the output for the program, instead of the printed program.

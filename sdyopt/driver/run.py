@@ -23,9 +23,10 @@ from sdyopt.driver.split import check_text, decode, split
 from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import find_entry
 
-if TYPE_CHECKING:  # imported only for reports and lint, because they are slow to import
+if TYPE_CHECKING:  # imported only if they are needed
     from sdyopt.driver.linting import Linting
     from sdyopt.driver.reporting import Reporting
+    from sdyopt.driver.validating import Validating
 
 
 def run_job(job: Job) -> Outcome:
@@ -48,6 +49,7 @@ class _JobRun:
         self._display = DiagnosticDisplay(job, self._dialects)
         self._reporting: Reporting | None = None
         self._linting: Linting | None = None
+        self._validation: Validating | None = None
         self._answers: list[str] = []
 
     def run(self) -> Outcome:
@@ -63,6 +65,7 @@ class _JobRun:
                 chunks = list(split(source, job.split_marker))
                 self._reporting = self._start_reporting(chunks)
                 self._linting = self._start_linting()
+                self._validation = self._start_validation()
             except DiagnosticError as error:
                 emit(error.diagnostic)
                 return Outcome(False, "")
@@ -80,6 +83,8 @@ class _JobRun:
                 outputs = self._run_chunks(chunks)
             succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
+        if self._validation is not None and not job.verify_diagnostics:
+            succeeded &= self._validation.found_no_difference
         text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
         reports = [answers for answers in self._answers if answers]
         if self._reporting is not None:
@@ -121,6 +126,13 @@ class _JobRun:
 
         return Linting(self._job, self._dialects)
 
+    def _start_validation(self) -> Validating | None:
+        if not self._job.validation.seeds:
+            return None
+        from sdyopt.driver.validating import Validating
+
+        return Validating(self._job)
+
     def _run_chunks(self, chunks: Sequence[Source]) -> list[str | None]:
         """The outputs of the chunks; None for all if --werror makes a warning about options an error."""
         is_rejected = self._display.promoted > 0
@@ -137,7 +149,7 @@ class _JobRun:
         self._display.start_chunk(chunk)
         try:
             lint = None if self._linting is None else self._linting.of_chunk(chunk)
-            run = ChunkRun(self._job, chunk, self._dialects, self._timing, report, lint)
+            run = ChunkRun(self._job, chunk, self._dialects, self._timing, report, self._validation, lint)
             output = run.run(self._pipeline)
             self._answers.append(run.answers)
             self._last_pipeline = run.pipeline

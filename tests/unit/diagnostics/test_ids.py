@@ -45,6 +45,9 @@ def test_ids_are_stable() -> None:
         "lint",
         "lint-comment",
         "lint-config-error",
+        "validated",
+        "validation-difference",
+        "not-validated",
         "other",
     ]
 
