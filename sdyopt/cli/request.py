@@ -15,7 +15,7 @@ from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.usage import UsageError, nearest
-from sdyopt.driver.job import Job, ReportOptions
+from sdyopt.driver.job import Job, LintOptions, ReportOptions, ValidationRequest
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
@@ -113,6 +113,9 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
         warnings=tuple(flag_warnings(arguments)),
         report_options=_report_options(arguments),
+        lint_options=_lint_options(arguments),
+        validation=_validation_request(arguments),
+        questions=tuple(arguments["explain"]),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
         local_reproducer=_local_reproducer(arguments),
@@ -156,6 +159,33 @@ def _report_options(arguments: Arguments) -> ReportOptions:
         budget=_read_text(arguments["budget"]),
         baseline=_read_text(arguments["baseline"]),
         tolerance=_percentage(arguments["tolerance"]),
+    )
+
+
+def _lint_options(arguments: Arguments) -> LintOptions:
+    if not arguments["lint"]:
+        return LintOptions()
+    from sdyopt.cli.lint_config import find_config
+
+    config = arguments["lint-config"]
+    path = find_config(arguments.input) if config is None else config
+    return LintOptions(
+        select=arguments["lint"],
+        config=None if path in (None, STDOUT) else _read_text(path),
+        fail_on=arguments["lint-fail-on"] or "",
+    )
+
+
+def _validation_request(arguments: Arguments) -> ValidationRequest:
+    for flag in ("validate", "validate-timeout", "validate-memory"):
+        if arguments.values.get(flag) == 0:
+            raise UsageError(f"for the --{flag} option: 0 is too small", "write at least 1")
+    return ValidationRequest(
+        seeds=arguments["validate"],
+        mode=arguments["validate-mode"],
+        python=arguments["jax-python"] or "",
+        timeout=arguments["validate-timeout"],
+        memory=arguments["validate-memory"],
     )
 
 

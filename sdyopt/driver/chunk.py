@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.asm.parser.resources import Resources
@@ -46,6 +47,11 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
+if TYPE_CHECKING:  # imported only with questions, for lint and for validation
+    from sdyopt.driver.answering import Answering
+    from sdyopt.driver.linting import ChunkLint
+    from sdyopt.driver.validating import Validating
+
 
 class ChunkFailed(Exception):
     """Processing of the chunk failed; the errors are already emitted."""
@@ -55,6 +61,7 @@ class ChunkRun:
     """Processes one chunk. Diagnostics are emitted.
 
     `report` receives the program after the pipeline, and a function that returns the printed program.
+    `validation` and `lint` receive the program before and after the pipeline.
     """
 
     def __init__(
@@ -64,18 +71,24 @@ class ChunkRun:
         dialects: DialectTable,
         timing: TimingRecorder | None,
         report: Callable[[Op, Callable[[], str]], None] | None = None,
+        validation: Validating | None = None,
+        lint: ChunkLint | None = None,
     ) -> None:
         self._job = job
         self._source = source
         self._dialects = dialects
         self._timing = timing
         self._report = report
+        self._validation = validation
+        self._lint = lint
         self._parse_options = ParseOptions(
             allow_unregistered_dialects=job.allow_unregistered_dialects, implicit_module=job.implicit_module
         )
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
         self.pipeline = job.pipeline
+        # The answers to the questions of the job.
+        self.answers = ""
         # The flags of the passes that ran; collected only if passes dump the IR.
         self.ran: set[str] = set()
 
@@ -88,6 +101,7 @@ class ChunkRun:
         job = self._job
         with self._phase("Parser"):
             op, reproducer = self._parse()
+        answering = self._start_answering(op) if job.questions else None
         if job.verify_roundtrip:
             with identified(ROUNDTRIP):
                 verify_roundtrip(op, self._resources, self._dialects, self._parse_options)
@@ -99,7 +113,22 @@ class ChunkRun:
             job.write_log(written.dump())
         # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
-        self._transform(op, self.pipeline, verify_each)
+        if self._validation is not None:
+            self._validation.start(op)
+        if self._lint is not None:
+            self._lint.read(op, will_change=bool(self.pipeline.elements))
+        if answering is None:
+            self._transform(op, self.pipeline, verify_each)
+        else:
+            with answering.recording():
+                self._transform(op, self.pipeline, verify_each)
+            self.answers = answering.answers(job.report_options.width)
+        if self._validation is not None:
+            with self._phase("Validation"):
+                self._validation.finish(op, IncrementalVerifier(self._verifier))
+        if self._lint is not None:
+            with self._phase("Lint"):
+                self._lint.check(op)
         if job.show is not None:
             return job.show(op)
         if not (job.prints_output or self._report):
@@ -110,6 +139,12 @@ class ChunkRun:
             with self._phase("Report"):
                 self._report(op, lambda: text)
         return text
+
+    def _start_answering(self, op: Op) -> Answering:
+        """Finds what the questions of the job are about. Raises DiagnosticError."""
+        from sdyopt.driver.answering import Answering
+
+        return Answering(self._job.questions, self._source, op, self._dialects, self._parse_options)
 
     def _written_pipeline(self, op: Op, reproducer: Reproducer) -> Pipeline:
         """The pipeline before merging: that of the reproducer, or that of the job.
