@@ -16,7 +16,7 @@ from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.usage import UsageError, nearest
-from sdyopt.driver.job import Job, ReportOptions, ValidationRequest
+from sdyopt.driver.job import Job, LintOptions, ReportOptions, ValidationRequest
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
@@ -124,6 +124,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
         warnings=tuple(flag_warnings(arguments)),
         report_options=_report_options(arguments),
+        lint_options=_lint_options(arguments),
         validation=_validation_request(arguments),
         questions=tuple(arguments["explain"]),
         run_reproducer=arguments["run-reproducer"],
@@ -169,6 +170,20 @@ def _report_options(arguments: Arguments) -> ReportOptions:
         budget=_read_text(arguments["budget"]),
         baseline=_read_text(arguments["baseline"]),
         tolerance=_percentage(arguments["tolerance"]),
+    )
+
+
+def _lint_options(arguments: Arguments) -> LintOptions:
+    if not arguments["lint"]:
+        return LintOptions()
+    from sdyopt.cli.lint_config import find_config
+
+    config = arguments["lint-config"]
+    path = find_config(arguments.input) if config is None else config
+    return LintOptions(
+        select=arguments["lint"],
+        config=None if path in (None, STDOUT) else _read_text(path),
+        fail_on=arguments["lint-fail-on"] or "",
     )
 
 

@@ -18,7 +18,7 @@ from sdyopt.record.sharding_record import ShardingRecord
 from sdyopt.sharding.axis_lists import sharded_size
 from sdyopt.sharding.propagation.refusals import Reason, Refusal
 
-# Of the operations that refuse an axis for one reason, the number that are shown.
+# The number of values that are named of those that have the axis.
 _SHOWN_NEIGHBOURS = 2
 
 
@@ -108,7 +108,7 @@ def answer(absence: Absence, record: ShardingRecord, run: Run, names: Names) -> 
 
 
 def _decisive(absence: Absence) -> Refusal:
-    """The reason that is told: one in the value itself comes first."""
+    """The reason that is told: preferably one in the value itself."""
     return min(absence.refusals, key=lambda refusal: refusal.culprit != absence.position)
 
 
@@ -182,8 +182,7 @@ def _not_divisible(question: Question) -> Answer:
 
 def _overflow(question: Question) -> Answer:
     return (
-        f"{question.axes} is beyond the size of what corresponds in {question.culprit_name}: the size of the "
-        "axis does not divide it",
+        f"the size of {question.axes} does not divide the corresponding part of {question.culprit_name}",
         "pad the dimension, or shard it along an axis whose size divides it",
     )
 
