@@ -64,6 +64,13 @@ _ALL = (
     ),
     Flag("output-split-marker", GENERAL, "separate the outputs of chunks by MARKER", "MARKER", "// -----"),
     _choice("mesh-version", GENERAL, "use the mesh dialect of this LLVM release", "19", "21"),
+    _choice(
+        "sdy-version",
+        GENERAL,
+        "follow Shardy as of this month, where versions differ: 2026-06 is in jaxlib 0.10.2",
+        "2026-06",
+        "2026-08",
+    ),
     _switch("no-implicit-module", GENERAL, "parse a single top-level operation of any kind"),
     _switch("allow-unregistered-dialect", GENERAL, "allow operations of unregistered dialects"),
     Flag(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import AbstractContextManager, nullcontext
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
@@ -19,7 +20,7 @@ from sdyopt.driver.job import Job, LintOptions, ReportOptions, ValidationRequest
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry import LIST_PASSES, all_passes, find_entry, lookup, missing_pass
+from sdyopt.registry import LIST_PASSES, all_passes, find_entry, lookup
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
@@ -55,7 +56,7 @@ def build_pipeline(arguments: Arguments) -> Pipeline:
 
 
 def _unknown(flag: PassFlag) -> UsageError:
-    if (error := missing_pass(flag.name) or missing_flag(flag.name, flag.spelling)) is not None:
+    if (error := missing_flag(flag.name, flag.spelling)) is not None:
         return error
     message = f"Unknown command line argument '{flag.spelling}'.  Try: 'sdy-opt --help'"
     entries = all_passes()
@@ -76,6 +77,16 @@ def _unknown(flag: PassFlag) -> UsageError:
         return UsageError(message, f"write {' '.join(f'-{name}' for name in names)}")
     help = nearest(flag.name, [*FLAGS, *(entry.flag for entry in entries)])
     return UsageError(message, help.replace("'", "'--", 1))
+
+
+def selected_sdy_version(arguments: Arguments) -> AbstractContextManager[None]:
+    """Follows the selected version of Shardy within the `with` block."""
+    version = arguments["sdy-version"]
+    if version == FLAGS["sdy-version"].default:
+        return nullcontext()
+    from sdyopt.dialects.sdy.version import sdy_version
+
+    return sdy_version(version)
 
 
 def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
@@ -264,8 +275,6 @@ def _ir_printing_options(arguments: Arguments) -> IRPrintingOptions:
 def _selected_passes(arguments: Arguments, flag: str) -> frozenset[str] | None:
     for name in arguments[flag]:
         if find_entry(name) is None:
-            if (error := missing_pass(name)) is not None:
-                raise error
             help = nearest(name, [entry.flag for entry in all_passes()]) or LIST_PASSES
             raise UsageError(f"for the --{flag} option: Cannot find option named '{name}'!", help)
     return frozenset(arguments[flag])

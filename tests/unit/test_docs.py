@@ -12,7 +12,6 @@ from sdyopt.cli.flags import ALIASES, FLAGS
 from sdyopt.cli.missing_flags import ROWS
 from sdyopt.diagnostics.ids import SUMMARIES
 from sdyopt.registry import all_passes
-from sdyopt.registry.missing import MISSING
 from tests.unit.test_layering import MAY_IMPORT
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +88,7 @@ def test_layer_diagram_names_every_layer() -> None:
 
 def test_flags_exist() -> None:
     """Flags in documents exist, except those that differences.md lists as missing."""
-    known = {*FLAGS, *ALIASES, *(entry.flag for entry in all_passes()), *MISSING}
+    known = {*FLAGS, *ALIASES, *(entry.flag for entry in all_passes())}
     [missing] = re.findall(r"^\| flag \| use instead \|\n.*?\n\n", _text("docs/differences.md"), re.M | re.S)
     names = "".join(row.split("|")[1] for row in missing.strip().splitlines())
     only_in_cpp = set(re.findall(r"--([\w-]+)", names)) - {"-"}
