@@ -47,8 +47,9 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
-if TYPE_CHECKING:  # imported only with questions, and for validation
+if TYPE_CHECKING:  # imported only with questions, for lint and for validation
     from sdyopt.driver.answering import Answering
+    from sdyopt.driver.linting import ChunkLint
     from sdyopt.driver.validating import Validating
 
 
@@ -60,7 +61,7 @@ class ChunkRun:
     """Processes one chunk. Diagnostics are emitted.
 
     `report` receives the program after the pipeline, and a function that returns the printed program.
-    `validation` receives the program before and after the pipeline.
+    `validation` and `lint` receive the program before and after the pipeline.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class ChunkRun:
         timing: TimingRecorder | None,
         report: Callable[[Op, Callable[[], str]], None] | None = None,
         validation: Validating | None = None,
+        lint: ChunkLint | None = None,
     ) -> None:
         self._job = job
         self._source = source
@@ -78,6 +80,7 @@ class ChunkRun:
         self._timing = timing
         self._report = report
         self._validation = validation
+        self._lint = lint
         self._parse_options = ParseOptions(
             allow_unregistered_dialects=job.allow_unregistered_dialects, implicit_module=job.implicit_module
         )
@@ -112,6 +115,8 @@ class ChunkRun:
         self.pipeline = pipeline if written is job.pipeline else written.merged()
         if self._validation is not None:
             self._validation.start(op)
+        if self._lint is not None:
+            self._lint.read(op, will_change=bool(self.pipeline.elements))
         if answering is None:
             self._transform(op, self.pipeline, verify_each)
         else:
@@ -121,6 +126,9 @@ class ChunkRun:
         if self._validation is not None:
             with self._phase("Validation"):
                 self._validation.finish(op, IncrementalVerifier(self._verifier))
+        if self._lint is not None:
+            with self._phase("Lint"):
+                self._lint.check(op)
         if job.show is not None:
             return job.show(op)
         if not (job.prints_output or self._report):
