@@ -183,9 +183,9 @@ def _process(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
     output = Output(arguments["o"])
     try:
         outcome = run_job(job)
-        if job.report_options.to_stdout:
+        if job.replaces_program:
             Output(STDOUT).write(outcome.reports)
-        if (outcome.succeeded or is_stdout) and not (is_stdout and job.report_options.to_stdout):
+        if (outcome.succeeded or is_stdout) and not (is_stdout and job.replaces_program):
             output.write(outcome.output)
     finally:
         output.discard()

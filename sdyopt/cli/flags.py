@@ -10,10 +10,21 @@ PRINTING: Final = "Printing"
 INSTRUMENTATION: Final = "Pass instrumentation"
 DIAGNOSTICS: Final = "Diagnostics"
 REPORTS: Final = "Reports"
+COMPARISONS: Final = "Comparisons"
 SHARDINGS: Final = "Shardings"
 INFORMATION: Final = "Information"
 
-GROUPS = (GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, REPORTS, SHARDINGS, INFORMATION)
+GROUPS = (
+    GENERAL,
+    PIPELINE,
+    DIAGNOSTICS,
+    PRINTING,
+    INSTRUMENTATION,
+    REPORTS,
+    COMPARISONS,
+    SHARDINGS,
+    INFORMATION,
+)
 
 
 class Flag(NamedTuple):
@@ -232,6 +243,47 @@ _ALL = (
     Flag("baseline", REPORTS, "fail if the report exceeds this report, written as .json", "FILE"),
     Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),
     Flag(
+        "compare-with",
+        COMPARISONS,
+        "print how shardings, communication and memory differ from those of another program, or from a "
+        "report (.json), instead of the program",
+        "FILE",
+    ),
+    Flag(
+        "compare-pipeline",
+        COMPARISONS,
+        "run these passes on the other program, which is the input unless --compare-with names one (default: "
+        "the passes of this run)",
+        "PASSES",
+    ),
+    Flag(
+        "compare-output",
+        COMPARISONS,
+        "write the comparison to FILE (.json, .md or .txt) instead of stdout",
+        "FILE",
+    ),
+    Flag(
+        "snapshot",
+        COMPARISONS,
+        "print the shardings of arguments, results and located values as JSON instead of the program, or "
+        "write them to FILE",
+        "FILE",
+        implied="-",
+    ),
+    Flag(
+        "snapshot-places",
+        COMPARISONS,
+        "limit the values of a snapshot to those whose name stack or file contains one of these texts",
+        "TEXT,…",
+        is_list=True,
+    ),
+    Flag(
+        "check-snapshot",
+        COMPARISONS,
+        "fail if shardings differ from those of a snapshot",
+        "FILE",
+    ),
+    Flag(
         "show-sharding",
         SHARDINGS,
         "show which device has which slice under a sharding in any notation, or under that of a value of the "
@@ -269,6 +321,7 @@ COMMON = frozenset(
         *("mlir-print-op-generic", "mlir-print-debuginfo"),
         *("mlir-print-ir-after-all", "mlir-print-ir-after", "mlir-print-ir-after-change"),
         *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline"),
+        *("compare-with", "compare-pipeline", "snapshot", "check-snapshot"),
         *("help", "help-hidden", "help-pass", "list-passes", "version"),
     )
 )

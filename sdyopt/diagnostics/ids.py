@@ -46,6 +46,9 @@ BUDGET_EXCEEDED: Final = "budget-exceeded"
 BUDGET_UNKNOWN: Final = "budget-unknown"
 BASELINE_ERROR: Final = "baseline-error"
 BASELINE_EXCEEDED: Final = "baseline-exceeded"
+COMPARISON_ERROR: Final = "comparison-error"
+SNAPSHOT_ERROR: Final = "snapshot-error"
+SNAPSHOT_DIFFERENCE: Final = "snapshot-difference"
 OTHER: Final = "other"
 
 # What a diagnostic with the id reports.
@@ -79,6 +82,9 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         BUDGET_UNKNOWN: "a figure that the budget limits is unknown",
         BASELINE_ERROR: "the file of --baseline is invalid",
         BASELINE_EXCEEDED: "a figure of the report exceeds the baseline",
+        COMPARISON_ERROR: "the report of --compare-with is invalid",
+        SNAPSHOT_ERROR: "the file of --check-snapshot is invalid",
+        SNAPSHOT_DIFFERENCE: "a sharding is not that of the snapshot",
         OTHER: "any other problem",
     }
 )

@@ -41,6 +41,16 @@ def source_location(location: Location) -> SourceLocation:
     return SourceLocation(point.file, point.line, point.column, name_stack)
 
 
+@lru_cache(maxsize=1 << 16)
+def code_of(location: Location) -> str:
+    """`attention in model.py`: the innermost function and file, without the line, which moves often."""
+    point = resolve_file_location(location)
+    if point is None:
+        return ""
+    names = [part.name for part in location.walk() if isinstance(part, NameLoc) and part.child is point]
+    return " in ".join([*names[:1], PurePath(point.file).name])
+
+
 def line_text(location: SourceLocation) -> str:
     """`model.py:12` without the folders of the file, or the name stack where there is no line."""
     return f"{PurePath(location.file).name}:{location.line}" if location.line else location.name_stack
