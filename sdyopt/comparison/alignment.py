@@ -124,12 +124,12 @@ def _exact(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
     return pairs
 
 
-def pair_leftovers(
-    before: Sequence[Tokens], after: Sequence[Tokens], pairs: Sequence[Pair], levels: int
+def pair_anywhere(
+    before: Sequence[Tokens], after: Sequence[Tokens], levels: int, pairs: Sequence[Pair] = ()
 ) -> list[Pair]:
-    """Further pairs among elements that have none, wherever they are, by one of the first `levels` tokens.
+    """Further pairs of elements without one, in any order, by the first token that both have in common.
 
-    Of equal tokens, the first elements are paired, then the second ones, and so on.
+    Only the first `levels` tokens count. Of equal tokens, the first elements are paired, then the second ones.
     """
     old = sorted(set(range(len(before))) - {index for index, _ in pairs})
     new = sorted(set(range(len(after))) - {other for _, other in pairs})

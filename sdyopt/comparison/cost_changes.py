@@ -1,7 +1,7 @@
 """What two reports differ in: communication, memory and compute.
 
-Collectives, live values and products are matched by kind and place, or else in order, so that lines that
-move make no difference.
+Collectives, live values and products with the same figures are matched first, also where lines or operations
+moved, and then those of the same kind at the same place. So what is left has changed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from sdyopt.comparison.alignment import Tokens, align, pair_leftovers
+from sdyopt.comparison.alignment import Tokens, pair_anywhere
 from sdyopt.report.figures import Collective, LiveValue, Product, Report
 from sdyopt.report.source_locations import SourceLocation
 from sdyopt.report.totals import flop_totals, wire_bytes_of_runs, wire_total
@@ -105,8 +105,7 @@ def _changes(
 ) -> list[FigureChange]:
     """The parts that differ, summed by kind and place."""
     tokens, other_tokens = list(map(tokens_of, before)), list(map(tokens_of, after))
-    pairs = align(tokens, other_tokens)
-    pairs += pair_leftovers(tokens, other_tokens, pairs, len(tokens[0]) if tokens else 0)
+    pairs = pair_anywhere(tokens, other_tokens, len(tokens[0]) if tokens else 0)
     old_of = {other: before[index] for index, other in pairs}
     unpaired = set(range(len(before))) - {index for index, _ in pairs}
     parts: list[tuple[_Each | None, _Each | None]] = []
@@ -161,12 +160,9 @@ def _collective_kind(each: Collective) -> str:
 
 
 def _collective_tokens(each: Collective) -> Tokens:
-    kind = _collective_kind(each)
-    return (
-        (kind, each.local_operands, each.times, _place(each.location)),
-        (kind, _place(each.location)),
-        (kind, each.local_operands, each.times),
-    )
+    kind, place = _collective_kind(each), _place(each.location)
+    same = kind, each.local_operands, each.times, _wire_bytes(each)
+    return (same, place), same, (kind, place), (kind, each.local_operands)
 
 
 def _wire_bytes(each: Collective) -> Figure:
@@ -180,7 +176,7 @@ def _value_kind(each: LiveValue) -> str:
 
 def _value_tokens(each: LiveValue) -> Tokens:
     place = _place(each.location)
-    return (each.type, each.bytes, place), (each.type, place), (each.type, each.bytes)
+    return (each.type, each.bytes, place), (each.type, each.bytes), (each.type, place)
 
 
 def _bytes(each: LiveValue) -> Figure:
@@ -193,7 +189,8 @@ def _product_kind(each: Product) -> str:
 
 def _product_tokens(each: Product) -> Tokens:
     place = _place(each.location)
-    return (each.kind, each.flops, each.times, place), (each.kind, place), (each.kind, each.global_flops)
+    same = each.kind, each.times, _flops(each)
+    return (same, place), same, (each.kind, place), (each.kind, each.global_flops)
 
 
 def _flops(each: Product) -> Figure:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sdyopt.comparison.alignment import Tokens, align, pair_leftovers
+from sdyopt.comparison.alignment import Tokens, align, pair_anywhere
 from sdyopt.comparison.program_values import FunctionValues, ProgramValue, ProgramValues
 
 # The tokens of arguments, results and values of a body that identify a value wherever it is.
@@ -104,7 +104,7 @@ def _paired_functions(
 ) -> Iterator[tuple[FunctionValues, FunctionValues]]:
     """Functions with the same name, with the same content, or else with as many arguments."""
     tokens, other_tokens = list(map(_function_tokens, old)), list(map(_function_tokens, new))
-    for index, other in sorted(pair_leftovers(tokens, other_tokens, [], 3)):
+    for index, other in sorted(pair_anywhere(tokens, other_tokens, 3)):
         yield old[index], new[other]
 
 
@@ -131,7 +131,7 @@ def _aligned(
 ) -> Iterator[Match]:
     tokens, other_tokens = list(map(tokens_of, old)), list(map(tokens_of, new))
     pairs = align(tokens, other_tokens)
-    pairs += pair_leftovers(tokens, other_tokens, pairs, specific)
+    pairs += pair_anywhere(tokens, other_tokens, specific, pairs)
     for index, other in pairs:
         yield Match(old[index], new[other])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sdyopt.comparison.alignment import Tokens, align, pair_leftovers
+from sdyopt.comparison.alignment import Tokens, align, pair_anywhere
 from sdyopt.comparison.snapshot import Entry, FunctionEntries, ShardingData, Snapshot
 from sdyopt.comparison.snapshot_file import read_snapshot
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError
@@ -104,7 +104,7 @@ def _aligned_differences(
 ) -> Iterator[_Difference]:
     tokens, other_tokens = list(map(_tokens, old)), list(map(_tokens, new))
     pairs = align(tokens, other_tokens)
-    pairs += pair_leftovers(tokens, other_tokens, pairs, 2)
+    pairs += pair_anywhere(tokens, other_tokens, 2, pairs)
     of_new = {other: index for index, other in pairs}
     for number, entry in enumerate(new):
         if number not in of_new:
