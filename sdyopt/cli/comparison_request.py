@@ -33,9 +33,11 @@ def comparison_options(arguments: Arguments, pipeline: Pipeline) -> ComparisonOp
         raise UsageError(
             "the program and the one to compare it with cannot both be read from stdin", "write one to a file"
         )
+    data = read_input(name)
+    name = STDIN_NAME if name == STDIN else name
     return ComparisonOptions(
-        STDIN_NAME if name == STDIN else name,
-        read_input(name),
+        name,
+        data,
         _copy(pipeline) if passes is None else _pipeline(passes),
         _titles(arguments, name, passes),
         to_stdout=output is None,
@@ -83,7 +85,7 @@ def _copy(pipeline: Pipeline) -> Pipeline:
 
 def _titles(arguments: Arguments, name: str, passes: str | None) -> tuple[str, str]:
     """What the programs are called: their files, and their passes where these differ."""
-    own = arguments.input
+    own = STDIN_NAME if arguments.input == STDIN else arguments.input
     if passes is None:
         return name, own
     flags = [f"-{flag.name}={flag.options}" if flag.options else f"-{flag.name}" for flag in arguments.passes]

@@ -10,7 +10,6 @@ PRINTING: Final = "Printing"
 INSTRUMENTATION: Final = "Pass instrumentation"
 DIAGNOSTICS: Final = "Diagnostics"
 REPORTS: Final = "Reports"
-COMPARISONS: Final = "Comparisons"
 SHARDINGS: Final = "Shardings"
 INFORMATION: Final = "Information"
 
@@ -244,42 +243,41 @@ _ALL = (
     Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),
     Flag(
         "compare-with",
-        COMPARISONS,
-        "print how shardings, communication and memory differ from those of another program, or from a "
-        "report (.json), instead of the program",
+        REPORTS,
+        "print the differences in shardings, communication and memory from another program or a report "
+        "(.json) instead of the program",
         "FILE",
     ),
     Flag(
         "compare-pipeline",
-        COMPARISONS,
+        REPORTS,
         "run these passes on the other program, which is the input unless --compare-with names one (default: "
         "the passes of this run)",
         "PASSES",
     ),
     Flag(
         "compare-output",
-        COMPARISONS,
+        REPORTS,
         "write the comparison to FILE (.json, .md or .txt) instead of stdout",
         "FILE",
     ),
     Flag(
         "snapshot",
-        COMPARISONS,
-        "print the shardings of arguments, results and located values as JSON instead of the program, or "
-        "write them to FILE",
+        REPORTS,
+        "print the shardings of values as JSON instead of the program, or write them to FILE",
         "FILE",
         implied="-",
     ),
     Flag(
         "snapshot-places",
-        COMPARISONS,
+        REPORTS,
         "limit the values of a snapshot to those whose name stack or file contains one of these texts",
         "TEXT,…",
         is_list=True,
     ),
     Flag(
         "check-snapshot",
-        COMPARISONS,
+        REPORTS,
         "fail if shardings differ from those of a snapshot",
         "FILE",
     ),
@@ -321,7 +319,7 @@ COMMON = frozenset(
         *("mlir-print-op-generic", "mlir-print-debuginfo"),
         *("mlir-print-ir-after-all", "mlir-print-ir-after", "mlir-print-ir-after-change"),
         *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline"),
-        *("compare-with", "compare-pipeline", "snapshot", "check-snapshot"),
+        *("compare-with", "snapshot", "check-snapshot"),
         *("help", "help-hidden", "help-pass", "list-passes", "version"),
     )
 )

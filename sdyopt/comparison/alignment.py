@@ -129,7 +129,7 @@ def pair_anywhere(
 ) -> list[Pair]:
     """Further pairs of elements without one, in any order, by the first token that both have in common.
 
-    Only the first `levels` tokens count. Of equal tokens, the first elements are paired, then the second ones.
+    Only the first `levels` tokens count. Of equal tokens, the first elements are paired, then the second.
     """
     old = sorted(set(range(len(before))) - {index for index, _ in pairs})
     new = sorted(set(range(len(after))) - {other for _, other in pairs})

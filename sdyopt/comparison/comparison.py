@@ -56,13 +56,14 @@ class Comparison:
     `annotations` are differences of the programs before the passes, and the cause of the others. `placements`
     are values of which devices have other slices, `openness` those that differ in open dimensions, priorities
     and replicated axes alone. `matched` counts the values of both programs, `retyped` those of them with
-    another type, `copies` the constants that only one program has as often.
+    another type, `copies` the constants that only one program has as often. `costs` are None if one of the
+    programs has shardings of GSPMD, which reports do not read.
     """
 
     titles: tuple[str, str]
     before: ProgramValues
     after: ProgramValues
-    costs: CostChanges
+    costs: CostChanges | None
     matched: int = 0
     retyped: int = 0
     copies: int = 0
@@ -74,21 +75,25 @@ class Comparison:
 
     @property
     def has_same_meshes(self) -> bool:
-        """Whether both programs have the same meshes, by whatever names."""
+        """Whether both programs have the same meshes, by whatever names; GSPMD has none."""
+        if self.costs is None and not (self.before.meshes and self.after.meshes):
+            return True
         return list(self.before.meshes.values()) == list(self.after.meshes.values())
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing differs."""
         changes = (self.annotations, self.placements, self.openness, self.only_before, self.only_after)
-        return not any(changes) and self.costs.is_empty and self.has_same_meshes
+        has_same_costs = self.costs is None or self.costs.is_empty
+        return not any(changes) and has_same_costs and self.has_same_meshes
 
 
 def compare(before: Program, after: Program) -> Comparison:
     """Compares two programs."""
     matching = match_values(before.values, after.values)
-    titles = before.title, after.title
-    found = Comparison(titles, before.values, after.values, cost_changes(before.report, after.report))
+    is_gspmd = before.values.is_gspmd or after.values.is_gspmd
+    costs = None if is_gspmd else cost_changes(before.report, after.report)
+    found = Comparison((before.title, after.title), before.values, after.values, costs)
     found.matched = len(matching.matches)
     found.retyped = sum(1 for match in matching.matches if match.before.type != match.after.type)
     if before.inputs is not None and after.inputs is not None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sdyopt.comparison.comparison import Comparison, ShardingChange
-from sdyopt.comparison.cost_changes import FigureChange, Total
+from sdyopt.comparison.cost_changes import CostChanges, FigureChange, Total
 from sdyopt.comparison.program_values import ProgramValue, ProgramValues
 from sdyopt.dialects.sdy.mesh import Mesh
 
@@ -17,7 +17,6 @@ VERSION = 1
 
 def json_comparison(found: Comparison) -> str:
     """The comparison as JSON text."""
-    costs = found.costs
     data = {
         "schema": SCHEMA,
         "version": VERSION,
@@ -32,11 +31,7 @@ def json_comparison(found: Comparison) -> str:
         "only_before": list(map(_value, found.only_before)),
         "only_after": list(map(_value, found.only_after)),
         "copied_constants": found.copies,
-        "wire_bytes": _total(costs.wire_bytes),
-        "collectives": _pair(*costs.collectives),
-        "peak_memory": _total(costs.peak_memory),
-        "argument_memory": _pair(*costs.argument_memory),
-        "flops": _total(costs.flops),
+        "costs": None if found.costs is None else _costs(found.costs),
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
@@ -80,6 +75,16 @@ def _in_program(value: ProgramValue | None) -> dict[str, Any] | None:
         "type": value.type,
         "sharding": None if value.sharding is None else value.sharding.text,
         "bytes": value.bytes,
+    }
+
+
+def _costs(costs: CostChanges) -> dict[str, Any]:
+    return {
+        "wire_bytes": _total(costs.wire_bytes),
+        "collectives": _pair(*costs.collectives),
+        "peak_memory": _total(costs.peak_memory),
+        "argument_memory": _pair(*costs.argument_memory),
+        "flops": _total(costs.flops),
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from sdyopt.comparison.comparison import Comparison, ShardingChange
-from sdyopt.comparison.cost_changes import FigureChange, Total
+from sdyopt.comparison.cost_changes import CostChanges, FigureChange, Total
 from sdyopt.comparison.program_values import ProgramValue, ProgramValues, Role
 from sdyopt.comparison.value_sharding import dimensions_text
 from sdyopt.dialects.sdy.mesh import Mesh
@@ -24,7 +24,7 @@ def header_of(found: Comparison) -> list[str]:
     before, after = found.titles
     lines = [f"before  {before}", f"after   {after}"]
     if found.has_same_meshes:
-        return [*lines, f"mesh    {_meshes_text(found.after)}"]
+        return [*lines, f"mesh    {_meshes_text(found.after if found.after.meshes else found.before)}"]
     return [
         *lines,
         f"mesh    before: {_meshes_text(found.before)}",
@@ -59,7 +59,10 @@ def _sections(found: Comparison) -> Iterator[Section]:
             "priorities or replicated axes",
             found.openness,
         )
-    yield from _costs(found)
+    if found.costs is not None:
+        yield from _costs(found.costs)
+    else:
+        yield Section("communication, memory and compute are unknown for shardings of GSPMD")
     for program, values in (("before", found.only_before), ("after", found.only_after)):
         if values:
             yield _values_section(program, values)
@@ -159,8 +162,7 @@ def _count(number: int, noun: str) -> str:
 # --- Costs ----------------------------------------------------------------------------------------
 
 
-def _costs(found: Comparison) -> Iterator[Section]:
-    costs = found.costs
+def _costs(costs: CostChanges) -> Iterator[Section]:
     old, new = costs.collectives
     numbers = _count(new, "collective") if old == new else f"{old} {ARROW} {new} collectives"
     yield _cost_section("communication", costs.wire_bytes, bytes_text, f"on the wire per device, {numbers}")

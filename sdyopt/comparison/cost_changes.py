@@ -176,7 +176,7 @@ def _value_kind(each: LiveValue) -> str:
 
 def _value_tokens(each: LiveValue) -> Tokens:
     place = _place(each.location)
-    return (each.type, each.bytes, place), (each.type, each.bytes), (each.type, place)
+    return (each.type, each.bytes, place), (each.type, each.bytes), (each.type, place), each.type
 
 
 def _bytes(each: LiveValue) -> Figure:

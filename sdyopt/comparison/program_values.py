@@ -112,6 +112,11 @@ class ProgramValues:
             yield from function
 
     @property
+    def is_gspmd(self) -> bool:
+        """Whether shardings are those of GSPMD, which have no mesh."""
+        return any(value.sharding is not None and value.sharding.gspmd for value in self)
+
+    @property
     def mesh(self) -> Mesh | None:
         """The mesh with the most devices."""
         return max(self.meshes.values(), key=lambda mesh: mesh.total_size, default=None)

@@ -10,7 +10,7 @@ from sdyopt.comparison.snapshot import Entry, FunctionEntries, ShardingData, Sna
 from sdyopt.comparison.snapshot_file import read_snapshot
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from sdyopt.report.findings import file_location
-from sdyopt.report.json_file import JsonFile, Path
+from sdyopt.report.json_file import Path
 
 # The number of differences that are shown one by one.
 SHOWN = 20
@@ -33,8 +33,7 @@ class SnapshotCheck:
     """A check against an earlier snapshot. Raises DiagnosticError, located in the file, for other texts."""
 
     def __init__(self, name: str, text: str) -> None:
-        self._file = JsonFile(name, text)
-        self.snapshot = read_snapshot(self._file)
+        self.snapshot, self._file = read_snapshot(name, text)
 
     def differences(self, now: Snapshot) -> Iterator[Diagnostic]:
         """An error for each difference, with help in the last one."""

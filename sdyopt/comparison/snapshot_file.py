@@ -71,10 +71,11 @@ def _json(value: Any) -> str:
 # --- Reading --------------------------------------------------------------------------------------
 
 
-def read_snapshot(file: JsonFile) -> Snapshot:
-    """The snapshot in a file; DiagnosticError, located in the file, for any other JSON."""
+def read_snapshot(name: str, text: str) -> tuple[Snapshot, JsonFile]:
+    """The snapshot in a text, with its lines; DiagnosticError, located in the file, for any other text."""
     try:
-        return _SnapshotReader(file).snapshot()
+        file = JsonFile(name, text)
+        return _SnapshotReader(file).snapshot(), file
     except DiagnosticError as error:
         raise error.help("write a snapshot with --snapshot=FILE.json") from None
 

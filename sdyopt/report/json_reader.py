@@ -46,7 +46,7 @@ class JsonReader:
         """The paths of the elements of a list."""
         found = self.at(path)
         if not isinstance(found, list):
-            raise self.file.error(f"'{path[-1]}' is not a list", path)
+            raise self.file.error(f"{_named(path)} is not a list", path)
         for number in range(len(found)):
             yield (*path, number)
 
@@ -54,21 +54,21 @@ class JsonReader:
         """The keys of an object."""
         found = self.at(path)
         if not isinstance(found, dict):
-            raise self.file.error(f"'{path[-1]}' is not an object", path)
+            raise self.file.error(f"{_named(path)} is not an object", path)
         return list(found)
 
     def text(self, path: Path) -> str:
         """The string at a path."""
         found = self.at(path)
         if not isinstance(found, str):
-            raise self.file.error(f"'{path[-1]}' is not a string", path)
+            raise self.file.error(f"{_named(path)} is not a string", path)
         return found
 
     def integer(self, path: Path) -> int:
         """The number from 0 on at a path."""
         found = self.at(path)
         if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-            raise self.file.error(f"'{path[-1]}' is not an integer from 0 on", path)
+            raise self.file.error(f"{_named(path)} is not an integer from 0 on", path)
         return found
 
     def optional_integer(self, path: Path) -> int | None:
@@ -81,3 +81,9 @@ class JsonReader:
             return parse(Source(self.file.name, self.text(path)))
         except DiagnosticError as error:
             raise self.file.error(str(error), path) from None
+
+
+def _named(path: Path) -> str:
+    """The key or the index at the end of a path."""
+    last = path[-1]
+    return f"element {last}" if isinstance(last, int) else f"'{last}'"

@@ -47,8 +47,10 @@ def code_of(location: Location) -> str:
     point = resolve_file_location(location)
     if point is None:
         return ""
-    names = [part.name for part in location.walk() if isinstance(part, NameLoc) and part.child is point]
-    return " in ".join([*names[:1], PurePath(point.file).name])
+    names = [part for part in location.walk() if isinstance(part, NameLoc)]
+    # The outermost name is the name stack.
+    function = next((part.name for part in names[1:] if part.child is point), "")
+    return " in ".join(filter(None, [function, PurePath(point.file).name]))
 
 
 def line_text(location: SourceLocation) -> str:

@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
   interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline ‹ registry ‹ passes
-                                    registry ‹ notation ‹ report ‹ error_help ‹ driver ‹ api ‹ cli ‹ lit
+                       registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -38,10 +38,11 @@ MAY_IMPORT = {
     "notation": CORE,
     "report": (*CORE, "notation"),
     "error_help": CORE,
-    "driver": (*CORE, "notation", "report", "error_help"),
-    "api": (*CORE, "notation", "report", "error_help", "driver"),
-    "cli": (*CORE, "notation", "report", "error_help", "driver", "api"),
-    "lit": (*CORE, "notation", "report", "error_help", "driver", "api", "cli"),
+    "comparison": (*CORE, "notation", "report"),
+    "driver": (*CORE, "notation", "report", "comparison", "error_help"),
+    "api": (*CORE, "notation", "report", "comparison", "error_help", "driver"),
+    "cli": (*CORE, "notation", "report", "comparison", "error_help", "driver", "api"),
+    "lit": (*CORE, "notation", "report", "comparison", "error_help", "driver", "api", "cli"),
     "__main__": ("cli",),
 }
 
@@ -63,7 +64,13 @@ PACKAGE, OFFERED = "sdyopt", "api"
 
 # These may import other layers in functions, to keep the start of the program and its help fast. Elsewhere
 # only libraries may be imported in functions, with a `noqa` that gives the reason.
-IMPORT_LATE = ("sdyopt/cli", "sdyopt/driver", "sdyopt/api/reports", "passes/common/report")
+IMPORT_LATE = (
+    "sdyopt/cli",
+    "sdyopt/driver",
+    "sdyopt/api/comparisons",
+    "sdyopt/api/reports",
+    "passes/common/report",
+)
 
 # The only import cycles: sets of modules that import each other. The IR core is one by nature; the others are
 # to be removed.

@@ -42,6 +42,9 @@ def test_ids_are_stable() -> None:
         "budget-unknown",
         "baseline-error",
         "baseline-exceeded",
+        "comparison-error",
+        "snapshot-error",
+        "snapshot-difference",
         "other",
     ]
 
