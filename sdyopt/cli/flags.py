@@ -20,7 +20,6 @@ GROUPS = (
     PRINTING,
     INSTRUMENTATION,
     REPORTS,
-    COMPARISONS,
     SHARDINGS,
     INFORMATION,
 )
@@ -278,7 +277,7 @@ _ALL = (
     Flag(
         "check-snapshot",
         REPORTS,
-        "fail if shardings differ from those of a snapshot",
+        "fail if shardings differ from a snapshot, which --snapshot=FILE wrote",
         "FILE",
     ),
     Flag(
@@ -319,7 +318,7 @@ COMMON = frozenset(
         *("mlir-print-op-generic", "mlir-print-debuginfo"),
         *("mlir-print-ir-after-all", "mlir-print-ir-after", "mlir-print-ir-after-change"),
         *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline"),
-        *("compare-with", "snapshot", "check-snapshot"),
+        *("compare-with", "check-snapshot"),
         *("help", "help-hidden", "help-pass", "list-passes", "version"),
     )
 )
