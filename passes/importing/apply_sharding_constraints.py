@@ -18,8 +18,8 @@ users; for the input sharding of a manual computation, a constraint is inserted 
 
 In a chain of constraints on a value, the last one replaces the value in all users after the chain in the same
 block, except function returns. This requires that the value has no sharding, that the first constraint of the
-chain is the only constraint on it, that each later one is the only user of the one before it, and that the
-last one has no constraint.
+chain is the only constraint on it, that each later one is the only user of the one before it, and that there
+is no constraint on the result of the last one.
 
 A constraint whose sharding is copied gets its sharding rule as an attribute.
 """

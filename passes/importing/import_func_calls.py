@@ -83,6 +83,8 @@ class _CallImporter:
     def _replace(self, call: CallOp, function: FuncOp) -> None:
         if function.is_ancestor(call) or _is_inside(call, self._bodies.get(function)):
             raise call.op_error(f"cannot inline '{function.sym_name}': its calls are recursive")
+        if function.is_declaration and function not in self._bodies:
+            raise call.op_error(f"cannot inline '{function.sym_name}': it is a declaration without a body")
         region = Region()
         computation = self._rewriter.create(
             NamedComputationOp,

@@ -1,4 +1,4 @@
-"""sdy-convert-global-to-local: convert tensors to the shards that each device has.
+"""sdy-convert-global-to-local: convert global tensors to the shards of one device.
 
 Over `sdy.mesh @mesh = <["x"=2]>`,
 
@@ -13,15 +13,15 @@ becomes
       return %1
 
 The result is the program that every device runs. All movements of data must be collectives already, so this
-pass comes after `sdy-insert-explicit-reshards` in its full version and `sdy-reshard-to-collectives`. Shards
-must be even: `sdy-pad-for-divisibility` pads what does not divide.
+pass comes after `sdy-insert-explicit-reshards` in its full version and `sdy-reshard-to-collectives`. All
+shards of a tensor must have the same shape: `sdy-pad-for-divisibility` pads dimensions that do not divide.
 
-Most operations are kept with local types. Those whose attributes or meaning depend on the shard are lowered:
+Most operations only get local types. Those whose attributes or meaning depend on the shard are lowered:
 constants are sliced, an iota starts at the offset of its shard, a gather selects the indices of its shard.
-The device finds its offsets by its id: `stablehlo.partition_id`, or `replica_id` if `replica-count` is
+A device computes its offsets from its id: `stablehlo.partition_id`, or `replica_id` if `replica-count` is
 greater than 1.
 
-Partial results are combined by the kind of reduction that left them: the partial maxima of a
+Partial results are combined by the kind of reduction that they are from: the partial maxima of a
 `stablehlo.reduce` by an all-reduce with `maximum`. Where no single collective can combine them, as for a
 reduction of pairs, they are gathered and reduced again.
 
@@ -47,7 +47,7 @@ class ConvertGlobalToLocal(Pass):
         default=False, help="scatter several dimensions by one collective, instead of reducing and slicing"
     )
     enable_rgv3: bool = option(
-        default=False, help="write replica groups as axes of the mesh where no sub-axis is involved"
+        default=False, help="express replica groups by axes of the mesh where no sub-axis is involved"
     )
     replica_count: int = option(default=1, help="number of replicas of the program")
     partition_count: int = option(default=1, help="number of partitions of each replica")

@@ -10,9 +10,11 @@ becomes
       func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> … {
         %0 = stablehlo.sine %a : tensor<4xf32>
 
-For programs after `sdy-convert-global-to-local`, in which tensors are shards. A runtime needs the number
-of devices, and the shardings of inputs and outputs, so the shardings of functions stay. Those of
-operations, and sharding rules, would be read as if tensors were global.
+Run this pass after `sdy-convert-global-to-local`, when types are local. A runtime needs the number of
+devices, and the shardings of inputs and outputs, so the shardings of functions stay. Those of operations, and
+sharding rules, are removed, because they would be read as if types were global.
+
+With `replica-count` greater than 1, the devices are replicas instead of partitions.
 """
 
 from __future__ import annotations

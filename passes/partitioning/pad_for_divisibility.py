@@ -1,4 +1,4 @@
-"""sdy-pad-for-divisibility: pad dimensions so that all shards have one size.
+"""sdy-pad-for-divisibility: pad dimensions so that all shards have the same size.
 
 Over `sdy.mesh @mesh = <["x"=4]>`,
 
@@ -13,14 +13,14 @@ becomes
 Every sharded dimension is rounded up to a multiple of its number of shards. The elements of the padding are
 undefined after most operations, so they are overwritten where they would count: with zero before a dot along
 a padded dimension, with the identity before a reduction. The indices of a gather stay outside of the
-padding, and those of a scatter that are padding themselves become invalid.
+padding, and those of a scatter that are padding themselves become out of bounds.
 
-If the borders between shards change, a dimension is gathered and sliced again: 6 elements are 2+2+2+0 on four
-devices and 3+3 on two. Inputs and outputs of public functions must have even shards; the padding of private
-functions is part of their types.
+If a collective changes the borders between shards, the dimension is gathered and sliced again: 6 elements are
+2+2+2+0 on four devices and 3+3 on two. Inputs and outputs of public functions must divide into shards of the
+same size; the types of private functions become padded ones.
 
-This pass comes after `sdy-reshard-to-collectives` and before `sdy-convert-global-to-local`, which needs even
-shards.
+This pass comes after `sdy-reshard-to-collectives` and before `sdy-convert-global-to-local`, which needs
+shards of the same size.
 """
 
 from __future__ import annotations

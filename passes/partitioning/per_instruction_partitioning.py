@@ -1,4 +1,4 @@
-"""sdy-per-instruction-partitioning: partition single operations, in manual computations.
+"""sdy-per-instruction-partitioning: partition single operations into manual computations.
 
 Over `sdy.mesh @mesh = <["x"=2]>`,
 
@@ -10,9 +10,10 @@ becomes
       sdy.return %1 : tensor<4xf32>
     } : (tensor<8xf32>) -> tensor<8xf32>
 
-To find out which operation is partitioned wrongly: each selected operation is partitioned alone, and the rest
-of the program is left to another partitioner, such as that of XLA. If the result is wrong with half of the
-operations selected, one of them is the culprit. `--bisect` automates a search of this kind.
+This pass helps to find an operation that is partitioned wrongly. Each selected operation is partitioned by
+itself, and the rest of the program is left to another partitioner, such as that of XLA. If the result is
+wrong with half of the operations selected, one of them is the culprit. `--bisect` automates a search of this
+kind.
 
 Candidates are the operations directly in functions with a sharded operand or result, except collectives,
 sharding constraints, manual computations and other operations that only carry shardings. They are numbered
@@ -56,7 +57,7 @@ from .instructions.op_filter import parse_filter
 from .pad_for_divisibility import PadForDivisibility
 from .resolve_permutation_factors import ResolvePermutationFactors
 
-# They carry or move shardings, or are local already.
+# They change no data, are collectives, or are local already.
 _NO_CANDIDATES = (
     CollectiveOp,
     DataFlowEdgeOp,
@@ -108,7 +109,7 @@ class PerInstructionPartitioning(Pass):
 
 
 def _candidates(module: ModuleOp) -> Iterator[Op]:
-    """The operations directly in functions that can be partitioned by themselves."""
+    """The candidates of a module, in the order of the program."""
     for function in module.functions:
         assert isinstance(function, FuncOp)
         for block in function.body.blocks:

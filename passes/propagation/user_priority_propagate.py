@@ -2,10 +2,9 @@
 
     %a is sharded [{"x"}p1, {}], %b is sharded [{}, {"x"}]
 
-Dimension shardings have priorities `p0` (the highest, and the default), `p1`, `p2` and so on. For each
-priority in ascending order, `sdy-op-priority-propagate` runs without the dimension shardings of lower
-priority. In a sum of %a and %b, axis x thus shards the second dimension of the result, although %a is the
-first operand.
+Dimension shardings have priorities `p0` (the highest, and the default), `p1`, `p2` and so on. For each of
+these, from `p0` on, `sdy-op-priority-propagate` runs without the dimension shardings of lower priority. In a
+sum of %a and %b, axis x thus shards the second dimension of the result, although %a is the first operand.
 
 With `module-dump-directory`, the module is written to that directory after each priority but the last, as
 `00.propagation_after_user_priority_0.mlir` and so on.

@@ -121,7 +121,7 @@ class PassError(Error):
 
 
 class PipelineError(Error, ValueError):
-    """A pipeline is invalid, such as for an unknown pass or option, or a plugin cannot be loaded."""
+    """A pipeline is invalid, for example because a pass is unknown, or a plugin cannot be loaded."""
 
     __module__ = "sdyopt"  # as tracebacks show it
 

@@ -197,7 +197,7 @@ class Value:
 
     @property
     def users(self) -> tuple[Operation, ...]:
-        """The operations that use the value, each once: in a parsed program, in the order of the text."""
+        """The operations that use the value, each once. In a parsed program, they are in text order."""
         users = dict.fromkeys(self.ir.users)
         return tuple([operation_view(self._program, op) for op in reversed(users)])
 

@@ -70,7 +70,7 @@ def create_pass(name: str, /, **options: object) -> PassPipeline:
 
 
 def combined_pipeline(passes: Sequence[Passes], options: Mapping[str, object]) -> Pipeline:
-    """A pipeline of all passes in order. Raises PipelineError, also for options without a single name."""
+    """A pipeline of all passes in order. Raises PipelineError. Options need a single name."""
     if options:
         if len(passes) == 1 and isinstance(passes[0], str):
             return create_pass(passes[0], **options).ir

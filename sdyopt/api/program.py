@@ -42,7 +42,7 @@ class Program:
         self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
 
     def clone(self) -> Program:
-        """A copy that shares no operation with this program. Use lists keep their order: passes use it."""
+        """A copy that shares no operation with this program, with the order of uses, which passes need."""
         with session(discard):
             copy = Rewriter().clone(self.op)
             _copy_order_of_uses(self.op, copy)

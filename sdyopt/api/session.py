@@ -1,4 +1,4 @@
-"""Calls into the library run one at a time, under the settings of a run.
+"""Calls into the library run one at a time, with the interpreter settings of a run of sdy-opt.
 
 The handlers of diagnostics, the recursion limit and the edit logs are global to the process, so calls from
 several threads wait for each other.

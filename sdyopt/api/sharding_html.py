@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sdyopt.api.html import coloured, html_fragment
 
-# Grids with more rows or columns are not drawn; of each shard, at most so many devices are listed.
+# Grids with more rows or columns are not drawn; of the devices of a shard, at most this many are listed.
 MAX_ROWS, MAX_COLUMNS, MAX_DEVICES = 32, 32, 8
 
 # The devices of each shard, by the index of the shard in every dimension.

@@ -166,7 +166,7 @@ def mesh_data(mesh: ir_mesh.Mesh, name: str) -> Mesh:
 
 
 def sharding_data(sharding: TensorSharding, op: Op) -> Sharding:
-    """The data of a valid sharding, whose mesh is found from an operation that it belongs to."""
+    """The data of a valid sharding. Its mesh is looked up from `op`."""
     mesh = mesh_of(sharding, op)
     assert mesh is not None
 

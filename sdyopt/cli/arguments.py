@@ -32,7 +32,7 @@ class Arguments:
     def __getitem__(self, name: str) -> Any:
         """The value of a flag, or its default."""
         flag = FLAGS[name]
-        return self.values.get(name, () if flag.is_list else flag.default)
+        return self.values.get(name, () if flag.is_list or flag.repeats else flag.default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,10 @@ def _flag_as_input(argv: Sequence[str], inputs: Sequence[str]) -> str:
 
 
 def _set(values: dict[str, Value], flag: Flag, spelling: str, text: str) -> None:
-    if flag.is_list:
+    if flag.is_list or flag.repeats:
         previous = values.get(flag.name, ())
         assert isinstance(previous, tuple)
-        values[flag.name] = previous + tuple(text.split(","))
+        values[flag.name] = (*previous, *(text.split(",") if flag.is_list else (text,)))
     elif flag.choices and text not in flag.choices:
         message = f"for the {spelling} option: Cannot find option named '{text}'!"
         raise UsageError(message, nearest_or_all(text, flag.choices))

@@ -60,9 +60,13 @@ def snapshot_options(arguments: Arguments) -> SnapshotOptions:
 
 
 def _prints_other(arguments: Arguments) -> bool:
-    """Whether a report or a comparison is on stdout."""
+    """Whether answers, a report or a comparison are on stdout."""
     is_compared = arguments["compare-with"] is not None or arguments["compare-pipeline"] is not None
-    return arguments["report"] == STDOUT or (is_compared and arguments["compare-output"] is None)
+    return (
+        bool(arguments["explain"])
+        or arguments["report"] == STDOUT
+        or (is_compared and arguments["compare-output"] is None)
+    )
 
 
 def _pipeline(text: str) -> Pipeline:

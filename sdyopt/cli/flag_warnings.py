@@ -32,6 +32,10 @@ NEEDS = MappingProxyType(
         "report-rows": ("report", "compare-with", "compare-pipeline"),
         "tolerance": ("baseline",),
         "snapshot-places": ("snapshot", "check-snapshot"),
+        "validate-mode": ("validate",),
+        "validate-timeout": ("validate",),
+        "validate-memory": ("validate",),
+        "jax-python": ("validate",),
     }
 )
 

@@ -11,16 +11,11 @@ INSTRUMENTATION: Final = "Pass instrumentation"
 DIAGNOSTICS: Final = "Diagnostics"
 REPORTS: Final = "Reports"
 SHARDINGS: Final = "Shardings"
+VALIDATION: Final = "Validation"
 INFORMATION: Final = "Information"
 
 GROUPS = (
-    GENERAL,
-    PIPELINE,
-    DIAGNOSTICS,
-    PRINTING,
-    INSTRUMENTATION,
-    REPORTS,
-    SHARDINGS,
+    *(GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, REPORTS, SHARDINGS, VALIDATION),
     INFORMATION,
 )
 
@@ -30,7 +25,8 @@ class Flag(NamedTuple):
 
     `implied` is the value of a flag that is given without one; a value must then follow after `=`, so that
     a file name after the flag is not taken for its value. `kind` is the type of the value. `is_list`: values
-    are separated by commas, and the flag may be repeated. `is_signed`: a number may be negative.
+    are separated by commas, and the flag may be repeated. `repeats`: the flag may be repeated, but its values
+    may contain commas. `is_signed`: a number may be negative.
     """
 
     name: str
@@ -43,6 +39,7 @@ class Flag(NamedTuple):
     choices: tuple[str, ...] = ()
     is_list: bool = False
     is_signed: bool = False
+    repeats: bool = False
 
 
 def _switch(name: str, group: str, help: str, default: bool = False) -> Flag:
@@ -281,6 +278,14 @@ _ALL = (
         "FILE",
     ),
     Flag(
+        "explain",
+        SHARDINGS,
+        "explain why a value is sharded as it is, such as '@main %3' or '@main result 0', all values of a "
+        "line, such as train.py:12, or a collective of the report, such as '#3'",
+        "WHAT",
+        repeats=True,
+    ),
+    Flag(
         "show-sharding",
         SHARDINGS,
         "show which device has which slice under a sharding in any notation, or under that of a value of the "
@@ -290,6 +295,35 @@ _ALL = (
     Flag("mesh", SHARDINGS, """the mesh of --show-sharding, such as '"x"=4, "y"=2'""", "MESH"),
     Flag("shape", SHARDINGS, "the shape of the tensor of --show-sharding, such as 64x128", "SHAPE"),
     Flag("sharding-rows", SHARDINGS, "print at most N rows of shards, all for 0", "N", 16, kind=int),
+    Flag(
+        "validate",
+        VALIDATION,
+        "run the program before and after the passes on N random inputs, and fail if a result differs; a "
+        "program that is not partitioned yet is partitioned first (needs jax)",
+        "N",
+        0,
+        implied="1",
+        kind=int,
+    ),
+    _choice(
+        "validate-mode",
+        VALIDATION,
+        "run a partitioned program on replicas, or unchanged inside a manual computation, which is slower",
+        "replicas",
+        "manual",
+    ),
+    Flag(
+        "validate-timeout",
+        VALIDATION,
+        "stop running a function after SECONDS",
+        "SECONDS",
+        300,
+        kind=int,
+    ),
+    Flag("validate-memory", VALIDATION, "limit the memory of a run to GIB gibibytes", "GIB", 8, kind=int),
+    Flag(
+        "jax-python", VALIDATION, "run programs by this Python, which has jax (default: this one)", "PYTHON"
+    ),
     _switch("help", INFORMATION, "print help on the most common flags"),
     _switch("help-hidden", INFORMATION, "print help on all flags, passes and options"),
     Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),
@@ -312,13 +346,13 @@ ALIASES = {"h": "help", "help-list": "help", "help-list-hidden": "help-hidden"}
 # The flags that --help lists; --help-hidden lists all.
 COMMON = frozenset(
     (
-        *("o", "split-input-file", "load-dialect-plugin", "load-pass-plugin"),
-        *("pass-pipeline", "dump-pass-pipeline", "mlir-pass-pipeline-crash-reproducer", "run-reproducer"),
+        *("o", "split-input-file"),
+        *("pass-pipeline", "dump-pass-pipeline", "mlir-pass-pipeline-crash-reproducer"),
         *("verify-diagnostics", "diagnostics-format", "diagnostics-output", "werror", "color"),
         *("mlir-print-op-generic", "mlir-print-debuginfo"),
         *("mlir-print-ir-after-all", "mlir-print-ir-after", "mlir-print-ir-after-change"),
         *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline"),
-        *("compare-with", "check-snapshot"),
+        *("compare-with", "check-snapshot", "validate"),
         *("help", "help-hidden", "help-pass", "list-passes", "version"),
     )
 )

@@ -151,7 +151,7 @@ def _flag_option(flag: Flag) -> click.Option:
         type=kind,
         help=flag.help,
         metavar=flag.placeholder,
-        multiple=flag.is_list,
+        multiple=flag.is_list or flag.repeats,
         shell_complete=_complete_passes if flag.placeholder.startswith("PASS") else None,
     )
 

@@ -16,7 +16,7 @@ from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.usage import UsageError, nearest
-from sdyopt.driver.job import Job, ReportOptions
+from sdyopt.driver.job import Job, ReportOptions, ValidationRequest
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
@@ -116,6 +116,8 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         report_options=_report_options(arguments),
         comparison=comparison_options(arguments, pipeline),
         snapshot=snapshot_options(arguments),
+        validation=_validation_request(arguments),
+        questions=tuple(arguments["explain"]),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
         local_reproducer=_local_reproducer(arguments),
@@ -159,6 +161,19 @@ def _report_options(arguments: Arguments) -> ReportOptions:
         budget=_read_text(arguments["budget"]),
         baseline=_read_text(arguments["baseline"]),
         tolerance=_percentage(arguments["tolerance"]),
+    )
+
+
+def _validation_request(arguments: Arguments) -> ValidationRequest:
+    for flag in ("validate", "validate-timeout", "validate-memory"):
+        if arguments.values.get(flag) == 0:
+            raise UsageError(f"for the --{flag} option: 0 is too small", "write at least 1")
+    return ValidationRequest(
+        seeds=arguments["validate"],
+        mode=arguments["validate-mode"],
+        python=arguments["jax-python"] or "",
+        timeout=arguments["validate-timeout"],
+        memory=arguments["validate-memory"],
     )
 
 

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from sdyopt.diagnostics.bounded_match import MatchTime
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import ADVICE, MISSING_DIAGNOSTIC, UNEXPECTED_DIAGNOSTIC
 from sdyopt.diagnostics.location import FileLoc, FileRange, Location, UnknownLoc, resolve_file_location
@@ -27,6 +28,8 @@ COMMENT = re.compile(
     r"\{\{(?P<text>.*)\}\}$"
 )
 NO_LINE = 0
+# The limit for matching the regular expressions of one text.
+MATCH_SECONDS = 5.0
 
 
 @dataclass(slots=True, eq=False)
@@ -65,6 +68,8 @@ class ExpectedDiagnostics:
         self._file = source.name
         self._report = report
         self._only_expected = only_expected
+        self._match_time = MatchTime(MATCH_SECONDS)
+        self._timed_out = False
         self._expectations = list(self._find_expectations(source))
 
     def handle(self, diagnostic: Diagnostic) -> None:
@@ -87,7 +92,7 @@ class ExpectedDiagnostics:
     def _check(self, diagnostic: Diagnostic) -> None:
         wrong_severity = None
         for expectation in self._candidates(diagnostic.location):
-            if not expectation.pattern.search(diagnostic.message):
+            if not self._matches(expectation, diagnostic.message):
                 continue
             if expectation.severity is not diagnostic.severity:
                 wrong_severity = expectation
@@ -105,6 +110,16 @@ class ExpectedDiagnostics:
         else:
             message = f"unexpected {diagnostic.severity}: {diagnostic.message}"
             self._fail(diagnostic.location, message, UNEXPECTED_DIAGNOSTIC)
+
+    def _matches(self, expectation: Expectation, message: str) -> bool:
+        try:
+            return self._match_time.found(expectation.pattern, message)
+        except TimeoutError:
+            if not self._timed_out:
+                message = f"regexes take longer than {MATCH_SECONDS:g} seconds to match"
+                self._fail(expectation.comment, message)
+            self._timed_out = True
+            return False
 
     def _candidates(self, location: Location) -> Iterator[Expectation]:
         """The expectations for the line of a diagnostic."""

@@ -49,6 +49,9 @@ BASELINE_EXCEEDED: Final = "baseline-exceeded"
 COMPARISON_ERROR: Final = "comparison-error"
 SNAPSHOT_ERROR: Final = "snapshot-error"
 SNAPSHOT_DIFFERENCE: Final = "snapshot-difference"
+VALIDATED: Final = "validated"
+VALIDATION_DIFFERENCE: Final = "validation-difference"
+NOT_VALIDATED: Final = "not-validated"
 OTHER: Final = "other"
 
 # What a diagnostic with the id reports.
@@ -85,6 +88,9 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         COMPARISON_ERROR: "the report of --compare-with is invalid",
         SNAPSHOT_ERROR: "the file of --check-snapshot is invalid",
         SNAPSHOT_DIFFERENCE: "a sharding is not that of the snapshot",
+        VALIDATED: "--validate: the results are equal",
+        VALIDATION_DIFFERENCE: "--validate: a result differs",
+        NOT_VALIDATED: "--validate: the program cannot be run, or too little of a result can be compared",
         OTHER: "any other problem",
     }
 )

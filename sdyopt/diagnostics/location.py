@@ -15,10 +15,14 @@ class Location(Interned):
         return ()
 
     def walk(self) -> Iterator[Location]:
-        """This location and all nested ones in pre-order."""
+        """This location and all nested ones in pre-order, each once, however often it occurs."""
         pending: list[Location] = [self]
+        visited: set[Location] = set()
         while pending:
             location = pending.pop()
+            if location in visited:
+                continue
+            visited.add(location)
             yield location
             pending.extend(reversed(location.children))
 

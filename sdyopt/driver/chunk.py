@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.asm.parser.resources import Resources
@@ -46,6 +47,10 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
+if TYPE_CHECKING:  # imported only with questions, and for validation
+    from sdyopt.driver.answering import Answering
+    from sdyopt.driver.validating import Validating
+
 
 class ChunkFailed(Exception):
     """Processing of the chunk failed; the errors are already emitted."""
@@ -54,7 +59,7 @@ class ChunkFailed(Exception):
 class ChunkRun:
     """Processes one chunk. Diagnostics are emitted.
 
-    `observers` read the program before and after the pipeline.
+    `observers` read the program before and after the pipeline, and so does `validation`.
     """
 
     def __init__(
@@ -64,18 +69,22 @@ class ChunkRun:
         dialects: DialectTable,
         timing: TimingRecorder | None,
         observers: Sequence[Observer] = (),
+        validation: Validating | None = None,
     ) -> None:
         self._job = job
         self._source = source
         self._dialects = dialects
         self._timing = timing
         self._observers = observers
+        self._validation = validation
         self._parse_options = ParseOptions(
             allow_unregistered_dialects=job.allow_unregistered_dialects, implicit_module=job.implicit_module
         )
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
         self.pipeline = job.pipeline
+        # The answers to the questions of the job.
+        self.answers = ""
         # The flags of the passes that ran; collected only if passes dump the IR.
         self.ran: set[str] = set()
 
@@ -88,6 +97,7 @@ class ChunkRun:
         job = self._job
         with self._phase("Parser"):
             op, reproducer = self._parse()
+        answering = self._start_answering(op) if job.questions else None
         if job.verify_roundtrip:
             with identified(ROUNDTRIP):
                 verify_roundtrip(op, self._resources, self._dialects, self._parse_options)
@@ -101,7 +111,17 @@ class ChunkRun:
         self.pipeline = pipeline if written is job.pipeline else written.merged()
         for observer in self._observers:
             observer.on_input(op)
-        self._transform(op, self.pipeline, verify_each)
+        if self._validation is not None:
+            self._validation.start(op)
+        if answering is None:
+            self._transform(op, self.pipeline, verify_each)
+        else:
+            with answering.recording():
+                self._transform(op, self.pipeline, verify_each)
+            self.answers = answering.answers(job.report_options.width)
+        if self._validation is not None:
+            with self._phase("Validation"):
+                self._validation.finish(op, IncrementalVerifier(self._verifier))
         if job.show is not None:
             return job.show(op)
         if not (job.prints_output or self._observers):
@@ -112,6 +132,12 @@ class ChunkRun:
             with self._phase("Report"):
                 observer.on_output(op, lambda: text)
         return text
+
+    def _start_answering(self, op: Op) -> Answering:
+        """Finds what the questions of the job are about. Raises DiagnosticError."""
+        from sdyopt.driver.answering import Answering
+
+        return Answering(self._job.questions, self._source, op, self._dialects, self._parse_options)
 
     def _written_pipeline(self, op: Op, reproducer: Reproducer) -> Pipeline:
         """The pipeline before merging: that of the reproducer, or that of the job.

@@ -104,6 +104,24 @@ class SnapshotOptions:
 
 
 @dataclass(frozen=True)
+class ValidationRequest:
+    """How the program after the pipeline is validated; `seeds` is 0 if it is not.
+
+    Programs are run by the Python `python`, this one if empty, for `timeout` seconds and in `memory` GiB at
+    most. `bisect` is the file of the reduced program; "" for none. The C++ passes that `reference_python` has
+    run instead of those of this project.
+    """
+
+    seeds: int = 0
+    mode: str = "replicas"
+    python: str = ""
+    timeout: int = 300
+    memory: int = 8
+    bisect: str = ""
+    reference_python: str = ""
+
+
+@dataclass(frozen=True)
 class Job:
     """An input and the options of a run.
 
@@ -173,6 +191,9 @@ class Job:
     comparison: ComparisonOptions = field(default_factory=ComparisonOptions)
     snapshot: SnapshotOptions = field(default_factory=SnapshotOptions)
     observers: tuple[Observer, ...] = ()
+    validation: ValidationRequest = field(default_factory=ValidationRequest)
+    # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
+    questions: tuple[str, ...] = ()
     # Returns the output for the program, instead of the printed program.
     show: Callable[[Op], str] | None = None
 
@@ -186,8 +207,9 @@ class Job:
 
     @property
     def replaces_program(self) -> bool:
-        """Whether a report, a comparison or a snapshot is on stdout instead of the program."""
-        return self.report_options.to_stdout or self.comparison.to_stdout or self.snapshot.to_stdout
+        """Whether answers, a report, a comparison or a snapshot are on stdout instead of the program."""
+        parts = self.report_options, self.comparison, self.snapshot
+        return bool(self.questions) or any(part.to_stdout for part in parts)
 
 
 @dataclass(frozen=True, slots=True)

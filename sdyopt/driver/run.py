@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.diagnostics.expected import ExpectedDiagnostics
@@ -21,6 +22,9 @@ from sdyopt.driver.job import Job, JobFailed, Observer, Outcome
 from sdyopt.driver.split import check_text, decode, split
 from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import find_entry
+
+if TYPE_CHECKING:  # imported only if it is needed
+    from sdyopt.driver.validating import Validating
 
 
 def run_job(job: Job) -> Outcome:
@@ -42,6 +46,8 @@ class _JobRun:
         self._timing = TimingRecorder() if job.timing else None
         self._display = DiagnosticDisplay(job, self._dialects)
         self._observers: list[Observer] = list(job.observers)
+        self._validation: Validating | None = None
+        self._answers: list[str] = []
 
     def run(self) -> Outcome:
         job, show = self._job, self._display.show
@@ -55,6 +61,7 @@ class _JobRun:
                     check_text(source)
                 chunks = list(split(source, job.split_marker))
                 self._observers += self._started_observers(chunks)
+                self._validation = self._start_validation()
             except DiagnosticError as error:
                 emit(error.diagnostic)
                 return Outcome(False, "")
@@ -74,10 +81,13 @@ class _JobRun:
                 outputs = self._run_chunks(chunks)
             succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
+        if self._validation is not None and not job.verify_diagnostics:
+            succeeded &= self._validation.found_no_difference
         text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
         if not job.verify_diagnostics:
             succeeded &= all(observer.is_within_limits for observer in self._observers)
-        reports = [text for observer in self._observers for text in observer.texts]
+        reports = [answers for answers in self._answers if answers]
+        reports += [text for observer in self._observers for text in observer.texts]
         return Outcome(succeeded, text, "\n".join(reports))
 
     def _started_observers(self, chunks: Sequence[Source]) -> Iterator[Observer]:
@@ -107,6 +117,13 @@ class _JobRun:
 
             yield Snapshots(job)
 
+    def _start_validation(self) -> Validating | None:
+        if not self._job.validation.seeds:
+            return None
+        from sdyopt.driver.validating import Validating
+
+        return Validating(self._job)
+
     def _run_chunks(self, chunks: Sequence[Source]) -> list[str | None]:
         """The outputs of the chunks; None for all if --werror makes a warning about options an error."""
         is_rejected = self._display.promoted > 0
@@ -121,8 +138,9 @@ class _JobRun:
         promoted_before = self._display.promoted
         self._display.start_chunk(chunk)
         try:
-            run = ChunkRun(self._job, chunk, self._dialects, self._timing, self._observers)
+            run = ChunkRun(self._job, chunk, self._dialects, self._timing, self._observers, self._validation)
             output = run.run(self._pipeline)
+            self._answers.append(run.answers)
             self._last_pipeline = run.pipeline
             self._ran |= run.ran
             return output if self._display.promoted == promoted_before else None

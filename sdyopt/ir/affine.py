@@ -11,6 +11,9 @@ from math import gcd
 from sdyopt.interning import Interned, derived_field, set_derived
 from sdyopt.ir.attribute import Attribute
 
+# The maximum depth of an expression, which allows functions on expressions to be recursive.
+MAX_DEPTH = 200
+
 
 class AffineOperator(Enum):
     """The binary operators of affine expressions; the value is the printed text."""
@@ -28,6 +31,7 @@ class AffineExpr(Interned):
     - `is_symbolic`: whether it contains no dimension.
     - `divisor`: the largest integer that is known to divide it; 0 for the constant 0.
     - `depth`: the nesting depth of its operators.
+    - `size`: the number of operators in its text, where a shared subexpression counts each time.
     """
 
     @property
@@ -42,6 +46,10 @@ class AffineExpr(Interned):
     def depth(self) -> int:
         raise NotImplementedError
 
+    @property
+    def size(self) -> int:
+        raise NotImplementedError
+
 
 class AffineDim(AffineExpr):
     """`d0`: a dimension."""
@@ -50,6 +58,7 @@ class AffineDim(AffineExpr):
     is_symbolic = False
     divisor = 1
     depth = 0
+    size = 0
 
 
 class AffineSymbol(AffineExpr):
@@ -59,6 +68,7 @@ class AffineSymbol(AffineExpr):
     is_symbolic = True
     divisor = 1
     depth = 0
+    size = 0
 
 
 class AffineConstant(AffineExpr):
@@ -68,6 +78,7 @@ class AffineConstant(AffineExpr):
     is_symbolic = True
     divisor: int = derived_field()
     depth = 0
+    size = 0
 
     def __post_init__(self) -> None:
         set_derived(self, divisor=abs(self.value))
@@ -82,6 +93,7 @@ class AffineBinary(AffineExpr):
     is_symbolic: bool = derived_field()
     divisor: int = derived_field()
     depth: int = derived_field()
+    size: int = derived_field()
 
     def __post_init__(self) -> None:
         lhs, rhs = self.lhs, self.rhs
@@ -95,6 +107,7 @@ class AffineBinary(AffineExpr):
             is_symbolic=lhs.is_symbolic and rhs.is_symbolic,
             divisor=divisor,
             depth=1 + max(lhs.depth, rhs.depth),
+            size=1 + lhs.size + rhs.size,
         )
 
 

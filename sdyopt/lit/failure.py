@@ -18,7 +18,7 @@ class CaseFailedError(Exception):
 def failure(
     source: Path, line: RunLine, result: Result, pipelines: list[list[Stage]], tools: Tools, folder: str
 ) -> CaseFailedError:
-    """The report on a command; `folder` is where it ran, empty if that is the working directory."""
+    """The error that reports a failed command; `folder` is where it ran, "" for the working directory."""
     parts = [f"{source}:{line.line}: RUN: {line.command}", result.failures]
     for name, text in (("stderr", result.errors), ("stdout", result.output)):
         if text.strip():

@@ -2,5 +2,5 @@
 
 Two representations are common to all notations. A `Tiling` has the number of shards of each dimension and the
 order of the devices that have them, as in GSPMD. A `ShardingOnMesh` is a sharding of the sdy dialect with its
-mesh. Each notation has a module that parses it to one of the two, and prints one of the two in it.
+mesh. The module of a notation converts text of this notation to one of the two, and back.
 """

@@ -16,7 +16,7 @@ _SEPARATORS = {Sharing.UNREDUCED: " + ", Sharing.MANUAL: " | ", Sharing.REPLICAT
 def devices_text(tiling: DeviceTiling, shard: int, room: int) -> str:
     """The devices of a shard, cut to fit `room` columns.
 
-    Commas separate replicas, `+` devices whose data are terms of a sum, `|` devices with data of their own.
+    Commas separate replicas, `+` devices with partial results, `|` devices with data of their own.
     """
     groups = [group for group in tiling.subgroups if group.size > 1]
     if tiling.group_size > MAX_GROUP:

@@ -2,7 +2,7 @@
 
 A tiling lists devices in the order of shards, row-major. The devices of one shard are a group, whose
 dimensions are called subgroups: along a replicated one, devices have the same data; along an unreduced one,
-terms of a sum; along a manual one, data of their own.
+partial results; along a manual one, data of their own.
 """
 
 from __future__ import annotations

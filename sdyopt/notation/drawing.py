@@ -23,7 +23,10 @@ _UNIFORM = {
 
 
 def drawing(view: ShardingView, width: int = 80, rows: int | None = 16, mesh_version: int = 19) -> str:
-    """The text of a view, if possible in `width` columns, with at most `rows` rows of shards or all."""
+    """The text of a view, if possible in `width` columns.
+
+    `rows` is the largest number of rows of shards; None shows all.
+    """
     width = max(width, MIN_WIDTH)
     max_devices = None if rows is None else MAX_LISTED
     parts = [*_head(view, width, max_devices), "\n", *_shards(view, width, rows), "\n"]

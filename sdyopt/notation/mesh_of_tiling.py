@@ -35,7 +35,7 @@ class NotExpressible(Exception):
 
 
 def sharding_on(tiling: Tiling, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -> ShardingOnMesh:
-    """The sharding on a given mesh whose tiling is this one. Raises NotExpressible."""
+    """The sharding with this tiling on a given mesh. Raises NotExpressible."""
     if isinstance(tiling, Unknown):
         raise NotExpressible("an unknown sharding says nothing about devices")
     if isinstance(tiling, Maximal):

@@ -67,7 +67,7 @@ def sharding_of_value(source: Source, module: Op) -> ValueSharding:
 
 
 def only_mesh(module: Op, name: str | None) -> Mesh | None:
-    """The mesh of this name, or the only mesh without a name; None if there is none or more than one."""
+    """The mesh of this name or, if `name` is None, the only mesh. None if there is none or more than one."""
     meshes = [op for op in module.walk() if isinstance(op, MeshOp)]
     named = [op.mesh for op in meshes if name is None or symbol_name(op) == name]
     return named[0] if len(named) == 1 else None

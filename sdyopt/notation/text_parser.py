@@ -53,7 +53,7 @@ class TextParser:
         return self.source.text.startswith(token, self.skip_space())
 
     def accept(self, token: str) -> bool:
-        """Parses this text if it is next and, if it ends in a letter or digit, no further one follows."""
+        """Parses this text if it is next and does not end within a word; returns whether it did."""
         start = self.skip_space()
         end = start + len(token)
         text = self.source.text

@@ -51,7 +51,7 @@ class ShardingView:
 
     @property
     def device_tiling(self) -> DeviceTiling | None:
-        """The tiling, made explicit if it is uniform on a known mesh; None if there is none."""
+        """The devices of each shard; None for a single device, or if the devices are unknown."""
         if isinstance(self.tiling, DeviceTiling):
             return self.tiling
         mesh = None if self.subject is None else self.subject.mesh

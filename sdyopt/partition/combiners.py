@@ -19,19 +19,20 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, element_of
 from sdyopt.ir.value import OpResult, Value
 
-# The bodies that all engines support in collectives; `and` and `or` on booleans only.
+# The reducers that all backends support in collectives; `and` and `or` on booleans only.
 _SUPPORTED = (AddOp, MulOp, MaxOp, MinOp)
 _SUPPORTED_ON_BOOLEANS = (AndOp, OrOp, *_SUPPORTED)
 
 
-# `sum` is also the default, so it does not decide.
+# `sum` is not here: it is also the default, and then says nothing about the kind.
 _COMBINERS: dict[ReductionKind, type[Op]] = {ReductionKind.MAX: MaxOp, ReductionKind.MIN: MinOp}
 
 
 def combiner_of(collective: AllReduceOp | ReduceScatterOp) -> type[Op] | None:
-    """The operation that combines the partial results of a collective's operand.
+    """The operation that combines the partial results of a collective's operand; by default, addition.
 
-    None if a single collective cannot: the reduction combines several values together, or has another body.
+    None if a single collective cannot combine them: their reduction combines several values together, or has
+    another body.
     """
     if (combiner := _COMBINERS.get(collective.reduction_op)) is not None:
         return combiner
@@ -47,7 +48,7 @@ def combiner_of(collective: AllReduceOp | ReduceScatterOp) -> type[Op] | None:
 
 
 def origin_of_partial_results(value: Value) -> Value:
-    """The first value with these partial results, before collectives on some axes, and padding for them."""
+    """The value before reductions along some of the axes, and before padding and slices for them."""
     op = value.defining_op
     while isinstance(op, AllReduceOp | ReduceScatterOp | PadOp | SliceOp):
         value = op.operand_at(0)
@@ -56,7 +57,7 @@ def origin_of_partial_results(value: Value) -> Value:
 
 
 def binary_body(region: Region, index: int) -> type[Op] | None:
-    """The binary operation by which a region combines the two arguments of one result.
+    """The binary operation by which a region combines the two arguments that belong to one result.
 
     None if the region computes this result in another way.
     """

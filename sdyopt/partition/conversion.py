@@ -1,4 +1,4 @@
-"""Conversion of a module to local types: every operation is local, or is lowered.
+"""Conversion of a module to local types: each operation is local, or is lowered.
 
 Operations are visited in pre-order. A local operation is kept and gets local result types. The results of a
 lowered operation get local types as well, so its users, which are visited later, find the sharding and the
@@ -23,7 +23,7 @@ _KEPT = (ModuleOp, MeshOp)
 
 
 def convert_to_local(module: ModuleOp, options: LoweringOptions) -> bool:
-    """Converts a module in which every movement of data is a collective; returns whether it changed."""
+    """Converts a module in which all movements of data are collectives; returns whether it changed."""
     rewriter = Rewriter()
     conversion = _Conversion(LocalContext(module, options, rewriter), rewriter)
     for op in list(module.walk()):
@@ -85,7 +85,7 @@ class _Conversion:
 
 
 def legalization_error(op: Op) -> DiagnosticError:
-    """The error of an operation that is neither local nor lowered."""
+    """The error of an operation that has no lowering, or whose lowering failed."""
     return op.error(
         f"failed to legalize operation '{op.name}' that was explicitly marked illegal: {print_for_note(op)}"
     )

@@ -13,7 +13,7 @@ from sdyopt.ir.value import Value
 
 
 class DeferredReplacements:
-    """Operations to be replaced by values."""
+    """Operations that are to be replaced by values."""
 
     def __init__(self, rewriter: Rewriter) -> None:
         self._rewriter = rewriter

@@ -20,7 +20,7 @@ def clamp_index(builder: LocalBuilder, index: Value, largest: int) -> Value:
 
 
 def largest_index(element: object, largest: int) -> int:
-    """`largest`, or the largest number of an index type if that is smaller."""
+    """`largest`, or the largest number of the element type of indices if that is smaller."""
     assert isinstance(element, IntegerType)
     return min(largest, (1 << (element.width - can_be_negative(element))) - 1)
 

@@ -74,7 +74,7 @@ class LocalBuilder:
         return self.integers(SCALAR_I64, [value])
 
     def iota(self, type: RankedTensor, dimension: int) -> Value:
-        """The index along one dimension."""
+        """A tensor of the indices along one dimension."""
         return self.create(IotaOp, (), [type], {"iota_dimension": integer(dimension, I64)}).result
 
     # --- Shapes -------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ class LocalBuilder:
     def slice(
         self, value: Value, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None = None
     ) -> Value:
-        """The elements from start to limit in each dimension."""
+        """The elements from start to before limit in each dimension, with these strides or all of them."""
         strides = [1] * len(starts) if strides is None else strides
         shape = [
             -((start - limit) // step) for start, limit, step in zip(starts, limits, strides, strict=True)
@@ -110,7 +110,7 @@ class LocalBuilder:
         return self.create(SliceOp, [value], [_reshaped(value, shape)], attributes).result
 
     def dynamic_slice(self, value: Value, starts: Sequence[Value], sizes: Sequence[int]) -> Value:
-        """The elements from run-time start indices on."""
+        """As many elements as `sizes` says, from run-time start indices on."""
         attributes = {"slice_sizes": dense_array(I64, sizes)}
         return self.create(DynamicSliceOp, [value, *starts], [_reshaped(value, sizes)], attributes).result
 
@@ -145,7 +145,7 @@ class LocalBuilder:
     # --- Elementwise --------------------------------------------------------------------------
 
     def binary(self, op_class: type[Op], lhs: Value, rhs: Value) -> Value:
-        """An elementwise operation on two tensors of one type."""
+        """An elementwise operation on two tensors of the same type, which is also that of the result."""
         return self.create(op_class, [lhs, rhs], [lhs.type]).result
 
     def convert(self, value: Value, element: Type) -> Value:
@@ -192,6 +192,11 @@ def ranked(value: Value) -> RankedTensor:
     """The type of a tensor."""
     assert isinstance(value.type, RankedTensor)
     return value.type
+
+
+def scalar_type(value: Value) -> RankedTensor:
+    """The type of a scalar with the elements of a tensor."""
+    return tensor((), ranked(value).element)
 
 
 def _reshaped(value: Value, shape: Sequence[int]) -> RankedTensor:

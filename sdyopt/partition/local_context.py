@@ -12,13 +12,14 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.dialects.stablehlo import mesh_axes
-from sdyopt.dialects.stablehlo.channel import DEVICE_TO_DEVICE, ChannelHandle
+from sdyopt.dialects.stablehlo.channel import ChannelHandle
 from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I64, UI32, RankedTensor, Type, tensor
 from sdyopt.ir.value import Value
+from sdyopt.partition.channels import Channels
 from sdyopt.partition.device_positions import MAX_DEVICES, replica_groups, shard_indices
 from sdyopt.partition.local_builder import SCALAR_I64, LocalBuilder, dense_integers
 from sdyopt.partition.local_types import Axes, LocalTypes
@@ -43,7 +44,7 @@ class ReplicaGroups(NamedTuple):
 
 
 class LocalContext:
-    """The conversion of one module to local types."""
+    """What the lowerings of one module share."""
 
     def __init__(self, module: ModuleOp, options: LoweringOptions, rewriter: Rewriter) -> None:
         self.options = options
@@ -51,10 +52,10 @@ class LocalContext:
         self.types = LocalTypes(module)
         # The results of reductions whose partial results cannot be combined by one collective.
         self.combined: dict[object, Sequence[Value]] = {}
-        self._next_channel = _largest_channel(module) + 1
+        self._channels = Channels(module)
 
     def builder(self, op: Op) -> LocalBuilder:
-        """Creates operations before the operation that is being lowered."""
+        """A builder that creates operations before `op`, which is being lowered."""
         return LocalBuilder(op, self.rewriter)
 
     # --- Shardings ----------------------------------------------------------------------------
@@ -68,14 +69,14 @@ class LocalContext:
         return self.types.axes_per_dim(value)
 
     def mesh(self, sharding: TensorSharding, op: Op, message: str = "failed to resolve mesh") -> Mesh:
-        """The mesh of a sharding, which must exist."""
+        """The mesh of a sharding. Raises DiagnosticError if it does not exist."""
         mesh = self.types.mesh(sharding)
         if mesh is None:
             raise op.op_error(message)
         return mesh
 
     def common_mesh(self, op: Op) -> Mesh:
-        """The mesh of the first sharded operand or result of an operation that has one."""
+        """The mesh of the first sharded operand or result. Raises DiagnosticError if there is none."""
         for value in (*op.operands, *op.results):
             sharding = self.sharding(value)
             if sharding is not None and not sharding.is_fully_replicated:
@@ -107,8 +108,7 @@ class LocalContext:
 
     def new_channel(self) -> ChannelHandle:
         """A channel handle that is not used yet."""
-        self._next_channel += 1
-        return ChannelHandle(self._next_channel - 1, DEVICE_TO_DEVICE)
+        return self._channels.new()
 
     def device_id(self, builder: LocalBuilder) -> Value:
         """The id of the device that runs the program, as a scalar `i64`."""
@@ -117,13 +117,13 @@ class LocalContext:
         return builder.convert(id, I64)
 
     def lookup(self, builder: LocalBuilder, per_device: Sequence[int], element: Type = I64) -> Value:
-        """The element of a table for this device, as a tensor of size 1."""
+        """The element for this device of a table by device id, as a tensor of one element."""
         device = self.device_id(builder)
         table = builder.integers(tensor((len(per_device),), element), per_device)
         return builder.dynamic_slice(table, [device], [1])
 
     def offset(self, builder: LocalBuilder, axes: Axes, mesh: Mesh, shard_size: int) -> Value:
-        """The offset of the shard of this device along a dimension, as a scalar `i64`."""
+        """The offset of this device's shard in a dimension that is sharded along `axes`, a scalar `i64`."""
         check_device_count(mesh, builder.before)
         offsets = [index * shard_size for index in shard_indices(axes, mesh)]
         return builder.reshape(self.lookup(builder, offsets), SCALAR_I64.shape)
@@ -136,7 +136,7 @@ class LocalContext:
         mesh: Mesh,
         type: RankedTensor,
     ) -> Value:
-        """The shard of this device of a tensor that is whole along these axes."""
+        """This device's shard, of this type, of a tensor that is not sharded along these axes yet."""
         starts = [
             self.offset(builder, axes, mesh, size) if axes else builder.index(0)
             for axes, size in zip(axes_per_dim, type.shape, strict=True)
@@ -145,7 +145,7 @@ class LocalContext:
 
 
 def check_device_count(mesh: Mesh, op: Op) -> None:
-    """Checks that tables with one entry for each device stay small."""
+    """Raises DiagnosticError if a table with one entry for each device would be too large."""
     if mesh.total_size > MAX_DEVICES:
         raise too_many_devices(mesh, op)
 
@@ -165,8 +165,3 @@ def _stablehlo_mesh(mesh: Mesh) -> mesh_axes.Mesh:
     axes = tuple([mesh_axes.MeshAxis(axis.name, axis.size) for axis in mesh.axes])
     ids = mesh.device_ids
     return mesh_axes.Mesh(axes, dense_integers(tensor((len(ids),), I64), ids) if ids else None)
-
-
-def _largest_channel(module: ModuleOp) -> int:
-    handles = (op.attribute("channel_handle") for op in module.walk())
-    return max((handle.handle for handle in handles if isinstance(handle, ChannelHandle)), default=0)

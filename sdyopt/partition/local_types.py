@@ -20,8 +20,8 @@ Axes = tuple[AxisRef, ...]
 class LocalTypes:
     """Local types of the values of one module.
 
-    A value without a sharding, or with one on a mesh that does not exist, is whole on every device. The
-    shards of a dimension must have one size: what does not divide is padded before.
+    A value without a sharding, or with one on a mesh that does not exist, is whole on every device. All
+    shards of a dimension must have the same size: dimensions that do not divide are padded before.
     """
 
     def __init__(self, module: Op) -> None:
@@ -50,7 +50,7 @@ class LocalTypes:
         return None if sharding is None or self.mesh(sharding) is None else sharding
 
     def local_type(self, type: Type, sharding: TensorSharding | None, op: Op) -> Type:
-        """The local type of a value of a global type; `op` is where an error is reported."""
+        """The local type for a global type and a sharding. If shards differ in size, the error is at `op`."""
         if sharding is None or not isinstance(type, RankedTensor) or sharding.rank != type.rank:
             return type
         key = type, sharding
@@ -96,7 +96,7 @@ class LocalTypes:
         return self._padded_types[key]
 
     def shard_size(self, size: int, axes: Axes, value: Value) -> int:
-        """The size of the shards of a dimension of a value, of which the last may be smaller."""
+        """The size of the shards of a dimension of a value; the last ones may be smaller."""
         return -(-size // self.shard_count(axes, value))
 
     def shard_count(self, axes: Axes, value: Value) -> int:

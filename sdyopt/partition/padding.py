@@ -1,15 +1,15 @@
-"""Padding, so that all shards of a dimension have one size.
+"""Padding, so that all shards of a dimension have the same size.
 
 A value has one padded type: each dimension is rounded up to a multiple of its number of shards, and the
-padding is at the end. Its elements are undefined, except where they are known to be zero. So an operation
-that combines elements along a padded dimension must not see the padding: it is overwritten before with an
-element that changes nothing.
+padding is at the end. The elements of the padding are undefined, except where they are known to be zero.
+Before an operation that combines elements along a padded dimension, they are overwritten by an element that
+does not change the result.
 
     @pads(ReduceOp)
     def pad_reduce(op: ReduceOp, padder: Padder) -> Padded: ...
 
 Such a function runs when the operands have their padded types and the signature of the operation still has
-the types before. It returns `None` if the operation is kept, with padded result types, or the values that
+the unpadded types. It returns `None` if the operation is kept, with padded result types, or the values that
 replace its results.
 """
 
@@ -67,7 +67,7 @@ class Padder:
         self._replacements = DeferredReplacements(rewriter)
 
     def visit(self, op: Op) -> None:
-        """Pads the block arguments and the results of an operation."""
+        """Pads the results of an operation and the arguments of its blocks."""
         padded_types = [self._checked(op, self.padded_type(result)) for result in op.results]
         for region in op.regions:
             for block in region.blocks:
@@ -83,11 +83,11 @@ class Padder:
         self.rewriter.retype(op, padded_types)
 
     def finish(self) -> None:
-        """Replaces what functions have replaced."""
+        """Applies the replacements that pad functions have returned."""
         self._replacements.apply()
 
     def padded_type(self, value: Value) -> Type:
-        """The padded type of a value that has its type before."""
+        """The padded type of a value that still has its unpadded type."""
         return self.types.padded_type(value.type, self.types.sharding(value))
 
     def _checked(self, op: Op, type: Type) -> Type:
@@ -98,43 +98,45 @@ class Padder:
         return type
 
     def builder(self, op: Op) -> LocalBuilder:
-        """Creates operations before an operation."""
+        """A builder that creates operations before an operation."""
         return LocalBuilder(op, self.rewriter)
 
     # --- Padding and masks -----------------------------------------------------------------------
 
     def pad(self, op: Op, value: Value, shape: Sequence[int]) -> Value:
-        """A value with zeros after its elements, up to a shape. It keeps its sharding."""
+        """The value with zeros after its elements, up to a shape, and with its sharding."""
         if shape_of(value) == tuple(shape):
             return value
         builder = self.builder(op)
         zero = builder.zero(tensor((), ranked(value).element))
         high = [size - before for size, before in zip(shape, shape_of(value), strict=True)]
         padded = builder.pad(value, zero, [0] * len(high), high)
-        self.share(padded, self.types.sharding(value))
+        self.with_sharding(padded, self.types.sharding(value))
         return padded
 
     def cut(self, op: Op, value: Value, shape: Sequence[int], sharding: TensorSharding | None) -> Value:
-        """A value without its last elements, down to a shape."""
+        """The value without its last elements, down to a shape, and with this sharding."""
         if shape_of(value) == tuple(shape):
             return value
         cut = self.builder(op).slice(value, [0] * len(shape), shape)
-        self.share(cut, sharding)
+        self.with_sharding(cut, sharding)
         return cut
 
-    def mask(self, op: Op, value: Value, real: Sequence[int], dims: Iterable[int], filler: Value) -> Value:
-        """A value whose padding along some dimensions is a scalar."""
-        padded_dims = [dim for dim in dims if shape_of(value)[dim] != real[dim]]
+    def mask(
+        self, op: Op, value: Value, unpadded: Sequence[int], dims: Iterable[int], filler: Value
+    ) -> Value:
+        """The value with a scalar, `filler`, in its padding along some dimensions."""
+        padded_dims = [dim for dim in dims if shape_of(value)[dim] != unpadded[dim]]
         if not padded_dims:
             return value
         builder, sharding = self.builder(op), self.types.sharding(value)
         mask = None
         for dim in padded_dims:
-            is_real = self.is_before(builder, shape_of(value), dim, real[dim], sharding)
-            mask = is_real if mask is None else self.share(builder.binary(AndOp, mask, is_real), sharding)
+            kept = self.is_before(builder, shape_of(value), dim, unpadded[dim], sharding)
+            mask = kept if mask is None else self.with_sharding(builder.binary(AndOp, mask, kept), sharding)
         assert mask is not None
-        fill = self.share(builder.broadcast(filler, ranked(value)), sharding)
-        return self.share(builder.select(mask, value, fill), sharding)
+        fill = self.with_sharding(builder.broadcast(filler, ranked(value)), sharding)
+        return self.with_sharding(builder.select(mask, value, fill), sharding)
 
     def is_before(
         self,
@@ -144,23 +146,23 @@ class Padder:
         limit: int,
         sharding: TensorSharding | None,
     ) -> Value:
-        """A mask of the elements whose index along a dimension is smaller than a limit."""
+        """A mask of this shape: whether the index along a dimension is smaller than a limit."""
         element = I32 if max(shape) < 1 << 31 else I64
         type = tensor(tuple(shape), element)
-        iota = self.share(builder.iota(type, dim), sharding)
+        iota = self.with_sharding(builder.iota(type, dim), sharding)
         limits = builder.broadcast(builder.integers(tensor((), element), [limit]), type)
-        return self.share(builder.compare(iota, self.share(limits, sharding), "LT"), sharding)
+        return self.with_sharding(builder.compare(iota, self.with_sharding(limits, sharding), "LT"), sharding)
 
-    def mask_with_zero(self, op: Op, value: Value, real: Sequence[int], dims: Iterable[int]) -> Value:
-        """A value whose padding along some dimensions is zero."""
-        padded_dims = [dim for dim in dims if shape_of(value)[dim] != real[dim]]
+    def mask_with_zero(self, op: Op, value: Value, unpadded: Sequence[int], dims: Iterable[int]) -> Value:
+        """The value with zeros in its padding along some dimensions."""
+        padded_dims = [dim for dim in dims if shape_of(value)[dim] != unpadded[dim]]
         if not padded_dims or value in self.zero_padded:
             return value
         zero = self.builder(op).zero(tensor((), ranked(value).element))
-        return self.mask(op, value, real, padded_dims, zero)
+        return self.mask(op, value, unpadded, padded_dims, zero)
 
-    def share(self, value: Value, sharding: TensorSharding | None) -> Value:
-        """Gives a new value a sharding."""
+    def with_sharding(self, value: Value, sharding: TensorSharding | None) -> Value:
+        """Sets the sharding of a new value, and returns the value."""
         op = value.defining_op
         if sharding is not None and op is not None:
             self.rewriter.set_attribute(op, SHARDING, ShardingPerValue((sharding,)))
@@ -173,19 +175,19 @@ class Padder:
         types: Sequence[Type],
         attributes: Mapping[str, Attribute] | None = None,
     ) -> Op:
-        """A copy of an operation without regions, with other operands, types and attributes."""
+        """A copy of an operation without regions, with these operands, types and changed attributes."""
         changed = {**dict(op.signature.attributes), **dict(op.attributes), **(attributes or {})}
         return self.builder(op).create(type(op), operands, types, changed)
 
 
-def real_shape(op: Op, operand: int) -> tuple[int, ...]:
+def unpadded_shape(op: Op, operand: int) -> tuple[int, ...]:
     """The shape of an operand before it was padded."""
     type = op.signature.operand_types[operand]
     assert isinstance(type, RankedTensor)
     return type.shape
 
 
-def real_result_shape(op: Op, result: int = 0) -> tuple[int, ...]:
+def unpadded_result_shape(op: Op, result: int = 0) -> tuple[int, ...]:
     """The shape of a result before it is padded."""
     type = op.signature.result_types[result]
     assert isinstance(type, RankedTensor)

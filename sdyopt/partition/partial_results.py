@@ -1,4 +1,4 @@
-"""Combination of partial results by a collective, and by a local reduction where no collective can."""
+"""Combination of partial results: by one collective or, where none can, by an all-gather and a reduction."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _reduce_again(
 ) -> Sequence[Value]:
     """All results of a reduction over the partial results of all devices, gathered along a new dimension.
 
-    The collectives of its other results find these results.
+    They are cached for the collectives on the other results of `origin`.
     """
     key = (origin, tuple(axes))
     if key not in local.combined:

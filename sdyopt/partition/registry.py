@@ -6,8 +6,8 @@
 A lowering runs when the operands of the operation have their local types and its own signature still has the
 global types. It returns one of
 
-- `None`: the operation is local. It is kept, with local result types, and with the inherent attributes that
-  the lowering has set.
+- `None`: the operation is local. It is kept, with local result types, and with the operands and inherent
+  attributes that the lowering has set.
 - the values that replace its results, created with `local.builder(op)`.
 
 Operations of classes without a lowering are local if no factor of their sharding rule forbids it

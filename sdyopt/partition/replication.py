@@ -1,11 +1,11 @@
-"""Which dimensions of an operation must not be sharded, because no lowering can cross their shards.
+"""Which dimensions of an operation must not be sharded, because it needs elements of other shards along them.
 
     @crosses_shards(SliceOp)
-    def slice(op: SliceOp, sharded: Shardings) -> Iterable[Dim]: ...
+    def slice(op: SliceOp, types: LocalTypes) -> Iterable[Dim]: ...
 
-The default is that of the sharding rule: an operation needs all elements along need-replication and
-permutation factors. An operation without a rule needs all elements of all dimensions, and is run on every
-device: that is always right for operations without effects.
+By default, the sharding rule tells: an operation needs all elements along need-replication and permutation
+factors. An operation without a rule needs all elements of all dimensions, and runs on every device, which is
+correct for operations without side effects.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sdyopt.sharding.op_sharding_rule_registry import derived_rule_of, sharding_
 
 
 class Dim(NamedTuple):
-    """A dimension of an operand or result: operands are numbered before results. -1 is the last result."""
+    """A dimension of an operand or result: `tensor` counts operands, then results; -1 is the last result."""
 
     tensor: int
     dim: int
@@ -40,7 +40,10 @@ _windows: set[Crossing] = set()
 
 
 def crosses_shards(*op_classes: type[Op], has_windows: bool = False) -> Callable[[C], C]:
-    """Registers the function that finds the dimensions of operations of these classes."""
+    """Registers the function that finds the dimensions of operations of these classes.
+
+    `has_windows` marks a function that keeps a dimension sharded if each window over it lies in one shard.
+    """
 
     def register(function: C) -> C:
         for op_class in op_classes:
@@ -54,9 +57,9 @@ def crosses_shards(*op_classes: type[Op], has_windows: bool = False) -> Callable
 
 
 def dims_to_replicate(op: Op, types: LocalTypes, keep_local_windows: bool = True) -> list[Dim]:
-    """The sharded dimensions of an operation whose shards it cannot be run on.
+    """The sharded dimensions that must be replicated before the operation can run on shards.
 
-    With `keep_local_windows`, windows may be sharded that lie in one shard each.
+    With `keep_local_windows`, a dimension over which windows slide stays sharded if each lies in one shard.
     """
     if op.is_terminator or op.data_flow is not None or isinstance(op, CallOp):
         return []
@@ -139,5 +142,5 @@ def all_dims(op: Op) -> Iterator[Dim]:
 
 @cache
 def _load_crossings() -> None:
-    """Imports the tables at their first use, not at start-up."""
+    """Imports the functions at their first use, not at start-up."""
     import_module("sdyopt.partition.crossings")

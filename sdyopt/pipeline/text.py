@@ -29,6 +29,9 @@ class Entry(Protocol):
         """Whether it is a pass, which must match the anchor; passes of a pipeline are nested as needed."""
 
 
+# The limit for parentheses in parentheses, which allows functions on pipelines to be recursive.
+_MAX_NESTING_DEPTH = 100
+
 # Name -> entry; raises UsageError with help for an unknown name.
 Lookup = Callable[[str], Entry]
 
@@ -136,6 +139,8 @@ class _StructureParser:
         while True:
             self._parse_name()
             if self._peek() == "(":
+                if len(self._stack) > _MAX_NESTING_DEPTH:
+                    raise self._error(self._offset, "nesting is too deep")
                 self._offset += 1
                 self._stack.append(self._stack[-1][-1].inner)
                 continue

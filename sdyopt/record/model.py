@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from sdyopt.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.operation import Op
+from sdyopt.ir.value import Value
 from sdyopt.record.copies import Means
 from sdyopt.record.recorder import Subject
 from sdyopt.sharding.propagation.propagated_axes import PropagatedAxis, propagated_axes
@@ -46,6 +48,15 @@ class Site:
     def operand_count(self) -> int:
         """The number of operands; the other subjects are those of results."""
         return len(self.rule.operands)
+
+
+@dataclass(eq=False)
+class Gap:
+    """An operation without a sharding rule, and the subjects of its operands and results, if it has any."""
+
+    op: Op
+    op_name: str
+    subjects: tuple[Subject | None, ...]
 
 
 @dataclass(eq=False)
@@ -117,15 +128,19 @@ class Change(NamedTuple):
 class Run:
     """One run of a propagation pass.
 
-    `initial` are the shardings that it found, `final` those that it left, `without_site` the operations along
-    which nothing propagates.
+    `initial` are the shardings that it found, `final` those that it left, `gaps` the operations along which
+    nothing propagates, because they have no rule. `subject_of` has the subject of each value, None for one
+    that cannot have a sharding. `edge_owners` are the owners of data-flow edges, by the subject of the edge.
     """
 
+    mesh_of: MeshLookup
     sites: list[Site] = field(default_factory=list)
-    without_site: list[Op] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    subject_of: dict[Value, Subject | None] = field(default_factory=dict)
     initial: dict[Subject, TensorSharding | None] = field(default_factory=dict)
     final: dict[Subject, TensorSharding | None] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
+    edge_owners: dict[Subject, Value] = field(default_factory=dict)
 
     @cached_property
     def history(self) -> dict[Subject, list[Change]]:
@@ -136,10 +151,42 @@ class Run:
         return history
 
     @cached_property
+    def gaps_of(self) -> dict[Subject, list[Gap]]:
+        """The operations without a rule that have a subject among their operands and results."""
+        gaps: dict[Subject, list[Gap]] = {}
+        for gap in self.gaps:
+            for subject in dict.fromkeys(gap.subjects):
+                if subject is not None:
+                    gaps.setdefault(subject, []).append(gap)
+        return gaps
+
+    @cached_property
+    def changes_of(self) -> dict[Cause, list[Change]]:
+        """The changes due to each cause."""
+        changes: dict[Cause, list[Change]] = {}
+        for change in self.changes:
+            changes.setdefault(change.cause, []).append(change)
+        return changes
+
+    def sharding_before(self, subject: Subject, number: int) -> TensorSharding | None:
+        """The sharding of a subject before the cause with this number."""
+        sharding = self.initial.get(subject)
+        for change in self.history.get(subject, ()):
+            if change.cause.number >= number:
+                break
+            sharding = change.after
+        return sharding
+
+    @cached_property
     def sites_of(self) -> dict[Subject, list[Site]]:
-        """The sites that have a subject among their operands and results, in program order."""
+        """The sites that have a subject among their operands and results.
+
+        Those of operations that propagation erased because they were dead are left out.
+        """
         sites: dict[Subject, list[Site]] = {}
         for site in self.sites:
+            if not site.shardings:
+                continue
             for subject in dict.fromkeys(site.subjects):
                 if subject is not None:
                     sites.setdefault(subject, []).append(site)

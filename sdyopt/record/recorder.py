@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.operation import Op
@@ -64,20 +65,24 @@ class RunRecorder(StepRecorder, Protocol):
         """A sharding changes."""
 
     def finish(
-        self, sites: Sequence[tuple[StepSite, StepRunner | None, Shardings]], without_site: Sequence[Op]
+        self,
+        sites: Sequence[tuple[StepSite, StepRunner | None, Shardings]],
+        without_site: Sequence[Op],
+        slots: Mapping[Value, int],
     ) -> None:
         """The run ends.
 
         `sites` are all sites, with what runs their steps in the last round and the shardings that a step
-        would use now; None if they do not propagate. Nothing propagates along the other operations.
+        would use now; None if they do not propagate. Nothing propagates along the other operations. `slots`
+        has the slot of every value that a site has.
         """
 
 
 class Recorder(Protocol):
     """Records runs of propagation passes."""
 
-    def start_run(self) -> RunRecorder:
-        """A propagation pass starts."""
+    def start_run(self, mesh_of: MeshLookup) -> RunRecorder:
+        """A propagation pass starts. `mesh_of` resolves the meshes of the program."""
 
 
 _active: list[Recorder] = []

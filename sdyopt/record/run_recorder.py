@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from sdyopt.dialects.func import CallOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.value_shardings import shardable_value, sharding_of
 from sdyopt.ir.operation import Op
-from sdyopt.record.model import Cause, Change, Restored, Run, Site, Step
+from sdyopt.ir.value import OpResult, Value
+from sdyopt.record.model import Cause, Change, Gap, Restored, Run, Site, Step
 from sdyopt.record.recorder import StepSite, Subject
 from sdyopt.sharding.propagation.propagation_step import Shardings, StepRunner, Strategy
+
+# Operations that need no rule: other operations propagate in their place.
+_WITHOUT_RULE = (CallOp, DataFlowEdgeOp, FuncDataFlowEdgeOp)
 
 
 class ModelRecorder:
@@ -53,6 +60,8 @@ class ModelRecorder:
         """Propagation reads a sharding for the first time."""
         assert slot == len(self._subjects)
         self._subjects.append(subject)
+        if isinstance(subject, OpResult) and isinstance(subject.op, DataFlowEdgeOp):
+            self._run.edge_owners[subject] = subject.op.input
         self._run.initial[subject] = self._run.final[subject] = sharding
 
     def changed(self, slot: int, old: TensorSharding | None, new: TensorSharding) -> None:
@@ -63,14 +72,30 @@ class ModelRecorder:
         self._run.changes.append(Change(subject, old, new, self._cause, self._positions.get(slot)))
 
     def finish(
-        self, sites: Sequence[tuple[StepSite, StepRunner | None, Shardings]], without_site: Sequence[Op]
+        self,
+        sites: Sequence[tuple[StepSite, StepRunner | None, Shardings]],
+        without_site: Sequence[Op],
+        slots: Mapping[Value, int],
     ) -> None:
         """Records how each site propagates at the fixed point."""
         for step_site, runner, shardings in sites:
             site = self._site(step_site)
             site.runner, site.shardings = runner, shardings
-        self._run.without_site += without_site
+        self._run.subject_of.update({value: self._subjects[slot] for value, slot in slots.items()})
+        for op in without_site:
+            if op.operands and op.results and op.data_flow is None and not isinstance(op, _WITHOUT_RULE):
+                subjects = [self._subject(value) for value in (*op.operands, *op.results)]
+                self._run.gaps.append(Gap(op, op.signature.name, tuple(subjects)))
         self._sites.clear()
+
+    def _subject(self, value: Value) -> Subject | None:
+        """The subject of a value that propagation may never have read."""
+        run = self._run
+        if value not in run.subject_of:
+            subject = run.subject_of[value] = shardable_value(value)
+            if subject is not None and subject not in run.final:
+                run.initial[subject] = run.final[subject] = sharding_of(subject)
+        return run.subject_of[value]
 
     def _site(self, site: StepSite) -> Site:
         known = self._sites.get(site)

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count
 
+from sdyopt.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import shardable_value
 from sdyopt.ir.edit_log import tracking_values
@@ -54,9 +55,9 @@ class ShardingRecord:
             stack.enter_context(tracking_values(self.values))
             yield
 
-    def start_run(self) -> ModelRecorder:
+    def start_run(self, mesh_of: MeshLookup) -> ModelRecorder:
         """Implements `Recorder`."""
-        self.runs.append(Run())
+        self.runs.append(Run(mesh_of))
         return ModelRecorder(self.runs[-1], self._numbers)
 
     def copied(self, op: Op, target: Value, sharding: TensorSharding, means: Means) -> None:

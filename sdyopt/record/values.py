@@ -10,23 +10,47 @@ class TrackedValues:
 
     def __init__(self) -> None:
         self._successor: dict[Value, Value] = {}
+        self._predecessor: dict[Value, Value] = {}
         self._original: dict[Value, Value] = {}
+        self._copies: dict[Value, list[Value]] = {}
 
     def replaced(self, old: Value, new: Value) -> None:
         """`new` takes the place of `old`."""
         if old is not new:
             self._successor[old] = new
+            self._predecessor.setdefault(new, old)
 
     def copied(self, original: Value, copy: Value) -> None:
         """`copy` is a copy of `original`."""
         if original is not copy:
             self._original.setdefault(copy, original)
+            self._copies.setdefault(original, []).append(copy)
+
+    def descendants(self, value: Value) -> list[Value]:
+        """The value, all that replaced it and all its copies, directly or indirectly."""
+        found = {value: None}
+        pending = [value]
+        while pending:
+            current = pending.pop(0)
+            successor = self._successor.get(current)
+            for each in (*(() if successor is None else (successor,)), *self._copies.get(current, ())):
+                if each not in found:
+                    found[each] = None
+                    pending.append(each)
+        return list(found)
 
     def originals(self, value: Value) -> list[Value]:
         """The value and what it is a copy of, directly or indirectly."""
         found = [value]
         while (original := self._original.get(found[-1])) is not None and original not in found:
             found.append(original)
+        return found
+
+    def predecessors(self, value: Value) -> list[Value]:
+        """The values whose place this one took, the last one first."""
+        found: list[Value] = []
+        while (old := self._predecessor.get(found[-1] if found else value)) is not None and old not in found:
+            found.append(old)
         return found
 
     def successors(self, value: Value) -> list[Value]:

@@ -15,7 +15,6 @@ LIST_PASSES: Final = "--list-passes lists the passes"
 MISSING: Mapping[str, str] = MappingProxyType(
     {
         "sdy-resolve-single-device-sharding": "runs operations with a maximal sharding on that single device",
-        "sdy-verify-unreduced-axes": "verifies that unreduced axes are reduced",
     }
 )
 

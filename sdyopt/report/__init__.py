@@ -1,1 +1,1 @@
-"""Reports on stderr: pass statistics and timing."""
+"""Reports on a program's communication, memory and compute, their limits, and pass statistics and timing."""

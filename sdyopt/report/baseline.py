@@ -1,9 +1,9 @@
 """Baselines: a report compared with an earlier one, which `--report=FILE.json` wrote.
 
-It fails where the wire bytes of all collectives, the peak of live memory or the FLOPs per device have
-grown by more than the tolerance. The error stands at what grew most. Collectives, values and products are
-matched by kind, axes and place in the program, not by their number. The place is JAX's name stack where
-there is one, so that a line that moves does not count as another one.
+It is an error if the wire bytes of all collectives, the peak of live memory or the FLOPs per device have
+grown by more than the tolerance. The error is located at what grew most: collectives of the same kind and
+axes, values of the same type or products of the same kind, each at the same source location, are compared as
+sums. JAX's name stack is the location if there is one, so that a line that moves is the same location.
 """
 
 from __future__ import annotations
@@ -16,22 +16,23 @@ from typing import Any, TypeVar
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from sdyopt.report.figures import Collective, LiveValue, Product, Report
-from sdyopt.report.findings import CONTRIBUTORS, Guilty, finding
+from sdyopt.report.findings import MAX_CONTRIBUTORS, Contributor, finding
 from sdyopt.report.json_file import JsonFile, Path
 from sdyopt.report.json_report import SCHEMA, VERSION
 from sdyopt.report.source_locations import SourceLocation
 from sdyopt.report.totals import flop_totals, wire_bytes_of_runs, wire_total
 from sdyopt.report.units import bytes_text, flops_text
 
-# What a figure is of: kind and axes of a collective, type of a value, kind of a product; and its place.
+# The kind and axes of a collective, the type of a value and "", or the kind of a product and ""; and its
+# location.
 Key = tuple[str, str, str]
 Sums = dict[Key, Fraction]
-_Each = TypeVar("_Each", Collective, LiveValue, Product)
+_Part = TypeVar("_Part", Collective, LiveValue, Product)
 
 
 @dataclass(frozen=True, slots=True)
 class _Figure:
-    """A figure of the earlier report, its parts, and the path at which the file has it."""
+    """A figure of the earlier report, the sums of its parts, and its path in the file."""
 
     value: Fraction
     parts: Mapping[Key, Fraction]
@@ -49,7 +50,9 @@ class Baseline:
 
     def grown(self, report: Report, tolerance: Fraction = Fraction(0)) -> Iterator[Diagnostic]:
         """An error for each figure that has grown by more than `tolerance`, a fraction of the old one."""
-        comparisons: tuple[tuple[str, _Figure, Fraction | int, Callable[..., str], Iterable[Guilty]], ...] = (
+        comparisons: tuple[
+            tuple[str, _Figure, Fraction | int, Callable[..., str], Iterable[Contributor]], ...
+        ] = (
             (
                 "wire bytes per device",
                 self.wire_bytes,
@@ -72,10 +75,10 @@ class Baseline:
                 _grown(self.flops, report.products, _product_key, _flops_of_runs, flops_text),
             ),
         )
-        for what, old, new, text, guilty in comparisons:
-            if _is_more(new, old.value, tolerance):
+        for what, old, new, text, contributors in comparisons:
+            if _has_grown(new, old.value, tolerance):
                 message = f"{what} grew from {text(old.value)} to {text(new)}"
-                most = list(guilty)[:CONTRIBUTORS]
+                most = list(contributors)[:MAX_CONTRIBUTORS]
                 error = finding(message, most, self.file.location(old.path), "the baseline is set here")
                 yield error.help(
                     f"if this is intended, write a new baseline with --report={self.file.name}, or allow it "
@@ -84,7 +87,7 @@ class Baseline:
 
 
 def read_baseline(name: str, text: str) -> Baseline:
-    """The figures of a JSON report; DiagnosticError, located in the file, for any other text."""
+    """The figures of a JSON report. Raises DiagnosticError, located in the file, for any other text."""
     try:
         return _Reader(JsonFile(name, text)).baseline()
     except DiagnosticError as error:
@@ -92,7 +95,7 @@ def read_baseline(name: str, text: str) -> Baseline:
 
 
 class _Reader:
-    """Reads a baseline. Raises DiagnosticError at what no report contains."""
+    """Reads a baseline. Raises DiagnosticError at a value that no report contains."""
 
     def __init__(self, file: JsonFile) -> None:
         self._file = file
@@ -118,7 +121,7 @@ class _Reader:
         sums: Sums = {}
         for path in self._entries(("collectives",)):
             if self._at((*path, "wire_bytes")) is not None and self._at((*path, "times")) is not None:
-                key = self._text((*path, "kind")), self._text((*path, "group")), self._place(path)
+                key = self._text((*path, "kind")), self._text((*path, "group")), self._location_key(path)
                 size = self._figure((*path, "wire_bytes")) * self._figure((*path, "times", 1))
                 sums[key] = sums.get(key, Fraction(0)) + size
         return sums
@@ -126,7 +129,7 @@ class _Reader:
     def _live_values(self) -> Sums:
         sums: Sums = {}
         for path in self._entries(("memory", "live_at_peak")):
-            key = self._text((*path, "type")), "", self._place(path)
+            key = self._text((*path, "type")), "", self._location_key(path)
             sums[key] = sums.get(key, Fraction(0)) + self._figure((*path, "bytes"))
         return sums
 
@@ -134,7 +137,7 @@ class _Reader:
         sums: Sums = {}
         for path in self._entries(("products",)):
             if self._at((*path, "flops")) is not None and self._at((*path, "times")) is not None:
-                key = self._text((*path, "kind")), "", self._place(path)
+                key = self._text((*path, "kind")), "", self._location_key(path)
                 flops = self._figure((*path, "flops")) * self._figure((*path, "times", 1))
                 sums[key] = sums.get(key, Fraction(0)) + flops
         return sums
@@ -144,11 +147,11 @@ class _Reader:
     def _entries(self, path: Path) -> Iterator[Path]:
         found = self._at(path)
         if not isinstance(found, list):
-            raise self._file.error(f"'{path[-1]}' is a list", path)
+            raise self._file.error(f"'{path[-1]}' must be a list", path)
         for number in range(len(found)):
             yield (*path, number)
 
-    def _place(self, path: Path) -> str:
+    def _location_key(self, path: Path) -> str:
         at = (*path, "location")
         if stack := self._text((*at, "name_stack")):
             return stack
@@ -157,13 +160,13 @@ class _Reader:
     def _text(self, path: Path) -> str:
         found = self._at(path)
         if not isinstance(found, str):
-            raise self._file.error(f"'{path[-1]}' is a string", path)
+            raise self._file.error(f"'{path[-1]}' must be a string", path)
         return found
 
     def _figure(self, path: Path) -> Fraction:
         found = self._at(path)
         if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < inf:
-            raise self._file.error(f"'{path[-1]}' is not a number from 0 on", path)
+            raise self._file.error(f"'{path[-1]}' must be a number, at least 0", path)
         return Fraction(found)
 
     def _at(self, path: Path) -> Any:
@@ -172,7 +175,7 @@ class _Reader:
             try:
                 here = here[key]
             except (LookupError, TypeError):
-                raise self._file.error(f"a figure is missing: '{key}'", path[: index + 1]) from None
+                raise self._file.error(f"'{key}' is missing", path[: index + 1]) from None
         return here
 
 
@@ -181,14 +184,14 @@ class _Reader:
 
 def _grown(
     old: _Figure,
-    parts: Iterable[_Each],
-    key_of: Callable[[_Each], Key],
-    size_of: Callable[[_Each], Fraction | int | None],
+    parts: Iterable[_Part],
+    key_of: Callable[[_Part], Key],
+    size_of: Callable[[_Part], Fraction | int | None],
     text: Callable[[Fraction | int | None], str],
-) -> Iterator[Guilty]:
+) -> Iterator[Contributor]:
     """The parts that are new or larger than in the baseline, the most grown first."""
     sums: Sums = {}
-    examples: dict[Key, _Each] = {}
+    examples: dict[Key, _Part] = {}
     for each in parts:
         if (size := size_of(each)) is not None:
             key = key_of(each)
@@ -201,22 +204,22 @@ def _grown(
             what = " ".join(filter(None, key[:2]))
             example = examples[key]
             cause = example.cause if isinstance(example, Collective) else ""
-            yield Guilty(f"{what}: {text(sums[key])}, {before}", example.location, cause)
+            yield Contributor(f"{what}: {text(sums[key])}, {before}", example.location, cause)
 
 
 def _collective_key(each: Collective) -> Key:
-    return each.kind, each.group, _place(each.location)
+    return each.kind, each.group, _location_key(each.location)
 
 
 def _value_key(each: LiveValue) -> Key:
-    return each.type, "", _place(each.location)
+    return each.type, "", _location_key(each.location)
 
 
 def _product_key(each: Product) -> Key:
-    return each.kind, "", _place(each.location)
+    return each.kind, "", _location_key(each.location)
 
 
-def _place(location: SourceLocation) -> str:
+def _location_key(location: SourceLocation) -> str:
     return location.name_stack or f"{location.file}:{location.line}"
 
 
@@ -228,6 +231,6 @@ def _flops_of_runs(each: Product) -> int | None:
     return None if each.flops is None or each.times is None else each.flops * each.times.high
 
 
-def _is_more(new: Fraction | int, old: Fraction, tolerance: Fraction) -> bool:
-    """Whether a figure has grown. Reports round fractions of bytes, so that half a byte is no growth."""
+def _has_grown(new: Fraction | int, old: Fraction, tolerance: Fraction) -> bool:
+    """Whether a figure has grown by more than the tolerance, and by more than a report rounds it."""
     return new > old * (1 + tolerance) + Fraction(1, 2)

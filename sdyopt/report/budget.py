@@ -4,7 +4,7 @@
     wire_bytes = "64 MiB"        # per device and run of the program
     collectives = 40
     peak_memory = "16 GiB"       # per device
-    repeated_flops = "1 GFLOP"   # per device: FLOPs that all devices together compute more than once
+    repeated_flops = "1 GFLOP"   # per device: FLOPs beyond an equal share of the global FLOPs
 
     [kinds]                      # wire bytes of all collectives of a kind
     all_gather = "32 MiB"
@@ -12,14 +12,14 @@
     [axes]                       # wire bytes of all collectives along an axis
     data = "48 MiB"
 
-    [[rules]]                    # one collective at a time, times its number of runs
+    [[rules]]                    # each collective by itself, over all of its runs
     kind = "all_gather"          # any kind if it is left out
-    axis = "data"                # any axis
+    axis = "data"                # any axis if it is left out
     max_bytes = "64 MiB"
-    unless = ["attention.py"]    # no limit where the file or the name stack contains this
+    unless = ["attention.py"]    # no limit where the file or the name stack contains one of these
 
-Figures are the largest possible where branches differ. A figure that is unknown exceeds nothing and is
-reported as a warning.
+Figures are the largest possible where branches differ. Unknown figures are not counted; a warning reports
+them.
 """
 
 from __future__ import annotations
@@ -28,13 +28,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sdyopt.diagnostics.diagnostic import Diagnostic
-from sdyopt.report.budget_checks import FIGURES, Limit, Scalar
+from sdyopt.report.budget_checks import FIGURES, FigureLimit, Limit
 from sdyopt.report.figures import Collective, Report
 from sdyopt.report.quantities import BYTES
 from sdyopt.report.toml_file import TomlFile
-
-# A total that is exceeded names this many of the collectives that contribute most.
-CONTRIBUTORS = 3
 
 KINDS = (
     "all_gather",
@@ -49,14 +46,14 @@ _RULE = ("name", "kind", "axis", "max_bytes", "unless")
 
 
 class Budget:
-    """The limits of a file. Raises DiagnosticError, located in the file, for what is no limit."""
+    """The limits of a file. Raises DiagnosticError, located in the file, for anything else in it."""
 
     def __init__(self, name: str, text: str) -> None:
         self._file = TomlFile(name, text)
         values = self._file.values
         self._file.check_keys(list(values), ("total", "kinds", "axes", "rules"), "")
         self.limits: list[Limit] = []
-        self.scalars: list[Scalar] = []
+        self.figure_limits: list[FigureLimit] = []
         self.rules: list[Limit] = []
         self._read_totals(self._table("total"))
         for kind in (kinds := self._table("kinds")):
@@ -66,7 +63,7 @@ class Budget:
             self._add_limit(f'collectives along "{axis}"', axes[axis], "axes", axis, _is_along(axis))
         rules = values.get("rules", [])
         if not isinstance(rules, list):
-            raise self._file.error("rules are an array of tables", "rules").help("write [[rules]]")
+            raise self._file.error("'rules' must be an array of tables", "rules").help("write [[rules]]")
         for number, rule in enumerate(rules):
             self._read_rule(rule, number)
 
@@ -76,15 +73,15 @@ class Budget:
             yield from rule.check_each(report.collectives)
         for limit in self.limits:
             yield from limit.check_sum(report.collectives)
-        for scalar in self.scalars:
-            yield from scalar.check(report)
+        for figure_limit in self.figure_limits:
+            yield from figure_limit.check(report)
 
     # --- Reading ------------------------------------------------------------------------------
 
     def _table(self, name: str) -> dict[str, Any]:
         found = self._file.values.get(name, {})
         if not isinstance(found, dict):
-            raise self._file.error(f"'{name}' is a table", "", name).help(f"write [{name}]")
+            raise self._file.error(f"'{name}' must be a table", "", name).help(f"write [{name}]")
         return found
 
     def _read_totals(self, table: dict[str, Any]) -> None:
@@ -95,7 +92,7 @@ class Budget:
                 continue
             most = self._file.quantity(value, FIGURES[key].dimension, "total", key)
             location = self._file.location("total", key)
-            self.scalars.append(Scalar(FIGURES[key].name, most, location, FIGURES[key]))
+            self.figure_limits.append(FigureLimit(FIGURES[key].name, most, location, FIGURES[key]))
 
     def _add_limit(
         self, what: str, value: object, table: str, key: str, applies: Callable[[Collective], bool]
@@ -105,7 +102,7 @@ class Budget:
 
     def _read_rule(self, rule: object, number: int) -> None:
         if not isinstance(rule, dict):
-            raise self._file.error("a rule is a table", "rules", number=number).help("write [[rules]]")
+            raise self._file.error("a rule must be a table", "rules", number=number).help("write [[rules]]")
         self._file.check_keys(list(rule), _RULE, "rules", number)
         if "max_bytes" not in rule:
             error = self._file.error("a rule needs max_bytes", "rules", number=number)
@@ -113,10 +110,10 @@ class Budget:
         kind, axis, unless = rule.get("kind"), rule.get("axis"), rule.get("unless", [])
         for key, value in (("kind", kind), ("axis", axis), ("name", rule.get("name"))):
             if value is not None and not isinstance(value, str):
-                error = self._file.error(f"'{key}' is a string", "rules", key, number)
+                error = self._file.error(f"'{key}' must be a string", "rules", key, number)
                 raise error.help(f'write {key} = "NAME"')
         if not isinstance(unless, list) or not all(isinstance(part, str) for part in unless):
-            error = self._file.error("'unless' is a list of strings", "rules", "unless", number)
+            error = self._file.error("'unless' must be a list of strings", "rules", "unless", number)
             raise error.help('write unless = ["attention.py"]')
         if kind is not None and kind not in KINDS:
             error = self._file.error(f"unknown kind '{kind}'", "rules", "kind", number)

@@ -1,4 +1,4 @@
-"""Checks of a report against a budget: an error at what exceeds a limit, a warning where that is unknown."""
+"""Checks of a report against a budget: errors at what exceeds a limit, and warnings about unknown figures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fractions import Fraction
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.location import Location
 from sdyopt.report.figures import Collective, Report
-from sdyopt.report.findings import CONTRIBUTORS, Guilty, file_location, finding
+from sdyopt.report.findings import MAX_CONTRIBUTORS, Contributor, file_location, finding
 from sdyopt.report.quantities import BYTES, COUNT, FLOPS, Dimension
 from sdyopt.report.totals import flop_totals, wire_bytes_of_runs
 from sdyopt.report.units import bytes_text, flops_text
@@ -19,7 +19,7 @@ _SET_HERE = "limit set here"
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most wire bytes of some collectives, in sum or of each one, and where the budget says so."""
+    """A limit on the wire bytes of some collectives, all together or each one, located in the budget."""
 
     what: str
     most: Fraction
@@ -27,7 +27,7 @@ class Limit:
     applies: Callable[[Collective], bool]
 
     def check_each(self, collectives: Iterable[Collective]) -> Iterator[Diagnostic]:
-        """An error for each collective that exceeds the limit."""
+        """An error for each collective that exceeds the limit, and a warning for each with unknown bytes."""
         for each in filter(self.applies, collectives):
             size = wire_bytes_of_runs(each)
             if size is None:
@@ -36,12 +36,15 @@ class Limit:
             elif size > self.most:
                 most = bytes_text(self.most)
                 message = f"{_collective_text(each)}, over the budget of {most} for {self.what}"
-                error = finding(message, [Guilty("", each.location)], self.location, _SET_HERE)
+                error = finding(message, [Contributor("", each.location)], self.location, _SET_HERE)
                 error.diagnostic.notes[0].message = f"cause: {each.cause}"
                 yield error.diagnostic
 
     def check_sum(self, collectives: Iterable[Collective]) -> Iterator[Diagnostic]:
-        """An error if the sum exceeds the limit, at the line that contributes most."""
+        """An error at the line that contributes most if the sum of known bytes exceeds the limit.
+
+        A warning if some bytes are unknown.
+        """
         chosen = list(filter(self.applies, collectives))
         known = [each for each in chosen if wire_bytes_of_runs(each) is not None]
         total = sum((wire_bytes_of_runs(each) or Fraction(0) for each in known), Fraction(0))
@@ -56,18 +59,18 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of a report: its value, None if unknown, and what contributes most to it."""
+    """A figure of a report: its value, which is None if unknown, and what contributes most to it."""
 
     name: str
     dimension: Dimension
     value: Callable[[Report], Fraction | int | None]
     text: Callable[[Fraction | int | None], str]
-    guilty: Callable[[Report], Sequence[Guilty]]
+    contributors: Callable[[Report], Sequence[Contributor]]
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
-    """The most that one figure of the report may be."""
+class FigureLimit:
+    """A limit on one figure of the report, located in the budget."""
 
     what: str
     most: Fraction
@@ -75,14 +78,14 @@ class Scalar:
     figure: Figure
 
     def check(self, report: Report) -> Iterator[Diagnostic]:
-        """An error if the figure exceeds the limit."""
+        """An error if the figure exceeds the limit, or a warning if it is unknown."""
         value = self.figure.value(report)
         if value is None:
             yield Diagnostic(Severity.WARNING, self.location, f"{self.what}: unknown, and not checked")
         elif value > self.most:
             found, most = self.figure.text(value), self.figure.text(self.most)
             message = f"{self.what}: {found}, over the budget of {most}"
-            yield finding(message, self.figure.guilty(report), self.location, _SET_HERE).diagnostic
+            yield finding(message, self.figure.contributors(report), self.location, _SET_HERE).diagnostic
 
 
 def _collective_text(each: Collective) -> str:
@@ -92,7 +95,7 @@ def _collective_text(each: Collective) -> str:
     return f"{each.kind} {each.axes} of {types}: {bytes_text(wire_bytes_of_runs(each))}{runs}"
 
 
-def _largest(collectives: Sequence[Collective]) -> list[Guilty]:
+def _largest(collectives: Sequence[Collective]) -> list[Contributor]:
     """The collectives that contribute most; those of one kind, axes and line count together."""
     places: dict[tuple[object, ...], list[Collective]] = {}
     for each in collectives:
@@ -101,28 +104,28 @@ def _largest(collectives: Sequence[Collective]) -> list[Guilty]:
         (sum((wire_bytes_of_runs(each) or Fraction(0) for each in together), Fraction(0)), together)
         for together in places.values()
     ]
-    ranked = sorted(sums, key=lambda entry: (-entry[0], entry[1][0].number))[:CONTRIBUTORS]
-    return [_guilty(size, together) for size, together in ranked]
+    ranked = sorted(sums, key=lambda entry: (-entry[0], entry[1][0].number))[:MAX_CONTRIBUTORS]
+    return [_contributor(size, together) for size, together in ranked]
 
 
-def _guilty(size: Fraction, together: Sequence[Collective]) -> Guilty:
+def _contributor(size: Fraction, together: Sequence[Collective]) -> Contributor:
     first = together[0]
     if len(together) == 1:
-        return Guilty(_collective_text(first), first.location, first.cause)
+        return Contributor(_collective_text(first), first.location, first.cause)
     what = f"{len(together)} × {first.kind} {first.axes}: {bytes_text(size)}"
-    return Guilty(what, first.location, first.cause)
+    return Contributor(what, first.location, first.cause)
 
 
-def _live(report: Report) -> list[Guilty]:
+def _live(report: Report) -> list[Contributor]:
     """The peak, and the largest values that are live at it."""
     values = [
-        Guilty(
+        Contributor(
             f"{each.value} of {each.type}: {bytes_text(each.bytes)}, on {each.replicas} devices",
             each.location,
         )
-        for each in report.memory.live_at_peak[:CONTRIBUTORS]
+        for each in report.memory.live_at_peak[:MAX_CONTRIBUTORS]
     ]
-    return [Guilty("the peak is here", report.memory.peak_location), *values]
+    return [Contributor("the peak is here", report.memory.peak_location), *values]
 
 
 def _repeated_flops(report: Report) -> Fraction | None:
@@ -132,16 +135,16 @@ def _repeated_flops(report: Report) -> Fraction | None:
     return None if is_unknown else local.high - whole.high / report.devices
 
 
-def _repeating(report: Report) -> list[Guilty]:
-    """The products that repeat most FLOPs."""
+def _repeating(report: Report) -> list[Contributor]:
+    """The products with the most repeated FLOPs."""
     repeated = [
         (each, (each.flops - Fraction(each.global_flops, report.devices)) * each.times.high)
         for each in report.products
         if each.flops is not None and each.global_flops is not None and each.times is not None
     ]
-    ranked = sorted(repeated, key=lambda pair: -pair[1])[:CONTRIBUTORS]
+    ranked = sorted(repeated, key=lambda pair: -pair[1])[:MAX_CONTRIBUTORS]
     return [
-        Guilty(f"{each.kind} {each.value}: {flops_text(size)} repeated", each.location)
+        Contributor(f"{each.kind} {each.value}: {flops_text(size)} repeated", each.location)
         for each, size in ranked
         if size
     ]

@@ -1,4 +1,4 @@
-"""Lines of operations in functions that JAX calls: where an operation has none, that of the call.
+"""Source locations of operations in functions: one without a line gets the line of the function's call.
 
 JAX gives the operations of library functions such as `jnp.take` a name, but no line.
 """
@@ -12,14 +12,14 @@ from sdyopt.report.source_locations import SourceLocation, source_location
 
 
 class CallLocations:
-    """The lines of the calls of the functions of a module: of several calls of a function, the first."""
+    """For each function of a module, the location of its first call that has a line."""
 
     def __init__(self, counts: ExecutionCounts) -> None:
         self._counts = counts
         self._of_function: dict[FuncOp, SourceLocation | None] = {}
 
     def completed(self, location: SourceLocation, op: Op | None) -> SourceLocation:
-        """The location of something in or around `op`, with the line of a call if it has none."""
+        """A location in or at `op`, with the line of the call of its function if it has none."""
         if location.line or op is None:
             return location
         function = next((each for each in (op, *op.ancestors()) if isinstance(each, FuncOp)), None)
@@ -30,7 +30,7 @@ class CallLocations:
         return call._replace(name_stack=names)
 
     def _call(self, function: FuncOp) -> SourceLocation | None:
-        """The line of the first call of a function, or of the call around that."""
+        """The location of the first call of a function that has a line, by itself or by an outer call."""
         if function not in self._of_function:
             self._of_function[function] = None  # for recursion
             sites = [

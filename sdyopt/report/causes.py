@@ -1,8 +1,8 @@
-"""Why a collective is there: the operation that made it necessary, as the program shows it.
+"""Why a collective is necessary, as far as the program shows it.
 
-A reduction is needed where the operand is the partial result of an operation whose reduction factors are
-sharded. Every other collective is needed by what uses its result: an operation in which another dimension has
-won the axes, or a boundary such as a call or the results of a function.
+A reduction is necessary where the operand is the partial result of an operation whose reduction factors are
+sharded. Every other collective is necessary for what uses its result: an operation in which another dimension
+is sharded along the axes, or a boundary such as a call or the results of a function.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def producer(op: Op) -> Value:
 
 
 def consumers(op: Op) -> list[Op]:
-    """The operations that use the result of a chain of collectives, in the order of uses."""
+    """The operations that use the result of a chain of collectives, oldest use first."""
     found: dict[Op, None] = {}
     pending = list(op.results)
     while pending:
@@ -53,12 +53,12 @@ def consumers(op: Op) -> list[Op]:
 
 
 def is_function_argument(value: Value) -> bool:
-    """Whether a value is an argument of a function, whose location says nothing about why it is used."""
+    """Whether a value is an argument of a function; its location does not tell why a collective is needed."""
     return isinstance(value, BlockArgument) and isinstance(value.owner.parent_op, FuncOp)
 
 
 def location_of(op: Op) -> SourceLocation:
-    """The source line of a collective; on a function argument, that of the first use that needs it."""
+    """The location of a collective; that of a user if it has no line or is on a function argument."""
     location = source_location(op.location)
     if location.line and not is_function_argument(producer(op)):
         return location
@@ -86,7 +86,7 @@ def change_of(op: CollectiveOp, shapes: LocalShapes) -> str:
 
 
 def advice_on(op: Op) -> str:
-    """What would communicate less, where that follows from the operation alone."""
+    """What would communicate less, if the operation alone shows it; else ""."""
     if isinstance(op, AllReduceOp) and op.out_sharding.rank:
         axes = axis_refs_text(_reduced_axes(op))
         return f"with its result sharded along {axes}, a reduce_scatter would move half as much"
@@ -94,7 +94,7 @@ def advice_on(op: Op) -> str:
 
 
 def last_of_chain(op: CollectiveOp) -> Value:
-    """The value that the operations use which need a chain of collectives."""
+    """The result of the last collective of a chain, in which each is the only user of the one before."""
     while True:
         users = list(op.results[0].users)
         if len(users) != 1 or not isinstance(users[0], CollectiveOp):
@@ -103,7 +103,7 @@ def last_of_chain(op: CollectiveOp) -> Value:
 
 
 def dims_text(sharding: TensorSharding | None, rank: int) -> str:
-    """`[{"x"}, {}]`: the dimensions of a sharding; all empty for a value without one."""
+    """`[{"x"}, {}]`: the axes of each dimension; `{}` for all dimensions of a value without a sharding."""
     dims = ["{}"] * rank
     if sharding is not None:
         dims = [f"{{{axis_refs_text(dim.axes)}}}" for dim in sharding.dims]
@@ -175,7 +175,7 @@ def _taken_by_callee(op: Op) -> str:
     return f"@{op.callee} takes an argument with this sharding"
 
 
-# What needs a value with one sharding, whatever computes it.
+# Operations that need a value with a given sharding, whichever operation computes it.
 _BOUNDARIES: tuple[tuple[tuple[type[Op], ...], Callable[[Op], str]], ...] = (
     ((FuncReturnOp,), _returned_by),
     ((CallOp,), _taken_by_callee),
@@ -188,7 +188,7 @@ _BOUNDARIES: tuple[tuple[tuple[type[Op], ...], Callable[[Op], str]], ...] = (
 
 
 def _conflict(op: CollectiveOp, user: Op, shapes: LocalShapes) -> str:
-    """Why the user cannot take the value as it is: another dimension has the axes, or needs all of it."""
+    """Why the user needs another sharding: it needs all of a dimension, or the axes shard another one."""
     before, value = shapes.sharding(producer(op)), last_of_chain(op)
     after, rule = shapes.sharding(value), sharding_rule_of(user)
     if rule is None:
@@ -203,15 +203,15 @@ def _conflict(op: CollectiveOp, user: Op, shapes: LocalShapes) -> str:
             continue
         if any(factor in rule.need_replication for factor in factors):
             return f"it needs all of dimension {dim}"
-        if winner := _winner(user, rule, factors, lost, shapes):
-            return f"{axis_refs_text(lost)} shards {winner}"
+        if other := _other_dimension(user, rule, factors, lost, shapes):
+            return f"{axis_refs_text(lost)} shards {other}"
     return ""
 
 
-def _winner(
+def _other_dimension(
     user: Op, rule: OpShardingRule, factors: Sequence[int], axes: tuple[AxisRef, ...], shapes: LocalShapes
 ) -> str:
-    """The dimension of another factor that is sharded along some axes: it won the conflict."""
+    """In words, a dimension of another factor that is sharded along some of the axes; "" if there is none."""
     tensors = [
         *((value, mapping, "its result") for value, mapping in zip(user.results, rule.results, strict=False)),
         *(
@@ -229,13 +229,13 @@ def _winner(
 def _dims(
     mapping: TensorMapping, sharding: TensorSharding | None
 ) -> Iterator[tuple[int, Sequence[int], DimensionSharding]]:
-    """(number, factors, sharding) of each dimension of a tensor."""
+    """(number, factors, sharding) of each dimension of a tensor; none if it has no sharding."""
     if sharding is not None and sharding.rank == mapping.rank:
         for number, (factors, dim) in enumerate(zip(mapping.dims, sharding.dims, strict=True)):
             yield number, factors.factors, dim
 
 
 def op_text(op: Op) -> str:
-    """`dot_general`, `custom_call @name` or `sdy.manual_computation`: an operation as users know it."""
+    """The name of an operation in reports: `dot_general`, `custom_call @name` or `sdy.manual_computation`."""
     name = op.signature.name.removeprefix("stablehlo.")
     return f"{name} @{op.call_target_name}" if isinstance(op, CustomCallOp) else name

@@ -1,4 +1,4 @@
-"""Constants of a program, as builtin dialects and sdy write them."""
+"""The values of constant operations, `sdy.constant` included, and the ranges of integer types."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from sdyopt.ir.types import IntegerType, Type, element_of
 
 
 def constant_of(op: Op) -> Attribute | None:
-    """The value of a constant operation, `sdy.constant` included; None for any other operation."""
+    """The value of a constant operation; None for any other operation."""
     return op.signature.attributes.get("value") if isinstance(op, ConstantOp) else constant_value(op)
 
 
 def constant_integer(op: Op) -> int | None:
-    """The value of a constant of one integer; None for any other operation."""
+    """The integer of a constant with one element; None for any other operation."""
     value = constant_of(op)
     if not isinstance(value, DenseElements) or value.type.num_elements != 1:
         return None
@@ -29,7 +29,7 @@ def constant_integer(op: Op) -> int | None:
 
 
 def integer_range(type: Type) -> tuple[int, int] | None:
-    """The lowest and the highest value of an integer type, or of the elements of a shaped one."""
+    """The lowest and the highest value of an integer type or element type; None for any other type."""
     element = element_of(type)
     if not isinstance(element, IntegerType):
         return None

@@ -1,11 +1,11 @@
-"""Reports for callers that have a module: from the figures to a text or a file, and checks of limits.
+"""Reports on modules: figures, their output as text or in a file, and checks of limits.
 
     report = report_on(module, read_topology("tpu_v5e.toml"))
     print(report_text(report))
     write_report(report, "report.html", print_op(module, PrintOptions()))
     findings = [*over_budget(report, "budget.toml"), *over_baseline(report, "main.json", tolerance=2.5)]
 
-Faulty files raise DiagnosticError, located in the file; files that cannot be read or written, OSError.
+A malformed file raises DiagnosticError, located in the file; one that cannot be read or written, OSError.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def report_text(
 ) -> str:
     """A report in the format of a suffix, by default for a terminal.
 
-    `program` is the printed program, which HTML shows; `width` and `rows` are those of a terminal. Raises
-    UsageError for another suffix.
+    `program` is the printed program, which only HTML shows; `width` and `rows` are for ".txt" only. Raises
+    UsageError for an unknown suffix.
     """
     if suffix == ".txt":
         return text_report(report, width, rows)
@@ -51,10 +51,7 @@ def report_text(
 
 
 def write_report(report: Report, path: str, program: str = "") -> None:
-    """Writes a report to a file, in the format of its suffix, with all rows.
-
-    Raises UsageError for another suffix.
-    """
+    """Writes a report to a file, in the format of its suffix. Raises UsageError for an unknown suffix."""
     check_format(path)
     write_report_file(path, formats.report_text(report, path, lambda: program, PurePath(path).stem))
 
@@ -65,7 +62,7 @@ def read_topology(path: str) -> topology.Topology:
 
 
 def over_budget(report: Report, path: str) -> list[Diagnostic]:
-    """An error for each exceeded limit of a TOML file, and a warning where figures are unknown."""
+    """An error for each exceeded limit of a TOML file, and warnings about unknown figures."""
     return list(Budget(path, _text(path)).exceeded(report))
 
 

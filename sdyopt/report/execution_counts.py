@@ -1,8 +1,8 @@
 """How often each operation runs: over loops, calls and branches, from the entry functions.
 
-A trip count is known for a counter with a constant start and step that is compared with a constant, also
-where the start or the bound passes through unchanged loop operands or arguments of calls. Everything else
-is unknown, which is None.
+A trip count is known if a counter with a constant start and step is compared with a constant bound. A
+constant may be passed as an argument of calls or computations, or as a loop operand that does not change. Any
+other trip count is unknown, which is None.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from sdyopt.report.figures import NEVER, ONCE, Times
 
 MAIN = "main"
 
-# Operations whose regions run as parts of the program. The regions of all others (reduce, sort, …) are
-# scalar computations, which count as nothing.
+# Operations whose regions run as parts of the program. The regions of all others (reduce, sort, …) compute on
+# scalars, which are not counted as memory.
 CONTROL_FLOW: tuple[type[Op], ...] = (
     WhileOp,
     IfOp,
@@ -46,7 +46,7 @@ class ExecutionCounts:
     def __init__(self, module: Op) -> None:
         self._functions = [op for op in module.walk() if isinstance(op, FuncOp)]
         self._call_sites: dict[FuncOp, list[CallOp]] = {}
-        # The integers that arguments always are; None for those that are unknown.
+        # The constant integers that block arguments are; None for unknown ones.
         self._of_arguments: dict[BlockArgument, int | None] = {}
         for op in module.walk():
             if isinstance(op, CallOp) and isinstance(callee := lookup_symbol(op, op.callee), FuncOp):
@@ -71,7 +71,7 @@ class ExecutionCounts:
         return function in self._entries
 
     def trip_count(self, loop: WhileOp) -> int | None:
-        """How often the body of a loop runs each time that the loop does; None if unknown."""
+        """How often the body of a loop runs in one run of the loop; None if unknown."""
         if loop not in self._trip_counts:
             self._trip_counts[loop] = self._count_trips(loop)
         return self._trip_counts[loop]
@@ -121,7 +121,7 @@ class ExecutionCounts:
     # --- Loops --------------------------------------------------------------------------------
 
     def _count_trips(self, loop: WhileOp) -> int | None:
-        """The trip count of `while (counter < bound) counter += step`."""
+        """The trip count of a loop such as `while (counter < bound) counter += step`; None if unknown."""
         condition = _returned(loop.cond, 0)
         compare = condition.op if isinstance(condition, OpResult) else None
         if not isinstance(compare, CompareOp):
@@ -144,7 +144,7 @@ class ExecutionCounts:
         return None
 
     def _step(self, loop: WhileOp, index: int) -> int | None:
-        """The constant that the body adds to the loop operand of this number; None if there is none."""
+        """The constant that the body adds to the loop operand at this index; None if there is none."""
         next_value = _returned(loop.body, index)
         update = next_value.op if isinstance(next_value, OpResult) else None
         counter = loop.body.blocks[0].arguments[index]
@@ -158,7 +158,7 @@ class ExecutionCounts:
         return None
 
     def _constant(self, value: Value) -> int | None:
-        """The integer that a scalar value always is; None if that is unknown."""
+        """The constant integer that a scalar value is; None if it is unknown or not constant."""
         if isinstance(value, OpResult):
             return constant_integer(value.op)
         if not isinstance(value, BlockArgument):
@@ -172,7 +172,7 @@ class ExecutionCounts:
         return self._of_arguments[value]
 
     def _passed_unchanged(self, argument: BlockArgument) -> Value | None:
-        """The value outside a loop or function that an argument always is; None if there is no such one."""
+        """A value outside a loop, computation or function that equals an argument of it; None if unknown."""
         op = argument.owner.parent_op
         if isinstance(op, WhileOp):
             body = op.body.blocks[0].arguments
@@ -190,10 +190,10 @@ class ExecutionCounts:
 def trip_count(
     start: int, step: int, limit: int, direction: str, values: tuple[int, int] | None = None
 ) -> int | None:
-    """The number of runs of a loop that counts from `start` by `step` while `counter direction limit`.
+    """The trip count of a loop that counts from `start` by `step` while `counter direction limit`.
 
-    `values` are the lowest and the highest value of the counter. None for a loop that never ends or whose
-    counter leaves these.
+    `values` are the lowest and the highest value that the counter can have. None for an endless loop, a
+    counter that leaves this range, and other directions than LT, LE, GT, GE and NE.
     """
     count = _trips(start, step, limit, direction)
     if count is None or values is None:

@@ -1,7 +1,7 @@
 """What a report says: plain data, without a reference to the program.
 
-Figures are per device. Bytes and FLOPs are exact; None is "unknown" and is never guessed: a total counts
-what is known and says how many figures are missing.
+Figures are per device, except those that are called global. Bytes and FLOPs are exact; a figure that is None
+is unknown. A total sums the known figures and counts the unknown ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _AXIS_NAME = re.compile(r'"([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How often an operation runs: between `low` and `high` times, which differ inside a branch."""
+    """How often an operation runs: between `low` and `high` times. They differ in branches."""
 
     low: int
     high: int
@@ -38,10 +38,10 @@ class Collective:
     """One operation that communicates.
 
     `axes` are the mesh axes as printed, `group` the same set in mesh order with adjacent sub-axes merged;
-    both are "groups of n" where replica groups follow no axes. `wire_bytes` is what one device sends in one
-    run along a ring. `times` is None where the number of runs is unknown. `value` is the SSA name of the
-    (first) result, `change` the shardings before and after the chain of sdy collectives that it is in,
-    `advice` what would communicate less.
+    both are words such as "groups of 4" where replica groups follow no axes. `wire_bytes` is what one device
+    sends along a ring in one run. `times` is the number of runs. `value` is the SSA name of the first result,
+    `change` the shardings before and after the chain of sdy collectives that this one is in, `advice` what
+    would communicate less.
     """
 
     number: int
@@ -70,7 +70,7 @@ class Collective:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """Communication that is not decided yet: a reshard, or an operand that a custom call replicates."""
+    """Communication without a collective yet: a reshard, or a custom call that needs a replicated operand."""
 
     kind: str
     type: str
@@ -85,7 +85,7 @@ class Undecided:
 class LiveValue:
     """A value that is live at the peak. Each of its shards is on `replicas` devices.
 
-    Sharded along `spare_axis` too, it would have `spare_bytes`; "" and None if no axis is left for it.
+    Sharded also along `spare_axis`, it would have `spare_bytes`; "" and None if there is no such axis.
     """
 
     value: str
@@ -100,7 +100,7 @@ class LiveValue:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPoint:
-    """Live bytes at one operation of the entry function, regions and calls included."""
+    """Live bytes at one operation of the entry function, those in its regions and callee included."""
 
     bytes: int
     location: SourceLocation
@@ -110,8 +110,9 @@ class MemoryPoint:
 class Memory:
     """Bytes on one device. The peaks are upper bounds, because every result is a new buffer.
 
-    `peak_with_arguments` holds the arguments to the end. `replicated` are the bytes at the peak that would be
-    on other devices if replicas divided each shard. Values of dynamic shape are only counted.
+    `peak_with_arguments` is the peak if the arguments stay live to the end. `replicated` are the bytes at the
+    peak that would be on other devices if replicas divided each shard among them. `unknown_values` is the
+    number of values of unknown size, which no other figure includes.
     """
 
     arguments: int = 0
@@ -132,7 +133,7 @@ class Product:
 
     `bytes` are those of operands and result on one device, `collectives` the numbers of the collectives on
     its operands and of the reductions of its result. `spare_axes` are the mesh axes along which devices
-    repeat the product, because nothing of it is sharded along them.
+    repeat the product, because no operand or result is sharded along them.
     """
 
     kind: str
@@ -158,8 +159,9 @@ class TimedCollective:
 class TimedProduct:
     """An estimate of the seconds of one run of a product; None if unknown.
 
-    `limit` says which time is longer: that of "compute" or of "memory". `communication` is the time of all
-    runs of its collectives; if that is longer than all runs of the product, it is communication-bound.
+    `limit` says which takes longer, "compute" or "memory"; "" if unknown. `communication` is its share of the
+    time of all runs of its collectives. If that is longer than all runs of the product, the product is
+    communication-bound.
     """
 
     value: str
@@ -179,10 +181,10 @@ class TimeEstimate:
 
 @dataclass(slots=True)
 class Report:
-    """The figures of one module. `devices` is the size of the largest mesh, printed as `mesh`.
+    """The figures of one module. `mesh` is the text of its largest mesh, and `devices` the size of this mesh.
 
-    A module that is not `is_sharded` has neither shardings nor manual computations, such as one that is
-    partitioned: nothing says how much of its work is repeated. `time` is None unless a topology is given.
+    `is_sharded` is False if there are several devices, but no shardings and no manual computations, such as
+    after partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.
     """
 
     devices: int = 1

@@ -1,7 +1,7 @@
-"""FLOPs of products: dot_general and convolution, on one device and in all.
+"""FLOPs of dot_general, dot and convolution, from the shapes of operands and result, local or global.
 
-Each dimension counts with its smallest local size in operands and result, so that a dimension that only
-some of them are sharded along counts as it is computed.
+Where operands and result have different local sizes of one dimension, because only some of them are sharded
+there, the smallest counts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _dot_general(op: DotGeneralOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
 
 
 def _dot(op: DotOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
-    """The last dimension of the left operand with the first of the right one."""
+    """Contracts the last dimension of the left operand with the first of the right one."""
     free = [*zip(lhs[:-1], out, strict=False), *zip(rhs[1:], out[len(lhs) - 1 :], strict=False)]
     return 2 * prod([min(pair) for pair in free]) * min(lhs[-1], rhs[0])
 
@@ -68,7 +68,7 @@ FLOPS: dict[type[Op], FlopsOf] = {ConvolutionOp: _convolution, DotGeneralOp: _do
 
 
 def flops_of(op: Op, lhs: Shape, rhs: Shape, out: Shape) -> int | None:
-    """FLOPs of one run with operands and result of these shapes; None where a size is dynamic."""
+    """FLOPs of one run with operands and result of these shapes; None if a size is dynamic."""
     if any(DYNAMIC in shape for shape in (lhs, rhs, out)):
         return None
     return FLOPS[type(op)](op, lhs, rhs, out)

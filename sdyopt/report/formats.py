@@ -12,7 +12,7 @@ from sdyopt.report.json_report import json_report
 from sdyopt.report.markdown_report import markdown_report
 from sdyopt.report.text_report import text_report
 
-# Columns of a report that is not written to a terminal.
+# The number of columns of a text report in a file.
 DEFAULT_WIDTH = 100
 
 
@@ -50,7 +50,7 @@ def check_format(path: str) -> None:
 
 
 def report_text(report: Report, path: str, program: Callable[[], str], title: str) -> str:
-    """The text of a report file. `program` prints the program, which only HTML shows."""
+    """The text of a report file, by the suffix of its path. `program` prints the program, for HTML only."""
     text = _WRITERS[PurePath(path).suffix](report, program, title)
-    # Names of files in locations may be any bytes; readers of these formats require UTF-8.
+    # File names in locations may contain any bytes, but readers of these formats require UTF-8.
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

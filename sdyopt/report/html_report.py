@@ -1,6 +1,7 @@
 """A report as one HTML file that needs no network: tables to sort, bars, the memory curve, the program.
 
-Colours and layout are in `report.css`, sorting in `report.js`; both are written into the file.
+Colours and layout are in `report.css`, sorting and the colouring of the program in `report.js`; both are
+written into the file.
 """
 
 from __future__ import annotations
@@ -20,21 +21,21 @@ from sdyopt.report.units import bytes_text
 _FOLDER = Path(__file__).parent
 # Longer lines of the program are cut: a signature of 1,000 arguments is one line.
 MAX_LINE = 600
-# Points of the memory curve; of more operations, the largest of each stretch is drawn.
+# The maximum number of points of the memory curve; of more operations, each point is the largest of several.
 MAX_POINTS = 600
-# Lines of the program that a browser lays out together.
-STRETCH = 500
-# How often a sharding stands in a program whose page has it once, and its number elsewhere.
-REPEATED = 200
-# Classes of colours for axes, by position in the mesh.
+# The number of lines of the program that a browser lays out together.
+LINES_PER_BLOCK = 500
+# A sharding that occurs at least this often in the program is stored once, and a number refers to it.
+MIN_REPEATS = 200
+# The number of colours for axes; the position in the mesh selects one.
 AXIS_COLOURS = 8
 
 _CURVE_WIDTH, _CURVE_HEIGHT = 800, 160
 _AXIS = re.compile(r'"([^"]*)"(?=[:,;=}\] ]|$)')
-# What begins a tag or an entity; any other `<` and `>` is text, of which a program has many.
+# What begins a tag or an entity. Any other `<` or `>`, of which a program has many, need not be escaped.
 _MARKUP = re.compile(r"&|<(?=[A-Za-z/!?])")
 _SHARDING = re.compile(r"(?:sdy\.sharding = #sdy\.sharding(?:_per_value<\[)?)?<@[^<>]*>(?:\]>)?")
-# Around the number of a shared text: not printable, so that no program has them here.
+# The delimiters of the number of a shared text: they are not printable, so the text around it has none.
 _BEFORE, _AFTER = "\ue000", "\ue001"
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 
@@ -108,11 +109,11 @@ def _cell(column: str, text: str, is_figure: bool, axes: Mapping[str, int], link
 
 
 def _curve(points: Sequence[MemoryPoint]) -> Iterator[str]:
-    """Live bytes over the operations of the entry function, as one line."""
+    """A line chart of live bytes over the operations of the entry function."""
     if len(points) < 2:
         return
-    stretch = -(-len(points) // MAX_POINTS)
-    shown = [max(points[at : at + stretch], key=lambda p: p.bytes) for at in range(0, len(points), stretch)]
+    size = -(-len(points) // MAX_POINTS)
+    shown = [max(points[at : at + size], key=lambda p: p.bytes) for at in range(0, len(points), size)]
     top = max(max(point.bytes for point in shown), 1)
     step = _CURVE_WIDTH / max(len(shown) - 1, 1)
     path = " ".join(
@@ -133,7 +134,7 @@ def _curve(points: Sequence[MemoryPoint]) -> Iterator[str]:
 
 
 def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> dict[int, int]:
-    """The line of the printed program, from 1, of each collective: they are printed in their order."""
+    """The line of each collective in the printed program, counted from 1; both are in the same order."""
     found: dict[int, int] = {}
     waiting = iter(collectives)
     each = next(waiting, None)
@@ -149,20 +150,20 @@ def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> di
 
 
 def _program(program: str, axes: Mapping[str, int], collectives: Mapping[int, int]) -> Iterator[str]:
-    """The program in stretches of lines: a browser lays out and colours those that are on the screen."""
+    """The program in blocks of lines: a browser lays out and colours those that are near the screen."""
     lines = _printable_lines(program)
     shared = _repeated(lines)
     texts = _as_attribute(list(shared))
     yield f'<section><h2>program</h2><div class=program data-axes="{_as_attribute(list(axes))}"'
     yield f' data-shared="{texts}">'
-    for start in range(0, len(lines), STRETCH):
-        stretch = lines[start : start + STRETCH]
+    for start in range(0, len(lines), LINES_PER_BLOCK):
+        block = lines[start : start + LINES_PER_BLOCK]
         text = [
-            _program_line(line, number, collectives, shared) for number, line in enumerate(stretch, start + 1)
+            _program_line(line, number, collectives, shared) for number, line in enumerate(block, start + 1)
         ]
-        # An empty first line is dropped.
+        # HTML drops a line break at the start of <pre>, so an empty first line needs one more.
         body = "\n".join(text)
-        yield f'<pre style="--lines:{len(stretch)}">\n{body}</pre>'
+        yield f'<pre style="--lines:{len(block)}">\n{body}</pre>'
     yield "</div></section>"
 
 
@@ -172,9 +173,9 @@ def _printable_lines(program: str) -> list[str]:
 
 
 def _repeated(lines: Sequence[str]) -> dict[str, int]:
-    """The shardings that a large program repeats, which the page has once, and their numbers."""
+    """The shardings that the program repeats often, with their numbers."""
     counts = Counter(text for line in lines for text in _SHARDING.findall(line))
-    texts = (text for text, count in counts.items() if count >= REPEATED)
+    texts = (text for text, count in counts.items() if count >= MIN_REPEATS)
     return {text: number for number, text in enumerate(texts)}
 
 
@@ -204,7 +205,7 @@ def _coloured(text: str, axes: Mapping[str, int]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text between tags, with as few entities as its characters allow."""
+    """The text as HTML between tags, with as few entities as possible."""
     return _MARKUP.sub(lambda found: "&amp;" if found[0] == "&" else "&lt;", text)
 
 

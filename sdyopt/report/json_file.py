@@ -16,7 +16,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 
 
 class JsonFile:
-    """The value of a JSON text, and where its parts stand.
+    """The value of a JSON text, and the locations of its parts.
 
     Raises DiagnosticError at the first character that is not JSON.
     """
@@ -37,7 +37,7 @@ class JsonFile:
             raise self.error("invalid JSON: a number has too many digits") from None
 
     def location(self, path: Path = ()) -> FileLoc:
-        """Where the value at a path of keys and indices stands, or else what should contain it."""
+        """The location of the value at a path of keys and indices, or else of what should contain it."""
         while path and (offset := _offset(self._text, path)) is None:
             path = path[:-1]
         offset = _offset(self._text, path) or 0
@@ -45,14 +45,14 @@ class JsonFile:
         return FileLoc(self.name, self._text.count("\n", 0, offset) + 1, offset - line_start + 1)
 
     def error(self, message: str, path: Path = ()) -> DiagnosticError:
-        """An error at the value at a path."""
+        """An error located at the value at a path."""
         location = self.location(path) if path else FileLoc(self.name, 1, 1)
         return DiagnosticError.at(location, message).within(self.source)
 
 
 def _offset(text: str, path: Path) -> int | None:
-    """The offset of the value at a path in a valid JSON text."""
-    # The keys and indices around the current token, and for each whether it is a key that has no colon yet.
+    """The offset of the value at a path in a valid JSON text; None if there is no such value."""
+    # The path of the current token, and for each step whether it is a key before its colon.
     here: list[str | int] = []
     before_colon: list[bool] = []
     for token in _TOKEN.finditer(text):

@@ -1,4 +1,4 @@
-"""A report as JSON. The schema is versioned: a field is never removed or given another meaning within one."""
+"""A report as JSON. The schema is versioned: within a version, no field is removed or changes its meaning."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERSION = 1
 
 
 def json_report(report: Report) -> str:
-    """The report as JSON text: figures first, then totals. Fractions of bytes are rounded to bytes."""
+    """The report as JSON text: totals first, then figures. Fractions of bytes are rounded to bytes."""
     local, whole = flop_totals(report)
     share = useful_share(report)
     data = {
@@ -43,7 +43,7 @@ def json_report(report: Report) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Dictionaries, lists, numbers and text only."""
+    """The value in terms of what JSON has: dictionaries, lists, numbers, strings, booleans and None."""
     if isinstance(value, Fraction):
         return round(value)
     if isinstance(value, Times):
@@ -60,7 +60,7 @@ def _plain(value: Any) -> Any:
 
 
 def _time(report: Report, estimate: TimeEstimate) -> dict[str, Any]:
-    """Seconds, which are fractions: exact ones would have long denominators."""
+    """The estimated times, in seconds."""
     communication, compute = time_totals(report, estimate)
     return {
         "communication": _seconds(asdict(communication)),
@@ -71,6 +71,7 @@ def _time(report: Report, estimate: TimeEstimate) -> dict[str, Any]:
 
 
 def _seconds(figures: dict[str, Any]) -> dict[str, Any]:
+    """The figures with floats in place of exact fractions."""
     return {key: float(value) if isinstance(value, Fraction) else value for key, value in figures.items()}
 
 

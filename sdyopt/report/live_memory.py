@@ -1,9 +1,9 @@
 """Live memory over a program: the peak of the values that are live at once, on one device.
 
-A value lives from its definition to its last use in program order; operands and results of an operation
-are both live at it. Every result is a new buffer, so that the peak is an upper bound of what a compiler
-needs. An operation with regions adds the peak of its largest region, a call that of its callee. The
-arguments of regions and callees are the operands, which the caller holds, and take nothing.
+A value is live from its definition to its last use in program order; both operands and results of an
+operation are live at it. Every result is a new buffer, so that the peak is an upper bound of what a compiler
+needs. At an operation with regions, the peak of its largest region is added; at a call, that of its callee.
+The arguments of regions and callees are not counted: they are operands, which are live outside.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from sdyopt.report.local_shapes import LocalShapes
 
 @dataclass(slots=True)
 class Peak:
-    """The largest number of live bytes of a region, the operation where it is, and the values live there.
+    """The largest number of live bytes in a block, the operation where that is, and the values live there.
 
-    `live` holds the values of this region only; `nested` is the peak of a region or call inside `op`.
-    `with_arguments` is the largest number if arguments are held to the end, `curve` the number at each
+    `live` are the values of this block only; `nested` is the peak in a region or the callee of `op`.
+    `with_arguments` is the largest number if arguments stay live to the end, `curve` the number at each
     operation of the block.
     """
 
@@ -39,7 +39,7 @@ class Peak:
 
 
 class LiveMemory:
-    """Peaks of the functions of a module. Values of unknown size count as nothing and are counted."""
+    """Peaks of the functions of a module. Values of unknown size count as 0 bytes and are collected."""
 
     def __init__(self, shapes: LocalShapes) -> None:
         self._shapes = shapes
@@ -60,7 +60,7 @@ class LiveMemory:
         return self._region(function.body, True)
 
     def _callee(self, function: FuncOp) -> Peak:
-        """The peak of a called function without its arguments, 0 for recursion."""
+        """The peak of a called function without its arguments; an empty one for recursion."""
         if function in self._being_measured:
             return Peak()
         if function not in self._of_callee:
@@ -77,7 +77,7 @@ class LiveMemory:
         ops = list(block.ops)
         if not ops:
             return Peak()
-        # Live bytes change by these where a value is defined and after its last use.
+        # By how much live bytes change at each operation: values are defined, or were last used before it.
         changes, argument_changes = [0] * (len(ops) + 1), [0] * (len(ops) + 1)
         lives = list(_live_ranges(block, ops, counts_arguments))
         count = len(block.arguments) if counts_arguments else 0

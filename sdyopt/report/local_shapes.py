@@ -1,8 +1,8 @@
 """Local shapes: the shape of each value on one device, by its sharding.
 
-A dimension of size 10 sharded along "x"=4 has local size 3: shards are rounded up. A value without a
-sharding is whole on every device, and so is one on a maximal mesh. In a program that is partitioned
-already, types are local, and the shardings that functions still have say nothing about them.
+A dimension of size 10 sharded along "x"=4 has local size 3: shard sizes are rounded up. A value without a
+sharding, or on a maximal mesh, has its global shape. In a program that is partitioned already, types are
+local, and the shardings that functions still have do not apply to them.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from sdyopt.report.tensor_bytes import bytes_of
 
 
 class LocalShapes:
-    """Local shapes and sizes of the values of one module. Shardings must not change meanwhile.
+    """Local shapes and sizes of the values of one module, whose shardings must not change meanwhile.
 
-    `has_shardings` says whether a value that was asked for has a sharding.
+    `has_shardings` says whether `sharding` has found one yet.
     """
 
     def __init__(self, module: Op) -> None:
@@ -67,7 +67,7 @@ class LocalShapes:
         return self._bytes[key]
 
     def shard_count(self, sharding: TensorSharding | None) -> int:
-        """The number of different shards of a tensor: the product of its dimensions' sharded sizes."""
+        """The number of shards of a tensor: the product of its dimensions' sharded sizes."""
         mesh = None if sharding is None else self.mesh(sharding.mesh_or_ref)
         count = 1
         if sharding is not None and mesh is not None:

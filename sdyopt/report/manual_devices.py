@@ -1,4 +1,4 @@
-"""Manual axes around an operation: the devices along them run different parts of the global program."""
+"""The number of devices along the manual axes around an operation: each of them runs it on its own data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdyopt.report.local_shapes import LocalShapes
 
 
 class ManualDevices:
-    """Products of the sizes of manual axes, over nested manual computations and calls."""
+    """Products of the sizes of manual axes around operations, also around calls of their functions."""
 
     def __init__(self, counts: ExecutionCounts, shapes: LocalShapes) -> None:
         self._counts = counts
@@ -19,7 +19,7 @@ class ManualDevices:
         self._of_function: dict[FuncOp, int | None] = {}
 
     def devices(self, op: Op) -> int | None:
-        """The devices along all manual axes around an operation; None where its callers differ in them."""
+        """The number of devices along all manual axes around an operation; None if calls differ in it."""
         devices = 1
         for parent in op.ancestors():
             if isinstance(parent, ManualComputationOp):

@@ -8,10 +8,10 @@ from sdyopt.report.figures import Report
 from sdyopt.report.sections import sections_of
 from sdyopt.report.tables import ReportTable, Section
 
-# Rows of each table: a comment has a limited length.
+# The maximum number of rows of each table: a comment has a limited length.
 ROWS = 20
 
-# A forge would notify the user of a name after "@", also where a backslash escapes that.
+# GitHub would notify the user whose name follows an "@", even after a backslash.
 _ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"} | {"@": "@<!-- -->"})
 
 
@@ -57,5 +57,5 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Text of one line in which nothing is markup."""
+    """The text of a cell or line, escaped so that nothing in it is markup."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text).translate(_ESCAPED)

@@ -21,13 +21,13 @@ from sdyopt.report.live_memory import LiveMemory, Peak
 from sdyopt.report.local_shapes import LocalShapes
 from sdyopt.report.source_locations import NO_LOCATION, SourceLocation, source_location
 
-# Of the values that are live at the peak, a report keeps the largest.
+# A report has at most this many of the values that are live at the peak, the largest ones.
 MAX_LIVE_VALUES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class ValueTexts:
-    """The values of a module in words, with the mesh of the machine."""
+    """Describes the values of a module. `mesh` is its largest mesh."""
 
     names: Mapping[Value, str]
     printer: AttributePrinter
@@ -74,7 +74,7 @@ class ValueTexts:
 
 
 def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, texts: ValueTexts) -> Memory:
-    """The memory of the entry function that needs most."""
+    """The memory of the entry function with the highest peak, and the constants that may run."""
     live = LiveMemory(shapes)
     found = Memory()
     for function in entry_functions([op for op in module.walk() if isinstance(op, FuncOp)]):
@@ -116,12 +116,12 @@ def _sized(peak: Peak, live: LiveMemory) -> list[tuple[int, Value]]:
 
 
 def _copies(size: int, replicas: int) -> Fraction:
-    """The bytes of a shard that this device would not need if its replicas divided it."""
+    """The bytes of a shard that would be on other devices if its replicas divided it among them."""
     return size - Fraction(size, replicas)
 
 
 def _around(value: Value) -> Op | None:
-    """The operation of a result, or the one around an argument."""
+    """The operation that defines a result, or that encloses the block of an argument."""
     if isinstance(value, OpResult):
         return value.op
     return value.owner.parent_op if isinstance(value, BlockArgument) else None

@@ -1,4 +1,4 @@
-"""Where devices stand in a mesh, and which shard of a tensor each of them has."""
+"""The coordinates of devices in a mesh, and the shard of a tensor that each device has."""
 
 from __future__ import annotations
 
@@ -10,17 +10,12 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
 
-# Device by device work stops here; a figure that would need more devices is unknown.
+# Devices are examined one by one up to this number; for more of them, the figure is unknown.
 MAX_DEVICES = 1 << 16
 
 
-def device_count(mesh: Mesh) -> int:
-    """The number of devices of a mesh; 1 for a maximal mesh."""
-    return mesh.total_size
-
-
 def shard_index(axes: Sequence[AxisRef], coordinates: dict[str, int], mesh: Mesh) -> int:
-    """The shard that a device with these coordinates has of a dimension sharded along `axes`."""
+    """The index of the shard that a device with these coordinates has of a dimension sharded along `axes`."""
     index = 0
     for axis in axes:
         size = axis.size(mesh)
@@ -30,7 +25,7 @@ def shard_index(axes: Sequence[AxisRef], coordinates: dict[str, int], mesh: Mesh
 
 
 def all_coordinates(mesh: Mesh, names: Sequence[str]) -> Iterator[dict[str, int]]:
-    """The coordinates along some axes, in row-major order."""
+    """All coordinates along these axes, in row-major order."""
     sizes = [mesh.axis_size(name) for name in names]
     for number in range(prod(sizes)):
         coordinates = {}
@@ -43,10 +38,9 @@ def all_coordinates(mesh: Mesh, names: Sequence[str]) -> Iterator[dict[str, int]
 def moved_share(
     before: TensorSharding, before_mesh: Mesh, after: TensorSharding, after_mesh: Mesh
 ) -> tuple[int, int] | None:
-    """The fraction of devices, as (moved, of), whose shard after a permute is not the one before.
+    """The fraction of devices, as (moved, all), whose shard after a permute is not the one before.
 
-    Device d stands at the position of d in `device_ids`. None if that takes a look at more than `MAX_DEVICES`
-    devices.
+    None if each of more than `MAX_DEVICES` devices would have to be examined.
     """
     if before_mesh.device_ids == after_mesh.device_ids and before_mesh.axes == after_mesh.axes:
         kept = kept_count(before, after, before_mesh)
@@ -65,7 +59,7 @@ _Digit = tuple[str, int, int]
 
 
 def kept_count(before: TensorSharding, after: TensorSharding, mesh: Mesh) -> int | None:
-    """The number of devices that have the same shard before and after, without a look at each device.
+    """The number of devices that have the same shard before and after, without examining each device.
 
     The shard of a dimension is a number whose digits are the coordinates along its axes. Where before
     and after have digits of the same sizes, the shards are equal if the digits are: each set of digits
@@ -93,10 +87,10 @@ def kept_count(before: TensorSharding, after: TensorSharding, mesh: Mesh) -> int
         if [size for _, _, size in split[0]] != [size for _, _, size in split[1]]:
             return None
         for one, other in zip(*split, strict=True):
-            same[_first(one, same)] = _first(other, same)
+            same[_representative(one, same)] = _representative(other, same)
     kept = mesh.total_size
     for digit in same:
-        if _first(digit, same) != digit:
+        if _representative(digit, same) != digit:
             kept //= digit[2]
     return kept
 
@@ -106,7 +100,7 @@ def _digits(axes: Sequence[AxisRef], mesh: Mesh) -> list[_Digit]:
 
 
 def _add_ends(digits: Sequence[_Digit], others: Sequence[_Digit], ends: dict[str, set[int]]) -> bool:
-    """Splits digits where the others end. False where an end is inside of a prime factor."""
+    """Adds to `ends` where these digits end, and where the others do. False if no digit can end there."""
     boundaries = {1}
     position = 1
     for digit in others:
@@ -133,8 +127,8 @@ def _split(digit: _Digit, ends: dict[str, set[int]]) -> list[_Digit]:
     return [(name, start, end // start) for start, end in pairwise(inside)]
 
 
-def _first(digit: _Digit, same: dict[_Digit, _Digit]) -> _Digit:
-    """The digit that stands for all that must equal this one."""
+def _representative(digit: _Digit, same: dict[_Digit, _Digit]) -> _Digit:
+    """The digit that represents all digits that must equal this one."""
     while same.setdefault(digit, digit) != digit:
         digit = same[digit]
     return digit
@@ -152,7 +146,7 @@ def _shards_by_device(sharding: TensorSharding, mesh: Mesh) -> dict[int, int]:
         stride //= mesh_axis.size
         strides[mesh_axis.name] = stride
     for dim in sharding.dims:
-        # Dimensions stay apart: each has fewer than total_size shards.
+        # Each dimension has at most total_size shards, so dimensions do not overlap in the number.
         shards = [shard * mesh.total_size for shard in shards]
         weight = dim.sharded_size(mesh)
         for axis in dim.axes:

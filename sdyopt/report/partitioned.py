@@ -1,4 +1,4 @@
-"""Whether a program is the one of each device, after partitioning."""
+"""Whether a program has been partitioned, so that it is the program of each device."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from sdyopt.report.stablehlo_collectives import COLLECTIVES
 
 
 def is_partitioned(module: Op) -> bool:
-    """Whether StableHLO collectives but no manual computation are there: all types are local.
+    """Whether the program has StableHLO collectives but no manual computation, so that all types are local.
 
-    Partitioning leaves the shardings of functions as they are. A partitioned program that does not
-    communicate looks like one that is not partitioned.
+    Shardings do not tell, because partitioning keeps those of functions. A partitioned program that does not
+    communicate is not recognized.
     """
     ops = list(module.walk())
     is_manual = any(isinstance(op, ManualComputationOp) for op in ops)

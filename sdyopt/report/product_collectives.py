@@ -21,7 +21,7 @@ _REDUCTIONS = (
     stablehlo.CrossReplicaSumOp,
     stablehlo.ReduceScatterOp,
 )
-# Operations that may stand between a collective and a product: they compute nothing.
+# Operations that may be between a collective and a product: they change only the type or layout of a value.
 _RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
 
 
@@ -35,9 +35,9 @@ def collectives_around(product: Op) -> Iterator[Op]:
 
 
 def _before(value: Value) -> Iterator[Op]:
-    """The collectives of the chain that ends in a value."""
+    """The collectives, except reductions, of the chain that ends in a value."""
     while isinstance(value, OpResult) and isinstance(value.op, (*COLLECTIVES, *_RELAYOUTS)):
-        # What reduces a partial result belongs to the product that made it.
+        # A reduction belongs to the product whose partial result it reduces.
         if isinstance(value.op, COLLECTIVES) and not isinstance(value.op, _REDUCTIONS):
             yield value.op
         value = value.op.operand_at(0)

@@ -54,7 +54,7 @@ def report_on(module: Op, topology: Topology | None = None) -> Report:
 
 
 def _ignore(_: Diagnostic) -> None:
-    """Drops the warnings about unknown rules, which the pass that needed the rule has given."""
+    """Drops the warnings about unknown sharding rules; passes that need these rules emit them, too."""
 
 
 class _Collector:
@@ -105,7 +105,7 @@ class _Collector:
         after = op.out_sharding
         before = self._shapes.sharding(operand) or fully_replicated(after.rank, after.mesh_or_ref, True)
         mesh, after_mesh = self._shapes.mesh(before.mesh_or_ref), self._shapes.mesh(after.mesh_or_ref)
-        assert mesh is not None and after_mesh is not None  # the verifier looks meshes up
+        assert mesh is not None and after_mesh is not None  # the verifier rejects unknown meshes
         traffic = TRAFFIC[type(op)](op, before, mesh, after_mesh)
         bytes_in, bytes_out = self._shapes.bytes(operand), self._shapes.bytes(result)
         return Collective(
@@ -163,7 +163,7 @@ class _Collector:
         )
 
     def _replicated_operands(self, op: CustomCallOp) -> Iterator[Undecided]:
-        """The sharded operands of a custom call without a sharding rule: each device needs all of them."""
+        """The sharded operands of a custom call without a sharding rule: each device needs them whole."""
         if sharding_rule_of(op) is not None:
             return
         for operand in op.operands:
@@ -180,7 +180,7 @@ class _Collector:
                 )
 
     def _mesh_around(self, op: Op) -> Mesh | None:
-        """The mesh of the manual computation around an operation, else the mesh of the module."""
+        """The mesh of the innermost manual computation around an operation, else the largest mesh."""
         for parent in op.ancestors():
             if isinstance(parent, ManualComputationOp) and (mesh := mesh_of_manual(parent, self._shapes)):
                 return mesh
@@ -213,7 +213,7 @@ class _Collector:
         )
 
     def _spare_axes(self, op: Op, values: Sequence[Value]) -> tuple[str, ...]:
-        """The axes of the mesh that shard nothing of an operation, and are not manual around it."""
+        """The mesh axes along which no operand or result is sharded and that are not manual around `op`."""
         if self._mesh is None:
             return ()
         used = {
@@ -229,7 +229,7 @@ class _Collector:
 
 
 def location_of_reshard(op: ReshardOp) -> SourceLocation:
-    """The line of a reshard, or of the first use of its result that has one."""
+    """The location of a reshard or, if it has no line, of the most recent use of its result that has one."""
     location = source_location(op.location)
     users = (source_location(user.location) for user in op.results[0].users)
     return location if location.line else next((user for user in users if user.line), location)

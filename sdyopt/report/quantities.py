@@ -37,7 +37,7 @@ SECONDS = Dimension(
 
 
 def parse_quantity(value: object, dimension: Dimension) -> Fraction | None:
-    """The quantity in base units that a text or an integer says; None if it is neither."""
+    """The quantity in base units, from a text or a non-negative integer; None for anything else."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return Fraction(value)
     match = _QUANTITY.fullmatch(value) if isinstance(value, str) else None

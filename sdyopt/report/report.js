@@ -14,7 +14,8 @@ document.querySelectorAll("th").forEach((head) => head.addEventListener("click",
     : (a, b) => text(a).localeCompare(text(b));
   body.append(...[...body.rows].sort((a, b) => (down ? compare(a, b) : compare(b, a))));
 }));
-// Writes out what a large program repeats, and colours its axis names, a stretch of lines when it comes near the screen.
+// Replaces the numbers of repeated shardings by their text, and colours the axis names of a block of lines when it comes
+// near the screen.
 const program = document.querySelector(".program");
 const axes = new Map(JSON.parse(program.dataset.axes).map((name, number) => [name, number % 8]));
 const AXIS = /"([^"]*)"(?=[:,;=}\] ]|$)/gm;

@@ -1,4 +1,4 @@
-"""Writes a report to a file at once: an existing file is replaced by a complete one, or not at all."""
+"""Writes a report to a file atomically: an existing file is replaced by a complete one, or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def write_report_file(path: str, text: str) -> None:
     except FileNotFoundError:
         is_regular = True
     if not is_regular:
-        # Such as a pipe.
+        # A pipe, for example, cannot be replaced.
         target.write_text(text, encoding="utf-8", newline="\n")
         return
     target = target.resolve()

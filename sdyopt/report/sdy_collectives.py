@@ -42,7 +42,10 @@ TrafficOf = Callable[[Any, TensorSharding, Mesh, Mesh], Traffic]
 
 
 def _ring(axes: Iterable[AxisRef], mesh: Mesh, rounds: int, of_result: bool = False) -> Traffic:
-    """`rounds` trips around a ring, in each of which a device sends (n - 1) / n of the tensor."""
+    """`rounds` trips around a ring of n devices, in each of which a device sends (n - 1) / n of a tensor.
+
+    That is the local operand or, if `of_result`, the local result.
+    """
     axes = tuple(axes)
     size = prod(axis.size(mesh) for axis in axes)
     share = Fraction(rounds * (size - 1), size)
@@ -50,7 +53,7 @@ def _ring(axes: Iterable[AxisRef], mesh: Mesh, rounds: int, of_result: bool = Fa
 
 
 def _local(axes: Iterable[AxisRef], mesh: Mesh) -> Traffic:
-    """No communication: each device works on what it has."""
+    """No communication: each device computes its result from its own operand."""
     axes = tuple(axes)
     return Traffic(axes, prod(axis.size(mesh) for axis in axes), Fraction(0))
 
@@ -114,7 +117,7 @@ TRAFFIC: dict[type[CollectiveOp], TrafficOf] = {
 
 
 def normalized_axes(axes: Sequence[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
-    """A set of axes in mesh order, overlapping and adjacent sub-axes merged, as totals name it."""
+    """A set of axes in mesh order, with overlapping and adjacent sub-axes merged, as in totals by axes."""
     found: list[AxisRef] = []
     for axis in sorted(axes, key=lambda axis: mesh_order(axis, mesh)):
         last = found[-1] if found and found[-1].name == axis.name else None

@@ -12,8 +12,8 @@ from sdyopt.report.time_section import time_section
 from sdyopt.report.totals import Total, flop_totals, useful_share, wire_bytes_of_runs, wire_total, wire_totals
 from sdyopt.report.units import bytes_text, flops_text, share_text, times_text, total_text
 
-# Titles of tables of which a short report shows the first.
-BY_LINE, COLLECTIVES = "by line", "collectives"
+# The title of a table that a short report leaves out.
+COLLECTIVES = "collectives"
 
 _NO_PYTHON_LINES = "for lines of the model, print it from JAX with as_text(debug_info=True)"
 
@@ -39,7 +39,7 @@ def _communication(report: Report) -> Section:
         "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)
     )
     section.add_table(
-        BY_LINE, ("bytes", "share", "count", "where", "kind", "why"), 3, _by_line(report, total), True
+        "by line", ("bytes", "share", "count", "where", "kind", "why"), 3, _by_line(report, total), True
     )
     section.add_table(
         COLLECTIVES,
@@ -81,8 +81,8 @@ def _line_key(each: Collective) -> str:
 
 
 def reason_text(each: Collective) -> str:
-    """Why a collective is there, what would communicate less, and the change of the sharding."""
-    # JAX's name stack of an operation of a backward pass.
+    """Why a collective is necessary, what would communicate less, and the shardings before and after it."""
+    # JAX's name stack says "transpose(" for operations of a backward pass.
     where = "in a gradient, " if "transpose(" in each.location.name_stack else ""
     return where + "; ".join(filter(None, (each.cause, each.advice, each.change)))
 
@@ -100,7 +100,7 @@ def _collective_row(each: Collective) -> Row:
 
 
 def _order(each: Collective) -> tuple[int, Fraction, int]:
-    """Unknown figures first, then the largest, then by number."""
+    """Sorts unknown sizes first, then larger ones before smaller ones, then by number."""
     size = wire_bytes_of_runs(each)
     return (0, Fraction(0), each.number) if size is None else (1, -size, each.number)
 

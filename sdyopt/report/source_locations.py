@@ -14,7 +14,7 @@ from sdyopt.diagnostics.location import FileLoc, FileRange, Location, NameLoc, r
 
 
 class SourceLocation(NamedTuple):
-    """A point in a file, and JAX's name stack; both empty where the location has none."""
+    """A point in a file, and JAX's name stack; "" and 0 for what the location does not have."""
 
     file: str = ""
     line: int = 0
@@ -30,7 +30,7 @@ class SourceLocation(NamedTuple):
 NO_LOCATION = SourceLocation()
 
 
-# A report asks for most locations more than once.
+# A report needs most locations more than once.
 @lru_cache(maxsize=1 << 16)
 def source_location(location: Location) -> SourceLocation:
     """The innermost line and the name stack of a location."""

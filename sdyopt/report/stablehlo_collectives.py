@@ -27,7 +27,8 @@ from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.report.mesh_coordinates import MAX_DEVICES
 
-# What one device sends by the ring model: trips around the ring, and whether of its results.
+# What one device sends by the ring model: the trips around the ring, and whether parts of its results are
+# sent instead of parts of its operands.
 _RINGS: dict[type[Op], tuple[int, bool]] = {
     AllGatherOp: (1, True),
     AllReduceOp: (2, False),
@@ -41,7 +42,7 @@ COLLECTIVES: tuple[type[Op], ...] = (*_RINGS, CollectivePermuteOp)
 
 
 class GroupTraffic:
-    """Groups of devices and what each device of them sends."""
+    """The groups of devices of a collective, and what each device sends as a multiple of its local bytes."""
 
     def __init__(self, axes: str, group_size: int | None, share_in: Fraction | None, share_out: Fraction):
         self.axes = axes
@@ -62,7 +63,7 @@ def traffic_of(op: Op, mesh: Mesh | None) -> GroupTraffic:
     return GroupTraffic(axes, size, share, Fraction(0))
 
 
-# Programs repeat a few replica groups often; those of large meshes take long.
+# Programs repeat a few replica groups often, and it is slow to compute the axes of large ones.
 @lru_cache(maxsize=64)
 def _groups(attribute: Attribute | None, mesh: Mesh | None) -> tuple[str, int | None]:
     """The axes along which devices form groups, and the size of the largest group."""
@@ -100,7 +101,7 @@ def _mesh_axes(groups: ReplicaGroupMeshAxes, mesh: Mesh | None) -> tuple[str, in
 
 
 def axes_of_groups(groups: Sequence[Sequence[int]], mesh: Mesh) -> list[str] | None:
-    """The axes along which the devices of each group differ, if the groups are just that; else None."""
+    """The axes along which the devices of each group are; None if the groups do not follow mesh axes."""
     total = mesh.total_size
     if total > MAX_DEVICES or sorted(d for group in groups for d in group) != list(range(total)):
         return None
@@ -144,7 +145,10 @@ def _permute(source_target_pairs: DenseElements, mesh: Mesh | None) -> GroupTraf
 
 
 def _axes_of_pairs(pairs: Sequence[tuple[int, int]], mesh: Mesh) -> list[str] | None:
-    """The axes along which source and target of a pair differ; None where a device is not in the mesh."""
+    """The axes along which the source and target of any pair differ.
+
+    None if a device is not in the mesh, or the mesh is too large.
+    """
     total = mesh.total_size
     if total > MAX_DEVICES or any(not 0 <= device < total for pair in pairs for device in pair):
         return None

@@ -10,7 +10,7 @@ from sdyopt.report.timing import header
 
 
 def statistics_report(pipeline: Pipeline, as_list: bool = False) -> str:
-    """The statistics of each pass in the pipeline, or with `as_list` the sums per pass class."""
+    """The statistics of each pass in the pipeline, or with `as_list` the sums per pass label."""
     lines = _as_list(pipeline) if as_list else _as_pipeline(pipeline, 0)
     return header("... Pass statistics report ...") + "".join(lines) + "\n"
 

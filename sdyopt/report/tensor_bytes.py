@@ -1,7 +1,7 @@
-"""Bytes of a value of a type and a local shape on one device.
+"""The bytes of a value on one device, from its type and local shape.
 
-`i1` takes one byte, other types below 8 bits are packed, a quantized type takes what its storage type
-takes, and tokens take nothing. A dynamic shape has no known size.
+An `i1` takes one byte, other types below 8 bits are packed, a quantized type takes as much as its storage
+type, and a token takes nothing. A dynamic shape has no known size.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sdyopt.ir.types import (
 
 
 def element_bits(type: Type) -> int | None:
-    """Bits of one element; None where the type has no size."""
+    """Bits of one element; None if the type has no known size."""
     if isinstance(type, IntegerType):
         return 8 if type.width == 1 else _storage_bits(type.width)
     if isinstance(type, FloatType):

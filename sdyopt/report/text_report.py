@@ -1,4 +1,4 @@
-"""A report for a terminal: the most important figures first, as wide as the terminal.
+"""A report for a terminal: the most important figures first, and no wider than the terminal.
 
 rich lays out the tables. What comes from the program (names, locations) is never read as markup, and its
 control characters are replaced.
@@ -19,23 +19,27 @@ from sdyopt.report.figures import Report
 from sdyopt.report.sections import COLLECTIVES, sections_of
 from sdyopt.report.tables import ReportTable, Section, without_empty
 
-# Rows of each table, if no other number is asked for: fewer where the report would not fit the lines.
+# The default number of rows of each table. It is reduced while the report has more than MAX_LINES lines.
 ROWS = 5
 MAX_LINES = 39
 MIN_WIDTH = 60
 
 # Tables that a short report leaves out.
 _DETAILS = (COLLECTIVES,)
-# A row with a note takes several lines, so that a short report has fewer of them.
+# A row with a note takes several lines, so a short report has fewer such rows. A note has at most
+# _NOTE_LINES.
 _NOTED_ROWS = 3
 _NOTE_LINES = 3
-# The widest that columns other than the last get; figures are never cut.
+# The largest widths of columns that are not the last; figures are never cut.
 _MAX_WIDTH = {"kind": 24, "type": 28, "where": 28}
 _INDENT, _NOTE_INDENT = "  ", "        "
 
 
 def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str:
-    """The report as text of at most `width` columns; `rows` limits every table, None shows all."""
+    """The report as text of at most `width` columns, or MIN_WIDTH if that is more.
+
+    `rows` limits every table; None shows all rows.
+    """
     lines, fewer = list(_lines(report, max(width, MIN_WIDTH), rows)), ROWS
     while rows == ROWS and len(lines) > MAX_LINES and fewer > 1:
         fewer -= 1
@@ -89,7 +93,7 @@ def _indented(part: RenderableType, width: int) -> list[str]:
 
 
 def _note(text: str, width: int) -> Iterator[str]:
-    """A sentence below a row: a few lines, with an ellipsis if it is longer."""
+    """The lines of a note below a row, with an ellipsis if there would be more than _NOTE_LINES."""
     lines = wrap(text, width - len(_NOTE_INDENT), break_on_hyphens=False)
     if len(lines) > _NOTE_LINES:
         last = set_cell_size(lines[_NOTE_LINES - 1], width - len(_NOTE_INDENT) - 1).rstrip() + "…"
@@ -98,10 +102,10 @@ def _note(text: str, width: int) -> Iterator[str]:
 
 
 def _table(table: ReportTable, limit: int) -> Table:
-    """A table without lines. Figures are right-aligned; the last column takes the width that is left."""
+    """A table without borders. Figures are right-aligned; the last column takes the remaining width."""
     rows = table.rows[:limit]
     columns = table.columns[:-1] if table.has_notes else table.columns
-    # Notes are a column of the rows alone.
+    # This also drops the notes, which `rows` still has as a further column.
     columns, rows = without_empty(columns, rows)
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False, expand=True)
     for number, column in enumerate(columns):
@@ -121,11 +125,11 @@ def _table(table: ReportTable, limit: int) -> Table:
 
 
 def _shortened(column: str, text: str) -> str:
-    """The text; of a long location the end, which has the line."""
+    """The text or, of a long location, only the end, which has the line."""
     width = _MAX_WIDTH[column] if column == "where" else 0
     return f"…{text[1 - width :]}" if 0 < width < len(text) else text
 
 
 def printable(text: str) -> Text:
-    """Text without control characters, which a program may have in names and locations."""
+    """The text with U+FFFD in place of unprintable characters, which names and locations may have."""
     return Text("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))

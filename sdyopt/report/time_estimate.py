@@ -1,8 +1,9 @@
 """An estimate of the time of one run of a program on a topology, from the figures of its report.
 
-A collective takes its wire bytes divided by the bandwidth along its axes, and a latency for each step of the
+A collective takes its wire bytes divided by the bandwidth along its axes, plus a latency for each step of the
 ring. A product takes the time of its FLOPs, or that of reading its operands and writing its result if that is
-longer. Other operations take none, as if fused. What the topology does not say is unknown.
+longer. Other operations take no time, as if fused. A time is unknown if the topology lacks a speed that it
+needs.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
         each.number: _of_runs(timed.seconds, each.times)
         for each, timed in zip(report.collectives, collectives, strict=True)
     }
-    # A collective that several products need counts in equal parts.
+    # The time of a collective that several products need is divided equally among them.
     sharers = Counter(number for product in report.products for number in product.collectives)
     return TimeEstimate(
         collectives,

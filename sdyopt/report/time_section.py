@@ -26,7 +26,7 @@ COMMUNICATION_BOUND = "communication-bound"
 
 
 def time_section(report: Report, estimate: TimeEstimate) -> Section:
-    """What a run takes, the operations that take longest, and the products that wait for communication."""
+    """The time of a run, the operations that take longest, and the products that wait for communication."""
     communication, compute = time_totals(report, estimate)
     total = communication.high + compute.high
     section = Section(f"estimated time: {seconds_text(total)}{_unknown(communication, compute)}")

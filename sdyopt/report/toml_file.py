@@ -25,7 +25,7 @@ _PART = re.compile(_NAME)
 
 
 class TomlFile:
-    """The values of a TOML file, and where their keys stand.
+    """The values of a TOML file, and the locations of their keys.
 
     Raises DiagnosticError at the first character that is not TOML.
     """
@@ -49,16 +49,19 @@ class TomlFile:
             raise error.within(self.source).help(_HELP) from None
 
     def location(self, table: str, key: str = "", number: int = 0) -> FileLoc:
-        """Where a key of a table stands, else its table; `number` counts the tables of that name."""
+        """The location of a key of a table, else of the table.
+
+        `number` is the index of the table in an array of tables.
+        """
         outer, _, inner = table.rpartition(".")
-        for place in ((table, key, number), (table, "", number), (outer, inner, 0), ("", table, 0)):
-            if place in self._positions:
-                return FileLoc(self.source.name, *self._positions[place])
+        for entry in ((table, key, number), (table, "", number), (outer, inner, 0), ("", table, 0)):
+            if entry in self._positions:
+                return FileLoc(self.source.name, *self._positions[entry])
         return FileLoc(self.source.name, 1, 1)
 
     @cached_property
     def _positions(self) -> dict[tuple[str, str, int], tuple[int, int]]:
-        """Line and column of each key, by table, key and number; those of a header have the key ""."""
+        """Line and column of each key, by table, key and number; the key of a table header is ""."""
         found: dict[tuple[str, str, int], tuple[int, int]] = {}
         counts: dict[str, int] = {}
         table, number = "", 0
@@ -82,7 +85,7 @@ class TomlFile:
     def quantity(
         self, value: object, dimension: Dimension, table: str, key: str, number: int = 0
     ) -> Fraction:
-        """The quantity that is the value of a key. Raises DiagnosticError at the key for any other value."""
+        """The value of a key as a quantity. Raises DiagnosticError at the key if it is none."""
         quantity = parse_quantity(value, dimension)
         if quantity is not None:
             return quantity

@@ -1,4 +1,4 @@
-"""Topologies: the speed of a machine, from a TOML file.
+"""Topologies: the speeds of devices and of the links between them, from a TOML file.
 
     flops = "197 TFLOP/s"          # of one device
     memory_bandwidth = "819 GB/s"  # of one device
@@ -22,7 +22,7 @@ from sdyopt.report.toml_file import TomlFile
 
 _DEVICE = {"flops": FLOPS_PER_SECOND, "memory_bandwidth": BYTES_PER_SECOND}
 _LINK = {"bandwidth": BYTES_PER_SECOND, "latency": SECONDS}
-# Rates divide, so that they must not be zero.
+# Rates are divisors, so they must not be zero.
 _RATES = (BYTES_PER_SECOND, FLOPS_PER_SECOND)
 
 
@@ -36,7 +36,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """FLOPs and bytes of memory per second of one device, and the links by axis. What is unknown is None."""
+    """FLOPs and bytes of memory traffic per second of one device, None if unknown, and the links by axis."""
 
     flops: Fraction | None
     memory_bandwidth: Fraction | None
@@ -59,11 +59,12 @@ def read_topology(name: str, text: str) -> Topology:
     file.check_keys(list(file.values), (*_DEVICE, "axes"), "")
     axes = file.values.get("axes", {})
     if not isinstance(axes, dict):
-        raise file.error("'axes' is a table", "", "axes").help("write [axes.NAME] for each axis of the mesh")
+        error = file.error("'axes' must be a table", "", "axes")
+        raise error.help("write [axes.NAME] for each axis of the mesh")
     links = {}
     for axis, values in axes.items():
         if not isinstance(values, dict):
-            error = file.error(f"axis '{axis}' is a table", "axes", axis)
+            error = file.error(f"axis '{axis}' must be a table", "axes", axis)
             raise error.help(f"write [axes.{axis}] and below it bandwidth = {BYTES_PER_SECOND.example}")
         table = f"axes.{axis}"
         file.check_keys(list(values), tuple(_LINK), table)
@@ -74,7 +75,7 @@ def read_topology(name: str, text: str) -> Topology:
 def _quantities(
     file: TomlFile, values: dict[str, Any], dimensions: dict[str, Dimension], table: str
 ) -> dict[str, Fraction | None]:
-    """The values of some keys; None for those that are not there."""
+    """The quantities of these keys; None for a key that the table does not have."""
     found: dict[str, Fraction | None] = dict.fromkeys(dimensions)
     for key, dimension in dimensions.items():
         if key in values:

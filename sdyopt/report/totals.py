@@ -1,4 +1,4 @@
-"""Sums over the figures of a report. Every sum is a range, and says how many figures are unknown."""
+"""Sums over the figures of a report. Every sum is a range, and counts the figures that are unknown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from sdyopt.report.figures import Collective, Product, Report, TimeEstimate
 
 @dataclass(slots=True)
 class Total:
-    """A sum of bytes or FLOPs over runs: between `low` and `high`, without `unknown` figures."""
+    """The sum of `count` figures (bytes, FLOPs or seconds) over all runs, without the `unknown` ones.
+
+    It is between `low` and `high`, which differ if the numbers of runs do.
+    """
 
     count: int = 0
     low: Fraction = Fraction(0)
@@ -19,7 +22,7 @@ class Total:
     unknown: int = 0
 
     def add(self, figure: Fraction | int | None, low: int | None, high: int | None) -> None:
-        """Adds a figure that counts between `low` and `high` times; None is unknown."""
+        """Adds a figure that counts at least `low` and at most `high` times; None stands for unknown."""
         self.count += 1
         if figure is None or low is None or high is None:
             self.unknown += 1
@@ -29,7 +32,7 @@ class Total:
 
 
 def wire_totals(collectives: Iterable[Collective], key: Callable[[Collective], str]) -> dict[str, Total]:
-    """Wire bytes of one device by a key of the collective, the largest first."""
+    """Wire bytes of one device over all runs, by a key of the collectives, the largest first."""
     found: dict[str, Total] = {}
     for each in collectives:
         _add_runs(found.setdefault(key(each), Total()), each.wire_bytes, each)
@@ -37,7 +40,7 @@ def wire_totals(collectives: Iterable[Collective], key: Callable[[Collective], s
 
 
 def wire_bytes_of_runs(each: Collective) -> Fraction | None:
-    """Wire bytes of one device in all runs of a collective; None if unknown."""
+    """Wire bytes of one device over all runs of a collective, as often as it may run; None if unknown."""
     if each.wire_bytes is None or each.times is None:
         return None
     return each.wire_bytes * each.times.high
@@ -58,7 +61,7 @@ def flop_totals(report: Report) -> tuple[Total, Total]:
 
 
 def useful_share(report: Report) -> Fraction | None:
-    """Global FLOPs over all devices' FLOPs; below 1, devices repeat work or pad. None if unknown."""
+    """Global FLOPs over the FLOPs of all devices, below 1 if they repeat work or pad; None if unknown."""
     local, whole = flop_totals(report)
     if local.unknown or whole.unknown or not local.high or not report.is_sharded:
         return None

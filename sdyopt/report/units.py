@@ -45,7 +45,7 @@ def total_text(total: Total) -> str:
 
 
 def times_text(times: Times | None) -> str:
-    """`24`, `0 to 24` inside a branch, or "?" where unknown."""
+    """`24`, `0 to 24` in a branch, or "?" if unknown."""
     if times is None:
         return "?"
     return str(times.high) if times.low == times.high else f"{times.low} to {times.high}"
@@ -67,6 +67,6 @@ def _scaled(size: Fraction, base: int, units: tuple[str, ...]) -> str:
 
 
 def _decimal(value: Fraction, digits: int) -> str:
-    """A non-negative value, rounded to a number of decimal places. Exact: floats would overflow."""
+    """A non-negative value, rounded to a number of decimal places, without floats, which might overflow."""
     whole, decimals = divmod(round(value * 10**digits), 10**digits)
     return f"{whole}.{decimals:0{digits}d}"

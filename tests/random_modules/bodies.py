@@ -11,7 +11,7 @@ from tests.random_modules.scopes import INDEX, TRUTH, OpGenerator, Scope, Tensor
 
 
 def fill(scope: Scope, max_ops: int) -> None:
-    """Writes up to `max_ops` operations into a block; they have regions while the depth allows it."""
+    """Calls up to `max_ops` generators of operations; of those with regions only if the depth allows it."""
     count, start = len(scope.values), len(scope.writer.lines)
     generators: dict[OpGenerator, int] = {**scope.writer.operations, **(BODIES if scope.depth > 0 else {})}
     for generator in scope.writer.without:
@@ -87,7 +87,7 @@ def case(scope: Scope) -> None:
 
 
 def named_computation(scope: Scope) -> None:
-    """Uses one of a few names, and shardings of all inputs, of all outputs, or none."""
+    """Has one of a few names. All inputs have shardings or none has, and so for outputs."""
     inputs = scope.some(3)
     value_types = [value.type for value in inputs]
     arguments = scope.arguments(value_types)
@@ -111,7 +111,7 @@ def _maybe_shardings(scope: Scope, word: str, value_types: Sequence[Type]) -> st
 
 
 def manual_computation(scope: Scope) -> None:
-    """Has manual axes that are free here; inputs and outputs are sharded along some of them."""
+    """Has manual axes that are not manual around it; inputs and outputs are sharded along some of them."""
     meshes = [mesh for mesh in scope.writer.meshes if any(name not in scope.taken for name, _ in mesh.axes)]
     if not meshes:
         return
@@ -129,14 +129,14 @@ def manual_computation(scope: Scope) -> None:
     start = len(scope.writer.lines)
     body = scope.nested(arguments, is_isolated=True)
     body.taken = scope.taken | frozenset(manual)
-    body.manual_computation = scope.writer.values
+    body.manual_computation = scope.writer.value_count
     fill(body, 5)
     outputs: list[Type] = []
     out_shardings, returned = [], []
     for value in [body.any_tensor() for _ in range(scope.random.randint(0, 2))]:
         # Try a global shape; use it if its local shape is that of the value.
         grown = tuple(
-            size * scope.random.choice((1, 1, _mesh_size(mesh, manual))) for size in value.type.shape
+            size * scope.random.choice((1, 1, _manual_size(mesh, manual))) for size in value.type.shape
         )
         sharding, local = manual_sharding(scope.random, mesh, grown, manual, scope.taken)
         if local == value.type.shape:
@@ -155,8 +155,8 @@ def manual_computation(scope: Scope) -> None:
     _wrap(scope, head, lines, value_types, outputs)
 
 
-def _mesh_size(mesh: Mesh, manual: Sequence[str]) -> int:
-    """The size of a manual axis, 1 if there is none."""
+def _manual_size(mesh: Mesh, manual: Sequence[str]) -> int:
+    """The size of the first manual axis; 1 if there is none."""
     return mesh.size(manual[0]) if manual else 1
 
 

@@ -2,10 +2,10 @@
 
     python -m tests.random_modules.compare --kind rules --seeds 0:2000 --reference-python PYTHON [PIPELINE …]
 
-PYTHON has jaxlib. There are several kinds of modules; without pipelines, the passes that a kind was made for
-are compared. If the reference crashes there is nothing to compare with, but sdy-opt has to succeed or to
-report an error. If the results differ, the reference runs again several times: a result that depends on
-uninitialized memory changes from run to run, and is no difference of sdy-opt.
+PYTHON has jaxlib. There are several kinds of modules; by default, the pipelines of the kind are compared. If
+the reference crashes there is nothing to compare with, but sdy-opt must succeed or report an error. If the
+results differ, the reference runs again several times: a result that depends on uninitialized memory changes
+from run to run, and does not count as a difference.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tests.random_modules.rules.modules import random_module as random_rule_modu
 # The file name in diagnostics.
 NAME = "random"
 _RERUNS = 5
-# Warnings of what C++ does without a word.
+# Warnings that C++ does not have.
 _ONLY_HERE = ("repeats the all-reduce along",)
 _LIFT, _EDGES = "sdy-lift-inlined-meshes", "sdy-add-data-flow-edges"
 _APPLY = "sdy-apply-sharding-constraints"
@@ -70,8 +70,8 @@ IMPORT_PASSES = (
 _IMPORT = "sdy-import-pipeline"
 _RULES = "sdy-populate-op-sharding-rules"
 _CONSERVATIVE = "conservative-propagation=true"
-# Without data-flow edges, and after the import passes. The reference cannot propagate over a mesh without a
-# name.
+# Without data-flow edges. Inlined meshes are lifted before propagation, because the reference crashes on
+# them.
 PROPAGATION_PASSES = (
     f"func.func({_RULES})",
     f"{_IMPORT},sdy-basic-propagate{{keep-sharding-rules=true}}",
@@ -144,7 +144,7 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Ending:
+class PipelineResult:
     """The result of a pipeline: its output, and the first lines of its errors and warnings."""
 
     output: str
@@ -159,8 +159,8 @@ class Comparison:
 
     seed: int
     pipeline: str
-    ours: Ending
-    theirs: Ending | None
+    ours: PipelineResult
+    theirs: PipelineResult | None
     # Whether the reference gives another result when it runs again.
     is_nondeterministic: bool = False
 
@@ -184,14 +184,14 @@ class Comparison:
 
     def __str__(self) -> str:
         head = f"seed {self.seed}, -pass-pipeline='builtin.module({self.pipeline})'"
-        theirs = _lines(self.theirs or Ending("", ()))
+        theirs = _lines(self.theirs or PipelineResult("", ()))
         return "\n".join(
             [head, *unified_diff(theirs, _lines(self.ours), "reference", "sdy-opt", lineterm="", n=2)]
         )
 
 
-def _lines(ending: Ending) -> list[str]:
-    return [*ending.messages, *ending.output.splitlines()]
+def _lines(result: PipelineResult) -> list[str]:
+    return [*result.messages, *result.output.splitlines()]
 
 
 class _Result(TypedDict):
@@ -215,12 +215,12 @@ class Reference:
         assert self._process.stdin is not None
         print(json.dumps({"text": text, "pipelines": pipelines}), file=self._process.stdin, flush=True)
 
-    def results(self) -> list[Ending | None]:
+    def results(self) -> list[PipelineResult | None]:
         """The results for the oldest submitted module; None where a pipeline crashed."""
         assert self._process.stdout is not None
         results: list[_Result | None] = json.loads(self._process.stdout.readline())
         return [
-            None if r is None else Ending(_with_sorted_edges(r["output"]), _first_lines(r["errors"]))
+            None if r is None else PipelineResult(_with_sorted_edges(r["output"]), _first_lines(r["errors"]))
             for r in results
         ]
 
@@ -254,7 +254,7 @@ def compare(
 
 
 def rerun(comparison: Comparison, text: str, python: str) -> Comparison:
-    """The comparison after further runs of the reference, each in a new process."""
+    """Runs the reference again, in new processes; the comparison records whether a result differs."""
     for _ in range(_RERUNS):
         with reference(python) as fresh:
             fresh.submit(text, [f"builtin.module({comparison.pipeline})"])
@@ -263,21 +263,21 @@ def rerun(comparison: Comparison, text: str, python: str) -> Comparison:
     return comparison
 
 
-def run_here(text: str, pipeline: str) -> Ending:
+def run_here(text: str, pipeline: str) -> PipelineResult:
     """Runs a pipeline on a module with sdy-opt, in this process."""
     report: list[str] = []
     job = Job(NAME, text.encode(), parse_pipeline(pipeline, lookup), report.append)
     try:
         outcome = run_job(job)
     except Exception as crash:  # a difference like others; the comparison continues
-        return Ending("", tuple(traceback.format_exception(crash)), is_crash=True)
+        return PipelineResult("", tuple(traceback.format_exception(crash)), is_crash=True)
     # A message without a location has none in the reference, too.
     message = rf"^(?:{NAME}:(\d+:\d+)|<unknown>:0)(: (?:error|warning): .*)$"
     diagnostics = re.findall(message, "".join(report), re.MULTILINE)
     messages = [
         location + text for location, text in diagnostics if not any(words in text for words in _ONLY_HERE)
     ]
-    return Ending(_with_sorted_edges(outcome.output.rstrip("\n")), tuple(messages))
+    return PipelineResult(_with_sorted_edges(outcome.output.rstrip("\n")), tuple(messages))
 
 
 # The edges of one propagation step; in the reference those of one axis are in no particular order.

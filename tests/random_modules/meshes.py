@@ -12,7 +12,7 @@ AXES = (("x", 2), ("y", 2), ("z", 4), ("w", 8), ("one", 1))
 
 @dataclass(frozen=True)
 class Mesh:
-    """Axes with their sizes, the text that shardings refer to it by, and its definition if it has a name."""
+    """A mesh: axes with sizes, how shardings refer to it, and its definition if it has a name."""
 
     axes: tuple[tuple[str, int], ...]
     reference: str
@@ -46,7 +46,7 @@ class AxisRef:
 
 
 def random_meshes(random: Random, axes_to_use: Sequence[tuple[str, int]] = AXES) -> list[Mesh]:
-    """A few meshes with names, some of them equal, and a few that are inlined in shardings."""
+    """One to four meshes with names, of which two may be equal, and at most one inlined mesh."""
     meshes = []
     for name in random.sample(("mesh", "mesh_0", "other", "maximal_mesh_1"), random.randint(1, 3)):
         axes = _random_axes(random, axes_to_use)
@@ -84,7 +84,7 @@ def mesh_text(axes: Sequence[tuple[str, int]], devices: Sequence[int]) -> str:
 
 @dataclass
 class Sharding:
-    """A mutable sharding: the axes of each dimension, replicated and unreduced axes."""
+    """A mutable sharding: axes, openness and priority of each dimension, replicated and unreduced axes."""
 
     mesh: Mesh
     dims: list[list[AxisRef]]

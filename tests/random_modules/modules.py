@@ -1,4 +1,4 @@
-"""Random modules: meshes, and functions that call each other."""
+"""Random modules: meshes, and functions that may call the functions generated before."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 from tests.random_modules.bodies import fill
 from tests.random_modules.meshes import random_meshes
 from tests.random_modules.operations import OPERATIONS
-from tests.random_modules.scopes import INDEX, TENSORS, Scope, Signature, Type, Writer, names, types
+from tests.random_modules.scopes import INDEX, TENSORS, FunctionSignature, Scope, Type, Writer, names, types
 
 MAX_DEPTH = 3
 
@@ -53,7 +53,7 @@ def _function(writer: Writer, name: str, visibility: str) -> None:
         head = f"func.func {visibility}@{name}({arguments}) -> ({results}) {{"
         scope.write(f"return {names(returned)} : {types(returned)}" if returned else "return")
         writer.lines = [head, *writer.lines, "}"]
-    writer.functions.append(Signature(name, inputs, outputs))
+    writer.functions.append(FunctionSignature(name, inputs, outputs))
 
 
 def _sharded(scope: Scope, type: Type) -> str:

@@ -1,4 +1,4 @@
-"""Random operations without regions, or whose region is only a reduction function."""
+"""Random operations without regions, and reductions."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def transpose(scope: Scope) -> None:
 
 
 def custom_call(scope: Scope) -> None:
-    """Has several results, some of which may be tokens."""
+    """Has up to three results, of which one may be a token."""
     inputs = scope.some(3)
     outputs: list[Type] = [value.type for value in scope.some(2)]
     tail = f"({types(inputs)}) -> {_result_types(outputs)}"
@@ -102,7 +102,7 @@ def _result_types(outputs: list[Type]) -> str:
 
 
 def reduce(scope: Scope) -> None:
-    """Reduces one dimension; half of the bodies use a constant."""
+    """Reduces one dimension; half of the bodies also use a value from outside, or a constant."""
     source = scope.any_tensor(min_rank=1)
     shape = source.type.shape
     dim = scope.random.randrange(len(shape))

@@ -43,7 +43,7 @@ class Value:
 
 
 @dataclass
-class Signature:
+class FunctionSignature:
     """The signature of a function that can be called."""
 
     name: str
@@ -53,7 +53,7 @@ class Signature:
 
 @dataclass
 class Writer:
-    """The text of the module so far, and its global settings."""
+    """The text of the function that is being written, and the settings of its module."""
 
     random: Random
     meshes: list[Mesh]
@@ -63,19 +63,20 @@ class Writer:
     sizes: Sequence[int] = ()
     # Whether every value has a use.
     is_all_used: bool = False
-    # Operations with regions that are excluded.
+    # Operations that are excluded.
     without: Collection[OpGenerator] = ()
     # Whether operations have shardings other than constraints and those of manual computations.
     is_sharded_inside: bool = True
-    functions: list[Signature] = field(default_factory=list)
+    functions: list[FunctionSignature] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
-    values: int = 0
+    # The number of values so far.
+    value_count: int = 0
     # Sharding groups by what their values must have in common.
     groups: dict[object, list[int]] = field(default_factory=dict)
 
     def fresh(self) -> str:
-        self.values += 1
-        return f"%v{self.values}"
+        self.value_count += 1
+        return f"%v{self.value_count}"
 
 
 @dataclass
@@ -153,7 +154,7 @@ class Scope:
         return self.result(type, f"stablehlo.constant{self.attributes([type])} dense<{literal}> : {type}")
 
     def any_tensor(self, min_rank: int = 0) -> Value:
-        """A value that is a float tensor of at min_count this rank."""
+        """A float tensor of at least this rank."""
         candidates = [
             value for value in self.values if _is_float(value.type) and len(value.type.shape) >= min_rank
         ]

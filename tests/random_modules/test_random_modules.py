@@ -22,9 +22,9 @@ def test_modules_are_deterministic_and_valid(seed: int, kind: str) -> None:
     make = KINDS[kind].make
     text = make(seed)
     assert text == make(seed)
-    ending = run_here(text, "builtin.module()")
-    assert ending.output
-    assert not ending.messages
+    result = run_here(text, "builtin.module()")
+    assert result.output
+    assert not result.messages
 
 
 @pytest.mark.reference

@@ -17,7 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tests.random_modules.compare import Comparison, Ending, Reference, reference, run_here
+from tests.random_modules.compare import Comparison, PipelineResult, Reference, reference, run_here
 from tests.random_reshards.cases import Reshard, module_text, random_reshard
 
 PIPELINE = "func.func(sdy-reshard-to-collectives)"
@@ -40,7 +40,7 @@ def _compare(reshards: Sequence[Reshard], pipeline: str, reference: Reference) -
     if len(reshards) == 1:
         ours, theirs = _without_axis(ours), theirs and _without_axis(theirs)
         if reshards[0].may_need_third_round and theirs is not None:
-            ours = Ending(_without_third_round(ours.output, theirs.output), ours.messages)
+            ours = PipelineResult(_without_third_round(ours.output, theirs.output), ours.messages)
         yield Comparison(reshards[0].seed, pipeline, ours, theirs)
         return
     if not ours.output or theirs is None or ours.messages != theirs.messages:
@@ -53,7 +53,7 @@ def _compare(reshards: Sequence[Reshard], pipeline: str, reference: Reference) -
         here, there = (found.get(reshard.name, "") for found in (ours_by_name, theirs_by_name))
         if reshard.may_need_third_round:
             here = _without_third_round(here, there)
-        yield Comparison(reshard.seed, pipeline, Ending(here, ()), Ending(there, ()))
+        yield Comparison(reshard.seed, pipeline, PipelineResult(here, ()), PipelineResult(there, ()))
 
 
 def _without_third_round(ours: str, theirs: str) -> str:
@@ -64,12 +64,12 @@ def _without_third_round(ours: str, theirs: str) -> str:
     return theirs if continues else ours
 
 
-def _without_axis(ending: Ending) -> Ending:
-    """The ending with errors that name no axes: of several invalid axes, C++ reports an arbitrary one."""
+def _without_axis(result: PipelineResult) -> PipelineResult:
+    """The result with errors that name no axes: of several invalid axes, C++ reports an arbitrary one."""
     messages = [
-        re.sub(r" op (overlapping sub-axes|both sub-axis).*", " op axes overlap", m) for m in ending.messages
+        re.sub(r" op (overlapping sub-axes|both sub-axis).*", " op axes overlap", m) for m in result.messages
     ]
-    return Ending(ending.output, tuple(messages))
+    return PipelineResult(result.output, tuple(messages))
 
 
 def _functions(module: str) -> dict[str, str]:

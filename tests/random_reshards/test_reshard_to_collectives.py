@@ -21,9 +21,9 @@ def running() -> Iterator[Reference]:
 def test_reshards_are_deterministic_and_valid() -> None:
     texts = [module_text(map(random_reshard, HERE_ALONE)) for _ in range(2)]
     assert texts[0] == texts[1]
-    ending = run_here(texts[0], "builtin.module()")
-    assert ending.output
-    assert not ending.messages
+    result = run_here(texts[0], "builtin.module()")
+    assert result.output
+    assert not result.messages
 
 
 @pytest.mark.reference

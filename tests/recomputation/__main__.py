@@ -1,7 +1,7 @@
 """Recomputes the figures of reports: python -m tests.recomputation [--pass-pipeline=PIPELINE] FILE…
 
-Each program goes through the pipeline, by default propagation with explicit collectives. A line says for each
-whether all figures agree; the exit code is 1 if some do not.
+The pipeline, by default propagation with explicit collectives, runs on each program. A line for each tells
+whether all figures agree; the exit code is 1 if some do not. Programs that the pipeline rejects are skipped.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _check(path: Path, pipeline: str) -> int:
 
 
 def _module_after(path: Path, pipeline: str) -> Op | None:
-    """The module after the pipeline; None if that fails."""
+    """The module after the pipeline; None if the pipeline fails."""
     job = Job(path.name, path.read_bytes(), parse_pipeline(pipeline, lookup))
     outcome = run_job(job)
     if not outcome.succeeded:

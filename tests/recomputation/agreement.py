@@ -1,4 +1,4 @@
-"""The figures of a report against those that are recomputed from the printed text of its program."""
+"""Compares the figures of a report with those recomputed from the printed text of its program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sdyopt.report.memory_figures import MAX_LIVE_VALUES
 from sdyopt.report.program_report import report_on
 from sdyopt.report.totals import flop_totals, wire_totals
 from tests.recomputation import compute, memory, replica_groups
-from tests.recomputation.communication import Recomputed, recompute
+from tests.recomputation.communication import RecomputedCollective, recompute
 from tests.recomputation.executions import Executions, collectives
 from tests.recomputation.partitioned import without_stale_shardings
 from tests.recomputation.text_program import Program
@@ -22,7 +22,10 @@ Figures = Sequence[object]
 
 
 def disagreements(root: Op, text: str = "") -> Iterator[str]:
-    """A sentence for each figure of the report on a module that differs from the one in its text."""
+    """A sentence for each figure of the report on a module that differs from the recomputed one.
+
+    `text` is the printed module; by default it is printed here.
+    """
     report, text = report_on(root), text or print_op(root, PrintOptions())
     program = without_stale_shardings(Program(text))
     yield from _differences("collective", *_collectives(report, text, program))
@@ -45,7 +48,7 @@ def _collectives(report: Report, text: str, program: Program) -> tuple[Figures, 
     """Bytes, axes and group of each collective: the sdy ones first, then those of StableHLO."""
     ordered = sorted(report.collectives, key=lambda each: (each.dialect != "sdy", each.number))
     found = [
-        Recomputed(
+        RecomputedCollective(
             each.kind,
             each.bytes_in or 0,
             each.bytes_out or 0,
@@ -69,27 +72,28 @@ def _executions(report: Report, program: Program) -> tuple[Figures, Figures]:
 
 def _products(report: Report, program: Program) -> tuple[Figures, Figures]:
     found = [
-        compute.Recomputed(each.kind, each.flops, each.global_flops, each.value) for each in report.products
+        compute.RecomputedProduct(each.kind, each.flops, each.global_flops, each.value)
+        for each in report.products
     ]
     return found, list(compute.recompute(program))
 
 
 def _memory(report: Report, program: Program) -> tuple[Figures, Figures]:
     found = report.memory
-    peaks = memory.Recomputed(
+    peaks = memory.RecomputedMemory(
         found.arguments, found.results, found.constants, found.peak, found.peak_with_arguments
     )
     return [peaks], [memory.recompute(program)]
 
 
 def _live(report: Report, program: Program) -> tuple[Figures, Figures]:
-    """Bytes and number of copies of the values that are live at the peak, the largest first."""
+    """Bytes and number of copies of the values that are live at the peak, sorted."""
     found = Counter((each.bytes, each.replicas) for each in report.memory.live_at_peak)
     expected = sorted(memory.live_at_peak(program), reverse=True)
     smallest = min((each.bytes for each in report.memory.live_at_peak), default=0)
     if len(expected) <= MAX_LIVE_VALUES:
         return sorted(found.elements()), sorted(expected)
-    # Of equal values, a report keeps any.
+    # The report keeps any of the values with the smallest bytes that it has, so these are not compared.
     return (
         sorted(each for each in found.elements() if each[0] > smallest),
         sorted(each for each in expected[:MAX_LIVE_VALUES] if each[0] > smallest),
@@ -97,7 +101,7 @@ def _live(report: Report, program: Program) -> tuple[Figures, Figures]:
 
 
 def _totals(report: Report, text: str, program: Program) -> tuple[Figures, Figures]:
-    """Wire bytes by kind, and FLOPs: sums over runs."""
+    """Wire bytes by kind, and local and global FLOPs, summed over all executions."""
     found = {
         kind: (total.low, total.high)
         for kind, total in wire_totals(report.collectives, lambda each: each.kind).items()

@@ -1,8 +1,8 @@
 """Bytes of sdy's collectives, read off the printed program with regular expressions.
 
-Only the text is used: the type behind the operation, its `out_sharding`, and the sharding that the text
-gives the operand where it is defined. Names are unique until they are defined again, so the last
-definition above a use is the one that counts.
+Only the text is used: the type at the end of the operation, its `out_sharding`, and the sharding of its
+operand in the line that defines it. A name may be defined again in another region, so the last definition
+above a use is taken.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Mesh:
 
 
 @dataclass(frozen=True)
-class Recomputed:
+class RecomputedCollective:
     """One collective: kind, bytes in and out and on the wire for one device, mesh axes and group size.
 
-    The axes are those of the mesh by name, in alphabetical order, each once; None where devices are listed.
+    The axes are names of mesh axes in alphabetical order, each once; None if the groups are along no axes.
     """
 
     kind: str
@@ -60,11 +60,11 @@ class Recomputed:
     group_size: int | None
 
 
-def recompute(text: str) -> Iterator[Recomputed]:
+def recompute(text: str) -> Iterator[RecomputedCollective]:
     """The figures of the sdy collectives of a printed program, in order."""
     meshes = {name: mesh_of(axes, ids) for name, axes, ids in MESH.findall(text)}
     shardings: dict[str, str] = {}
-    # The lines that opened a region and have not closed it: attributes of their results may come after it.
+    # The lines whose region is open: attributes of their results may follow its end.
     opened: list[str] = []
     for line in text.split("\n"):
         match = COLLECTIVE.match(line)
@@ -86,7 +86,7 @@ def mesh_of(axes: str, ids: str) -> Mesh:
 
 
 def _define(line: str, shardings: dict[str, str]) -> None:
-    """Notes the shardings of the values that a line defines; a value without one is replicated."""
+    """Records the shardings of the values that a line defines; empty for a value without one."""
     if "sdy.manual_computation" in line:
         _define_manual_arguments(line, shardings)
     elif "func.func" in line or "sdy.named_computation" in line:
@@ -116,7 +116,7 @@ def _define_manual_arguments(line: str, shardings: dict[str, str]) -> None:
 
 
 def _own_attributes(line: str) -> str:
-    """The part of a line that gives its results their shardings."""
+    """The line from the shardings of its results on; empty if it has none."""
     for opening in ("out_sharding=", "out_shardings=", "sdy.reshard ", "sdy.sharding_constraint "):
         if opening in line:
             return line[line.index(opening) :]
@@ -167,7 +167,9 @@ def _bits(element: str) -> int:
     return int(digits[0])
 
 
-def _collective(match: re.Match[str], shardings: dict[str, str], meshes: dict[str, Mesh]) -> Recomputed:
+def _collective(
+    match: re.Match[str], shardings: dict[str, str], meshes: dict[str, Mesh]
+) -> RecomputedCollective:
     value, kind, parameter, operand, after_text, type = match.groups()
     rank = len(_sizes(type))
     after_mesh, after = _parsed(after_text, rank, meshes)
@@ -188,23 +190,25 @@ def _collective(match: re.Match[str], shardings: dict[str, str], meshes: dict[st
         "all_to_all": once * bytes_in,
     }.get(kind, Fraction(0))
     if kind == "collective_permute":
-        wire = _moved(before_mesh, before, after_mesh, after) * bytes_in
+        wire = _moving_share(before_mesh, before, after_mesh, after) * bytes_in
         axes = _changed(before_mesh, before, after_mesh, after)
         n = prod(_span([axis for axis in axes if axis[0] == name]) for name in {axis[0] for axis in axes})
-    return Recomputed(kind, bytes_in, bytes_out, wire, value, tuple(sorted({axis[0] for axis in axes})), n)
+    return RecomputedCollective(
+        kind, bytes_in, bytes_out, wire, value, tuple(sorted({axis[0] for axis in axes})), n
+    )
 
 
 def _changed(before_mesh: Mesh, before: Dims, after_mesh: Mesh, after: Dims) -> list[Axis]:
-    """The axes of the dimensions that differ; on another order of devices, all axes."""
+    """The axes of the dimensions whose axes differ; all axes if the meshes differ."""
     if before_mesh != after_mesh:
         return [(name, 1, size) for name, size in before_mesh.sizes.items()]
     return [axis for old, new in zip(before, after, strict=True) if old != new for axis in (*old, *new)]
 
 
-def _span(pieces: list[Axis]) -> int:
-    """By how much sub-axes of one axis divide the devices together: the union of the digits they take."""
+def _span(sub_axes: list[Axis]) -> int:
+    """The product of the sizes of sub-axes of one axis; where they overlap, the size counts once."""
     covered, size = 1, 1
-    for _, pre, length in sorted(pieces, key=lambda piece: piece[1]):
+    for _, pre, length in sorted(sub_axes, key=lambda axis: axis[1]):
         end = pre * length
         if end > covered:
             size *= end // max(covered, pre)
@@ -212,8 +216,8 @@ def _span(pieces: list[Axis]) -> int:
     return size
 
 
-def _moved(before_mesh: Mesh, before: Dims, after_mesh: Mesh, after: Dims) -> Fraction:
-    """The devices whose shard differs, over all devices."""
+def _moving_share(before_mesh: Mesh, before: Dims, after_mesh: Mesh, after: Dims) -> Fraction:
+    """The share of devices whose shard changes."""
     first, second = _shards(before_mesh, before), _shards(after_mesh, after)
     return Fraction(sum(first[device] != second[device] for device in first), len(first))
 

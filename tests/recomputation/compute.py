@@ -1,4 +1,4 @@
-"""FLOPs of the products of a printed program, from the sizes and the numbers of dimensions in its text."""
+"""FLOPs of the products of a printed program, from the sizes and the dimension numbers in its text."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Sizes = list[int]
 
 
 @dataclass(frozen=True)
-class Recomputed:
-    """FLOPs of one product: on one device, and on all devices without repeated work."""
+class RecomputedProduct:
+    """FLOPs of one product: of the local shapes, and of the global shapes; None for dynamic shapes."""
 
     kind: str
     flops: int | None
@@ -33,18 +33,18 @@ def products(program: Program) -> Iterator[Operation]:
         yield from (op for op in function.walk() if op.name in PRODUCTS)
 
 
-def recompute(program: Program) -> Iterator[Recomputed]:
+def recompute(program: Program) -> Iterator[RecomputedProduct]:
     """The figures of the products of a program, in order."""
     for op in products(program):
         (result,) = op.results
         whole, local = flops(op)
         if whole is not None:
             whole *= prod(_manual_sizes(program, op))
-        yield Recomputed(op.name.removeprefix("stablehlo."), local, whole, result.name)
+        yield RecomputedProduct(op.name.removeprefix("stablehlo."), local, whole, result.name)
 
 
 def flops(op: Operation) -> tuple[int | None, int | None]:
-    """FLOPs of the global shapes and of the local shapes."""
+    """FLOPs of the shapes in the text and of the local shapes; None for dynamic shapes."""
     values = [*op.operands, *op.results]
     whole = [value.sizes for value in values]
     local = [value.local_sizes for value in values]
@@ -71,7 +71,9 @@ def _dot(op: Operation, lhs: Sizes, rhs: Sizes, result: Sizes) -> int:
 
 
 def _convolution(op: Operation, lhs: Sizes, rhs: Sizes, result: Sizes) -> int:
-    """A group of features or of batches has its own kernel, so its dimension is not that of the result."""
+    """With batch groups, the input has a larger batch than the result; with feature groups, more features
+    than the kernel.
+    """
     dimensions = DIMENSIONS.search(op.text)
     assert dimensions is not None
     of_lhs = _by_name(dimensions[1], lhs)
@@ -84,12 +86,12 @@ def _convolution(op: Operation, lhs: Sizes, rhs: Sizes, result: Sizes) -> int:
     if _count("feature_group_count", op.text) == 1:
         input_features = min(input_features, of_lhs["f"])
     window = [size for name, size in of_rhs.items() if name.isdigit()]
-    places = [size for name, size in of_result.items() if name.isdigit()]
-    return 2 * prod([batch, features, *places, *window, input_features])
+    spatial = [size for name, size in of_result.items() if name.isdigit()]
+    return 2 * prod([batch, features, *spatial, *window, input_features])
 
 
 def _by_name(names: str, sizes: Sizes) -> dict[str, int]:
-    """The sizes of the dimensions `b, 0, 1, f`."""
+    """The sizes by the names of the dimensions, such as `b, 0, 1, f`."""
     return dict(zip(names.split(", "), sizes, strict=True))
 
 
@@ -107,7 +109,7 @@ def _pairs(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
 
 
 def _manual_sizes(program: Program, op: Operation) -> tuple[int, ...]:
-    """The sizes of the manual axes around an operation, those around calls of its function included."""
+    """The sizes of the manual axes around an operation, including those around calls of its function."""
     found: list[int] = []
     while op.parent is not None:
         op = op.parent
@@ -121,5 +123,5 @@ def _manual_sizes(program: Program, op: Operation) -> tuple[int, ...]:
         if each.callee is not None and program.functions[each.callee] is op
     ]
     outer = {_manual_sizes(program, caller) for caller in callers}
-    assert len(outer) <= 1, "a function is called inside and outside of a manual computation"
+    assert len(outer) <= 1, "the calls of a function have different manual axes around them"
     return (*found, *(outer.pop() if outer else ()))

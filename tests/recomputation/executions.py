@@ -1,6 +1,7 @@
-"""How often each operation of a printed program runs.
+"""How often each operation of a printed program is executed.
 
-A loop is counted by running its counter: from its start, by its step, until the comparison fails.
+The trips of a loop are counted by executing its counter: from its start, by its step, until the comparison
+fails.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from tests.recomputation.communication import KINDS
 from tests.recomputation.text_program import Operation, Program, Region, Value
 
 Times = tuple[int, int] | None
-"""The least and the most runs, or None if they are unknown."""
+"""The lowest and the highest number of executions, or None if it is unknown."""
 
 BRANCHES = ("stablehlo.case", "stablehlo.if")
 CONSTANTS = ("sdy.constant", "stablehlo.constant")
@@ -28,7 +29,7 @@ COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "GE": ge,
 }
 INTEGER = re.compile(r"tensor<(u?)i(\d+)>")
-MOST_RUNS = 1_000_000
+MOST_TRIPS = 1_000_000
 COLLECTIVE = re.compile(
     rf"sdy\.({KINDS})|stablehlo\.(all_(gather|reduce|to_all)|reduce_scatter|collective_(permute|broadcast))"
 )
@@ -41,7 +42,7 @@ def collectives(program: Program) -> Iterator[Operation]:
 
 
 class Executions:
-    """The runs of the operations of one program."""
+    """The numbers of executions of the operations of one program."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -54,7 +55,7 @@ class Executions:
                     self._calls[program.functions[op.callee]].append(op)
 
     def of(self, op: Operation) -> Times:
-        """The runs of an operation: those of what is around it, times those of its region."""
+        """The executions of an operation: those of the enclosing operation, times those of its region."""
         if op.parent is None:
             return self._of_function(op)
         (region,) = [each for each in op.parent.regions if op in each.operations]
@@ -89,7 +90,7 @@ class Executions:
         return runs, runs
 
     def _trips(self, loop: Operation) -> int | None:
-        """How often the body runs."""
+        """How often the body of a loop is executed; None if that is unknown."""
         condition, body = loop.regions
         (result,) = condition.operations[-1].operands
         comparison = result.owner
@@ -110,12 +111,12 @@ class Executions:
         now, trips = start, 0
         while holds(now, bound) if counter_first else holds(bound, now):
             now, trips = now + step, trips + 1
-            if trips > MOST_RUNS or now not in range_of_type:
+            if trips > MOST_TRIPS or now not in range_of_type:
                 return None
         return trips
 
     def _step(self, counter: Value, body: Region) -> int | None:
-        """What one run of the body adds to a counter."""
+        """The constant that one execution of the body adds to a counter; None if it does not add one."""
         after = body.operations[-1].operands[counter.number].owner
         if after is None or after.name not in ("stablehlo.add", "stablehlo.subtract"):
             return None
@@ -129,16 +130,16 @@ class Executions:
 
     @staticmethod
     def _is_carried(value: Value, counter: Value) -> bool:
-        """Whether a value is the same argument of the same loop as another, in either region."""
+        """Whether a value is the block argument of `counter`, in either region of its loop."""
         return value.is_argument and value.owner is counter.owner and value.number == counter.number
 
     def _constant(self, value: Value) -> int | None:
-        """The number that a value is whenever it is used; None if there is none, or more than one."""
+        """The integer that a value always is; None if it may be several ones, or is not constant."""
         found = self._constants(value, set())
         return next(iter(found)) if found is not None and len(found) == 1 else None
 
     def _constants(self, value: Value, seen: set[Value]) -> set[int] | None:
-        """The numbers that reach a value through loops, regions and calls."""
+        """The constants that a value may be; None if it may also be something else."""
         if value in seen:
             return set()
         seen = seen | {value}
@@ -152,7 +153,7 @@ class Executions:
         return {int(match[1])} if match is not None else None
 
     def _sources(self, value: Value) -> list[Value] | None:
-        """The values that a value is one of: what a loop carries, what a call passes or returns."""
+        """The values of which a loop, region or call passes one on as this value; None for others."""
         owner = value.owner
         assert owner is not None
         if owner.name == "stablehlo.while":
@@ -170,7 +171,7 @@ class Executions:
 
 
 def _range(type: str) -> range:
-    """The numbers of an integer type."""
+    """The values of an integer type."""
     match = INTEGER.fullmatch(type)
     assert match is not None
     bits = int(match[2])

@@ -1,6 +1,7 @@
-"""Live bytes of a printed program: every value that is needed at an operation, counted again at each.
+"""Live bytes of a printed program: at each operation, the sum over all values that are live there.
 
-This is the definition written down, with no sweep and no intervals: quadratic in the size of a block.
+This is the definition itself, without a sweep or live intervals: its cost is quadratic in the size of a
+block.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from math import prod
 
 from tests.recomputation.communication import BITS
 from tests.recomputation.executions import Executions
-from tests.recomputation.text_program import Operation, Program, Region, Value, pieces
+from tests.recomputation.text_program import Operation, Program, Region, Value, split_at_commas
 
-# Regions that combine elements: what they compute is a scalar.
+# Operations whose regions combine elements. The values in these regions are scalars, which are not counted.
 SCALAR = re.compile(
     r"stablehlo\.(reduce|reduce_window|select_and_scatter|scatter|sort|map|all_reduce|reduce_scatter)"
 )
@@ -23,8 +24,8 @@ CONSTANTS = ("sdy.constant", "stablehlo.constant")
 
 
 @dataclass(frozen=True)
-class Recomputed:
-    """Bytes on one device."""
+class RecomputedMemory:
+    """The bytes that an entry function needs on one device."""
 
     arguments: int
     results: int
@@ -33,8 +34,8 @@ class Recomputed:
     peak_with_arguments: int
 
 
-def recompute(program: Program) -> Recomputed:
-    """The memory of the entry function, or of that which needs the most."""
+def recompute(program: Program) -> RecomputedMemory:
+    """The memory of the entry function; of several, of the one with the highest peak."""
     runs = Executions(program)
     constants = [
         value
@@ -48,7 +49,7 @@ def recompute(program: Program) -> Recomputed:
 
 
 def live_at_peak(program: Program) -> list[tuple[int, int]]:
-    """Bytes and copies of each value that is live at the peak, in regions and callees too."""
+    """Bytes and number of copies of each value that is live at the peak, in regions and callees too."""
     devices = max((prod(mesh.sizes.values()) for mesh in program.meshes.values()), default=1)
     counting = _Counting(program)
     entries = [entry.regions[0] for entry in program.entries()]
@@ -57,10 +58,10 @@ def live_at_peak(program: Program) -> list[tuple[int, int]]:
     return [(byte_size(value), max(devices // prod(value.shards), 1)) for value in live if byte_size(value)]
 
 
-def _of_entry(program: Program, entry: Operation, constants: int) -> Recomputed:
+def _of_entry(program: Program, entry: Operation, constants: int) -> RecomputedMemory:
     (region,) = entry.regions
     counting = _Counting(program)
-    return Recomputed(
+    return RecomputedMemory(
         arguments=_sum(region.arguments),
         results=_sum(region.operations[-1].operands),
         constants=constants,
@@ -75,7 +76,10 @@ class _Counting:
         self.extra_of_function = cache(self._extra_of_function)
 
     def peak(self, region: Region, arguments: set[Value], held: bool) -> int:
-        """The most bytes at one operation of a region; `arguments` are those that take memory."""
+        """The most bytes at one operation of a region.
+
+        `arguments` are the ones that are counted; if they are `held`, they are live to the end of the region.
+        """
         if not region.operations:
             return 0
         return max(
@@ -83,7 +87,7 @@ class _Counting:
         )
 
     def live_at_peak(self, region: Region, arguments: set[Value]) -> list[Value]:
-        """The values that are live at the first operation with the most bytes, and inside of that."""
+        """The values that are live at the first operation with the most bytes, and those in its regions."""
         sizes = [
             (sum(map(byte_size, live)) + self._extra(op), op, live)
             for op, live in self._live(region, arguments, False)
@@ -120,19 +124,19 @@ class _Counting:
             )
 
     def _extra(self, op: Operation) -> int:
-        """What an operation needs besides its operands and results."""
+        """The bytes that an operation needs in addition: the highest peak of its regions or callee."""
         if op.callee is not None:
             return self.extra_of_function(op.callee)
         return max((self.peak(region, set(), held=False) for region in self._regions_of(op)), default=0)
 
     def _regions_of(self, op: Operation) -> list[Region]:
-        """The regions that run as parts of the program: those of a callee, but no scalar computations."""
+        """The regions of an operation or of its callee; none if they combine elements."""
         if op.callee is not None:
             return self._program.functions[op.callee].regions
         return [] if SCALAR.fullmatch(op.name) else op.regions
 
     def _extra_of_function(self, name: str) -> int:
-        """The caller holds the arguments as long as the call runs, so here they take nothing."""
+        """The peak of a callee without its arguments, which are live in the caller during the call."""
         function = self._program.functions[name]
         return max((self.peak(region, set(), held=False) for region in function.regions), default=0)
 
@@ -142,9 +146,9 @@ def _sum(values: list[Value]) -> int:
 
 
 def byte_size(value: Value) -> int:
-    """The bytes of a value's local shape; none for a token and for what has no static shape."""
+    """The bytes of a value's local shape; 0 for a token and for a type without a static shape."""
     if value.type.startswith("tuple<"):
-        elements = pieces(value.type.removeprefix("tuple<").removesuffix(">"))
+        elements = split_at_commas(value.type.removeprefix("tuple<").removesuffix(">"))
         return _sum([Value(value.name, element, []) for element in elements])
     sizes = value.local_sizes
     if sizes is None:
@@ -154,7 +158,7 @@ def byte_size(value: Value) -> int:
 
 
 def bits(element: str) -> int:
-    """The bits of an element: `i1` takes a byte, a quantized type what it is stored as."""
+    """The bits of an element: 8 for `i1`, those of the storage type for a quantized type."""
     element = element.partition(", #")[0]
     if element in BITS:
         return BITS[element]

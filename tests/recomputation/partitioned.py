@@ -1,4 +1,4 @@
-"""Programs that are partitioned already: types are local, whatever shardings their functions still have."""
+"""Programs that are already partitioned: their types are local, even if their functions have shardings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ COLLECTIVES = tuple(
 
 
 def without_stale_shardings(program: Program) -> Program:
-    """The program; with StableHLO collectives and no manual computation, no value is divided."""
+    """The program, whose values lose their shardings if it is already partitioned.
+
+    It is if it has StableHLO collectives and no manual computation.
+    """
     ops = [op for function in program.functions.values() for op in function.walk()]
     names = {op.name for op in ops}
     if not names.isdisjoint(COLLECTIVES) and "sdy.manual_computation" not in names:

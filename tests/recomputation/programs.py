@@ -45,7 +45,7 @@ LOOPS = {
     "constant_minus_counter": _loop(0, "LT, %i, %bound, SIGNED", 7, "subtract %step, %i"),
 }
 
-# A bound that passes through two loops and a call; the condition of the outer loop calls, too.
+# A bound that reaches a loop through another loop and a call. The outer loop's condition has a call.
 NESTED_LOOPS = """
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 func.func @main(%a: tensor<64x32xf32>, %p: tensor<i1>) -> tensor<64x32xf32> {
@@ -145,7 +145,7 @@ func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
 }
 """
 
-# Sizes that the mesh does not divide, dimensions that only one operand shards, groups.
+# Indivisible sizes, dimensions that are sharded in one operand only, feature groups and batch groups.
 PRODUCTS = """
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 func.func @main(%a: tensor<7x5xf32>
@@ -175,7 +175,7 @@ func.func @main(%a: tensor<7x5xf32>
 }
 """
 
-# Packed, quantized and complex elements, tokens and tuples, sub-axes, reductions, results that nothing uses.
+# Packed, quantized and complex elements, tokens and tuples, sub-axes, reductions, unused results.
 VALUES = """
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 func.func @main(%a: tensor<9x7xi4>

@@ -1,4 +1,4 @@
-"""Bytes of StableHLO's collectives, from the local types and the groups of devices that the text names."""
+"""Bytes of StableHLO's collectives, from the local types and the replica groups in the text."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from tests.recomputation.communication import Mesh, Recomputed
+from tests.recomputation.communication import Mesh, RecomputedCollective
 from tests.recomputation.executions import collectives
 from tests.recomputation.memory import byte_size
 from tests.recomputation.text_program import Operation, Program, Value
 
 GROUPS = re.compile(r"replica_groups = dense<(.*?)> : tensor<(\d+)x(\d+)xi64>")
 PAIRS = re.compile(r"source_target_pairs = dense<(.*?)> : tensor<(\d+)x2xi64>")
-# How often a device sends (n - 1) / n of its operands, or of its results, around the ring.
+# How many times a device sends (n - 1) / n of its operands, or of its results, along the ring.
 ROUNDS_IN = {"all_reduce": 2, "reduce_scatter": 1, "all_to_all": 1, "collective_broadcast": 1}
 ROUNDS_OUT = {"all_gather": 1}
 
 
-def recompute(program: Program) -> Iterator[Recomputed]:
+def recompute(program: Program) -> Iterator[RecomputedCollective]:
     """The figures of the StableHLO collectives of a program, in order."""
     for op in collectives(program):
         if op.name.startswith("stablehlo."):
             yield _collective(op, program)
 
 
-def _collective(op: Operation, program: Program) -> Recomputed:
+def _collective(op: Operation, program: Program) -> RecomputedCollective:
     kind = op.name.removeprefix("stablehlo.")
     bytes_in, bytes_out = _sum(op.operands), _sum(op.results)
     if kind == "collective_permute":
@@ -38,7 +38,7 @@ def _collective(op: Operation, program: Program) -> Recomputed:
         n = size = _group_size(op, program)
         axes = _axes_of_groups(_device_groups(op, program), _mesh(op, program))
         wire = Fraction(n - 1, n) * (ROUNDS_IN.get(kind, 0) * bytes_in + ROUNDS_OUT.get(kind, 0) * bytes_out)
-    return Recomputed(kind, bytes_in, bytes_out, wire, op.results[0].name, axes, size)
+    return RecomputedCollective(kind, bytes_in, bytes_out, wire, op.results[0].name, axes, size)
 
 
 def _sum(values: list[Value]) -> int:
@@ -46,7 +46,7 @@ def _sum(values: list[Value]) -> int:
 
 
 def _group_size(op: Operation, program: Program) -> int:
-    """The devices of the largest group; -1 fills groups up."""
+    """The number of devices in the largest group; -1 is padding."""
     groups = GROUPS.search(op.text)
     assert groups is not None, op.text
     columns = int(groups[3])
@@ -64,7 +64,7 @@ def _moving_share(op: Operation, program: Program) -> Fraction:
 
 
 def _integers(text: str) -> list[int]:
-    """The elements of a dense attribute; many are printed as the bytes of 64-bit integers."""
+    """The elements of a dense attribute; long lists are printed as the bytes of 64-bit integers."""
     if text.startswith('"0x'):
         data = bytes.fromhex(text.strip('"')[2:])
         return [int.from_bytes(data[at : at + 8], "little", signed=True) for at in range(0, len(data), 8)]
@@ -79,7 +79,7 @@ def _pairs(op: Operation) -> list[list[int]]:
 
 
 def _device_groups(op: Operation, program: Program) -> list[list[int]]:
-    """The groups as listed; one number stands for all of them, none for one group of all devices."""
+    """The devices of each group; a single number is a splat, and no number one group of all devices."""
     found = GROUPS.search(op.text)
     assert found is not None, op.text
     rows, columns = int(found[2]), int(found[3])
@@ -92,7 +92,7 @@ def _device_groups(op: Operation, program: Program) -> list[list[int]]:
 
 
 def _axes_of_groups(groups: list[list[int]], mesh: Mesh) -> tuple[str, ...] | None:
-    """The axes that vary in the groups, if each group is all devices along them."""
+    """The axes along which the groups are; None if some group does not have all devices along these axes."""
     if sorted(device for group in groups for device in group) != sorted(mesh.devices):
         return None
     axes = _varying_axes(groups, mesh)
@@ -103,6 +103,7 @@ def _axes_of_groups(groups: list[list[int]], mesh: Mesh) -> tuple[str, ...] | No
 
 
 def _varying_axes(groups: list[list[int]], mesh: Mesh) -> tuple[str, ...] | None:
+    """The axes along which devices of one group differ; None if some device is not in the mesh."""
     points = dict(zip(mesh.devices, product(*map(range, mesh.sizes.values())), strict=True))
     if any(device not in points for group in groups for device in group):
         return None
@@ -126,5 +127,5 @@ def _mesh(op: Operation, program: Program) -> Mesh:
 
 
 def _devices(program: Program) -> int:
-    """The devices of the largest mesh."""
+    """The number of devices of the largest mesh."""
     return max(prod(mesh.sizes.values()) for mesh in program.meshes.values())

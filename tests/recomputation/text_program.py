@@ -1,7 +1,7 @@
 """A tree of operations, read off a printed program with regular expressions and brackets.
 
-Nothing of the parser, the dialects or the sharding algebra of the package is used: what an operation is,
-follows from its line, and what a value is, from the line that defines it.
+It uses no code of the package: neither its parser nor its dialects and shardings. The properties of an
+operation are read off its own lines, those of a value off the line that defines it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAME = re.compile(r'"?([a-z_]+(?:\.[\w.-]+)?)')
 SYMBOL = re.compile(r'@("[^"]+"|[\w$.-]+)')
 # A name before a colon or an equals sign is defined, not used.
 USE = re.compile(r"%[\w$.-]+(?:#\d+)?(?![\w$.#:-]| =)")
-# What stands before the shardings of results, the most specific first.
+# The text before the shardings of results. The first one in the text of an operation applies.
 SHARDINGS = (
     "out_sharding=",
     "out_shardings=",
@@ -39,14 +39,14 @@ class Value:
     name: str
     type: str
     shards: list[int]
-    """By how much each dimension is divided; empty if the value is whole on each device."""
+    """The number of shards of each dimension; empty if each device has the whole value."""
     owner: Operation | None = None
     number: int = 0
     is_argument: bool = False
 
     @property
     def sizes(self) -> list[int] | None:
-        """The global sizes, or None for what has no static shape."""
+        """The sizes in the text; None for a type without a static shape."""
         shape = re.match(r"tensor<((?:[\d?]+x)*)", self.type)
         if shape is None or "?" in shape[1]:
             return None
@@ -68,7 +68,7 @@ class Region:
 
 @dataclass(eq=False)
 class Operation:
-    """An operation with all of its text but its regions."""
+    """An operation; its text leaves out its results and regions."""
 
     name: str
     text: str
@@ -90,7 +90,7 @@ class Operation:
 
 
 class Program:
-    """The functions of a printed module, by name and in order."""
+    """The meshes and functions of a printed module, by name and in order."""
 
     def __init__(self, text: str) -> None:
         self.meshes: dict[str, Mesh] = {name: mesh_of(axes, ids) for name, axes, ids in MESH.findall(text)}
@@ -187,10 +187,10 @@ class Program:
         """The arguments `%name: type {attributes}` of a line."""
         found = []
         for number, match in enumerate(re.finditer(r"(%[\w$.-]+): ", line)):
-            piece = _first_piece(line[match.end() :])
-            sharding = SHARDING.search(piece.partition("sdy.sharding = #sdy.sharding")[2])
+            declaration = _up_to_comma(line[match.end() :])
+            sharding = SHARDING.search(declaration.partition("sdy.sharding = #sdy.sharding")[2])
             shards = self._shards(sharding) if sharding is not None else []
-            argument = Value(match[1], _without_attributes(piece), shards, op, number, True)
+            argument = Value(match[1], _without_attributes(declaration), shards, op, number, True)
             found.append(argument)
             inner[argument.name] = argument
         return found
@@ -203,7 +203,7 @@ class Program:
             op.results.append(value)
 
     def _shards_of(self, op: Operation, count: int) -> list[list[int]]:
-        """The shards of the results of an operation, empty where its text has no sharding."""
+        """The numbers of shards of each result of an operation; empty for a result without a sharding."""
         found: list[list[int]] = []
         for opening in SHARDINGS:
             if opening in op.text:
@@ -239,7 +239,10 @@ def manual_axes(op: Operation) -> list[str]:
 
 
 def result_types(text: str, count: int) -> list[str]:
-    """The types after the last colon: behind the arrow, or of all results, or of the last operand."""
+    """The result types: those after the last colon, or after the arrow there.
+
+    If these are not as many as the results, the last of them is the type of each result.
+    """
     start, depth, arrow = 0, 0, 0
     for match in TOKEN.finditer(text):
         token = match[0]
@@ -251,24 +254,26 @@ def result_types(text: str, count: int) -> list[str]:
             start, arrow = match.end(), 0
         elif token == "->" and depth == 0:
             arrow = match.end()
-    types = pieces(text[max(start, arrow) :].partition(" attributes {")[0].strip().removesuffix(" {"))
+    types = split_at_commas(
+        text[max(start, arrow) :].partition(" attributes {")[0].strip().removesuffix(" {")
+    )
     if arrow > start and len(types) == 1 and types[0].startswith("("):
-        types = pieces(types[0][1:-1])
+        types = split_at_commas(types[0][1:-1])
     return types if len(types) == count else types[-1:] * count
 
 
-def pieces(text: str) -> list[str]:
-    """The parts of a text between commas that are in no bracket."""
+def split_at_commas(text: str) -> list[str]:
+    """The parts of a text between the commas that are not in brackets."""
     found = []
     while text:
-        piece = _first_piece(text)
-        found.append(piece.strip())
-        text = text[len(piece) + 1 :]
+        part = _up_to_comma(text)
+        found.append(part.strip())
+        text = text[len(part) + 1 :]
     return found
 
 
-def _first_piece(text: str) -> str:
-    """The text up to a comma or a closing bracket of what is around it."""
+def _up_to_comma(text: str) -> str:
+    """The text up to the first comma or closing parenthesis that is not in brackets."""
     depth = 0
     for match in TOKEN.finditer(text):
         if depth == 0 and match[0] in (",", ")"):
@@ -278,9 +283,9 @@ def _first_piece(text: str) -> str:
     return text
 
 
-def _without_attributes(piece: str) -> str:
+def _without_attributes(declaration: str) -> str:
     """`tensor<4xf32>` of `tensor<4xf32> {…}`."""
-    return piece.partition(" {")[0].strip()
+    return declaration.partition(" {")[0].strip()
 
 
 def _names(text: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What the calibration reads off optimized HLO, and how it pairs collectives."""
+"""The collectives that the calibration finds in optimized HLO and in reports, and how it pairs them."""
 
 from collections import Counter
 
@@ -39,7 +39,7 @@ def test_groups_of_axes() -> None:
     assert groups_of_axes('{"x"}', '<["x"=2], device_ids=[1, 0]>') == frozenset({frozenset({0, 1})})
 
 
-def test_parts_of_a_combined_collective_count_one_by_one() -> None:
+def test_each_operand_of_a_combined_collective_counts() -> None:
     line = "%r = (f32[8,4]{1,0}, bf16[6]{0}) all-reduce(%a, %b), replica_groups=[4,2]<=[8], to_apply=%add"
     compiled = of_hlo(line, 8)
     assert compiled.operands == [
@@ -49,17 +49,17 @@ def test_parts_of_a_combined_collective_count_one_by_one() -> None:
     assert compiled.combined == 2
 
 
-def test_parts_of_an_all_to_all_count_as_one() -> None:
+def test_operands_of_a_decomposed_all_to_all_count_as_one() -> None:
     line = "%r = (f32[1,4]{1,0}, f32[1,4]{1,0}) all-to-all(%a, %b), replica_groups=[4,2]<=[8]"
     assert of_hlo(line, 8).operands == [CollectiveOperand("all_to_all", ALONG_Y, 8, 32)]
 
 
-def test_a_reduce_scatter_moves_its_operand() -> None:
+def test_the_elements_of_a_reduce_scatter_are_those_of_its_operand() -> None:
     line = "%r = f32[4,32]{1,0} reduce-scatter(%a), replica_groups={{0,2,4,6},{1,3,5,7}}, dimensions={0}"
     assert of_hlo(line, 8).operands == [CollectiveOperand("reduce_scatter", ALONG_X, 4 * 4 * 32, 32)]
 
 
-def test_permutes_that_move_nothing_are_left_out() -> None:
+def test_permutes_that_send_nothing_are_left_out() -> None:
     pairs = "source_target_pairs={{0,0},{1,1}}"
     assert of_hlo(f"%r = f32[4]{{0}} collective-permute(%a), {pairs}", 2).operands == []
 
@@ -74,7 +74,7 @@ def test_collectives_of_a_report() -> None:
       return %1 : tensor<64x32xf32>
     }
     """
-    # The slice moves nothing.
+    # The slice sends nothing.
     assert list(of_report(report(program))) == [CollectiveOperand("all_gather", ALONG_X, 64 * 32, 32)]
 
 

@@ -20,7 +20,7 @@ def printed(seed: int, *arguments: str) -> tuple[bytes, bytes]:
 
 
 @pytest.mark.parametrize("program", EXAMPLES)
-def test_example_pipeline(program: str) -> None:
+def test_programs_after_passes(program: str) -> None:
     passes = ("-canonicalize", "-cse", "-symbol-dce", "-sdy-inline-meshes", "-sdy-lift-inlined-meshes")
     outputs = {printed(seed, program, *passes, "--mlir-print-debuginfo") for seed in range(3)}
     assert len(outputs) == 1

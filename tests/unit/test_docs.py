@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),
     *("docs/api.md", "docs/architecture.md", "docs/diagnostics.md"),
-    *("docs/differences.md", "docs/random-modules.md"),
+    *("docs/differences.md", "docs/notation.md", "docs/random-modules.md", "docs/reports.md"),
     *("docs/from-jax.md", "docs/from-mlir-opt.md", "docs/ci.md", "docs/comparing.md"),
     *("docs/writing-a-pass.md", "docs/writing-an-operation.md"),
     *("examples/README.md", "benchmarks/README.md"),
@@ -33,7 +33,7 @@ FOREIGN = {"sdy_opt", "pip", "zsh_source", "fish_source"}
 # What installation and the recipes create, placeholders, and names that only look like paths.
 NOT_IN_THE_CHECKOUT = re.compile(
     r"^\.venv/|\bmy_package/|\btoy\b|drop_names|outer_product|^(out|program|relu)\.mlir$"
-    r"|^verify-error/|^github/"
+    r"|^verify-error/|^github/|^1/4$|^\.md$"
 )
 
 

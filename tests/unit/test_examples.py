@@ -1,4 +1,4 @@
-"""The example is what JAX prints, and its pipeline gives the output of the C++ passes."""
+"""The examples are what JAX prints, and the pipeline of `run.sh` gives the output of the C++ passes."""
 
 import re
 import subprocess
@@ -18,7 +18,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def test_pipeline_runs() -> None:
+def test_pipeline_lowers_constraints_to_collectives() -> None:
     printed = run("examples/run.sh", sys.executable, "-m", "sdyopt").stdout
     assert printed.count("sdy.all_reduce") > 20
     assert "sdy.sharding_constraint" not in printed

@@ -30,7 +30,7 @@ def test_blocks_with_jax(page: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", GUIDES)
-def test_every_block_says_what_it_is(page: str) -> None:
+def test_every_block_has_a_known_kind(page: str) -> None:
     blocks = blocks_of(page)
     assert blocks
     assert [block for block in blocks if block.kind not in FOLLOW] == []
@@ -41,13 +41,13 @@ def test_every_block_says_what_it_is(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", [*GUIDES, *RECIPES])
-def test_lines_fit_a_forge(page: str) -> None:
-    """Prose wraps anywhere; a block with longer lines has to be scrolled."""
+def test_lines_of_blocks_have_at_most_120_characters(page: str) -> None:
+    """Web pages wrap prose, but a block with longer lines must be scrolled."""
     long = [line for block in blocks_of(page) for line in block.text.splitlines() if len(line) > 120]
     assert long == []
 
 
-def test_a_wrong_block_fails(tmp_path: Path) -> None:
+def test_right_blocks_pass_and_wrong_ones_fail(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     folder.follow(Block(1, "run", "", "$ echo one two\none …\n$ printf 'a\\nb\\nc\\n'\na\n…\nc\n"))
     folder.follow(Block(1, "run, exit", "3", "$ exit 3\n"))

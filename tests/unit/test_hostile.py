@@ -106,6 +106,25 @@ READ: dict[str, str | bytes] = {
     "many brackets": attribute("[" + "[], " * 50_000 + "[]]"),
 }
 
+LENGTH = 40
+AFFINE_CHAIN = [
+    "func.func @f(%a: index) -> index {",
+    "  %0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%a)[%a]",
+    *(f"  %{n + 1} = affine.apply affine_map<(d0)[s0] -> (d0 * s0)>(%{n})[%{n}]" for n in range(LENGTH)),
+    f"  return %{LENGTH} : index\n}}",
+]
+CALL_SITE_CHAIN = [
+    '#loc0 = loc("a":1:1)',
+    *(f"#loc{n + 1} = loc(callsite(#loc{n} at #loc{n}))" for n in range(LENGTH)),
+    f'%0 = "a"() : () -> i32 loc(#loc{LENGTH})',
+]
+
+# Inputs that double in size with each line when the flags are given, by name.
+DOUBLING: dict[str, tuple[list[str], str]] = {
+    "a composed affine map": (AFFINE_CHAIN, "-canonicalize"),
+    "a location that names come from": (CALL_SITE_CHAIN, "--mlir-use-nameloc-as-prefix"),
+}
+
 
 def run(folder: Path, text: str | bytes, *flags: str) -> subprocess.CompletedProcess[str]:
     """Runs the command on a text with limits of time and memory."""
@@ -141,6 +160,15 @@ def test_parsed_in_time(name: str, tmp_path: Path) -> None:
     done = run(tmp_path, READ[name], "--allow-unregistered-dialect")
     assert (done.returncode, done.stderr) == (0, "")
     assert "module {\n" in (tmp_path / "out.mlir").read_text()
+
+
+@pytest.mark.parametrize("name", DOUBLING)
+def test_doubling_is_bounded(name: str, tmp_path: Path) -> None:
+    lines, flag = DOUBLING[name]
+    text = "\n".join(lines)
+    done = run(tmp_path, text, "--allow-unregistered-dialect", flag)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "out.mlir").stat().st_size < 100 * len(text)
 
 
 def test_a_failed_run_keeps_the_existing_output(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ COPIED = ("sdyopt", "passes", "tests", "docs", "pyproject.toml", "README.md")
 
 
 def recipe(title: str) -> str:
-    """The text of its section."""
+    """The text of the section of a recipe."""
     page, section = RECIPES[title]
     text = (ROOT / page).read_text(encoding="utf-8")
     found: str

@@ -28,13 +28,13 @@ def modules_imported_by(*arguments: str) -> set[str]:
     return modules
 
 
-def test_version_imports_little() -> None:
+def test_version_imports_no_libraries_and_not_the_core() -> None:
     modules = modules_imported_by("--version")
     assert not modules & {"lark", "rich", "sdyopt.ir", "sdyopt.asm", "sdyopt.driver"}
 
 
 @pytest.mark.parametrize("flag", ["-sdy-close-shardings"])
-def test_a_flag_imports_only_its_pass(flag: str) -> None:
+def test_a_flag_imports_only_its_pass_and_common_ones(flag: str) -> None:
     modules = modules_imported_by("benchmarks/small.mlir", flag)
     passes = {name for name in modules if name.startswith("passes.") and name.count(".") == 2}
     assert {name for name in passes if "common" not in name} == {"passes.exporting.close_shardings"}

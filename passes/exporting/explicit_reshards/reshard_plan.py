@@ -1,7 +1,8 @@
 """Plans of the reshards and all-reduces that give one operation compatible shardings.
 
 A plan depends on the signature of the operation, its sharding rule, and the shardings of its operands and
-results. `sdy-insert-explicit-reshards` looks through `sdy.propagation_barrier` to its input.
+results. `sdy-insert-explicit-reshards` passes the sharding of a `sdy.propagation_barrier`'s input in place of
+that of its result.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ _DOTS = (DotOp, DotGeneralOp)
 class PlanInput(NamedTuple):
     """Everything that a plan depends on. Operand shardings come before result shardings.
 
-    `reshape_input` is the sharding of the operand of a reshape; propagation barriers are not looked through.
+    `reshape_input` is the sharding of the operand of a reshape, even if that is a propagation barrier's
+    result.
     """
 
     signature: OpSignature

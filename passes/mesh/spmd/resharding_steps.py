@@ -118,7 +118,7 @@ class ReshardingStep:
 
     @classmethod
     def detect(cls, source: MeshSharding, target: MeshSharding) -> Self | None:
-        """The first such step that brings a dimension to its target."""
+        """The first such step on the way from `source` to `target`; None if there is none."""
         raise NotImplementedError
 
     def result(self, sharding: MeshSharding) -> MeshSharding:
@@ -171,7 +171,7 @@ class MoveLastAxis(ReshardingStep):
 
 @dataclass(frozen=True)
 class SplitLastAxis(ReshardingStep):
-    """Splits a dimension along one more axis."""
+    """Shards a dimension along one more axis."""
 
     dimension: int
     axis: int

@@ -1,4 +1,4 @@
-"""Partitioning of one operation: the program that each device runs, in a manual computation."""
+"""Partitioning of one operation: the program of each device becomes the body of a manual computation."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class InstructionPartitioner:
         self._channels = count(largest + 1)
 
     def partition(self, op: Op) -> None:
-        """Replaces an operation with a manual computation that has its local program."""
+        """Replaces an operation by a manual computation whose body is its local program."""
         if isinstance(op, ReshardOp):
             op = self._widened(op)
         inputs = inputs_of(op)
@@ -84,7 +84,7 @@ class InstructionPartitioner:
         self._rewriter.replace(op, cut)
 
     def _widened(self, reshard: ReshardOp) -> ReshardOp:
-        """A reshard of the type that both shardings divide, so that it moves whole shards."""
+        """A reshard of one padded type: each dimension has the larger one of its two padded sizes."""
         value = reshard.input
         from_type = self._types.padded_type(value.type, self._types.sharding(value))
         to_type = self._types.padded_type(value.type, reshard.sharding)
@@ -123,9 +123,9 @@ class InstructionPartitioner:
         return _Shardings([sharding(value) for value in inputs], results)
 
     def _local_body(self, op: Op, inputs: Sequence[Value], shardings: _Shardings) -> Region:
-        """The body of the function that has the operation alone, after partitioning.
+        """The body of a function of the operation alone, after partitioning.
 
-        The function is private, so the padding of its values is part of its type.
+        The function is private, so the padding of its arguments and results is part of its type.
         """
         with recording():
             outlined = outline(op, inputs, shardings.inputs, shardings.results)
@@ -146,7 +146,7 @@ class InstructionPartitioner:
         return body
 
     def _number_channels(self, function: FuncOp, rewriter: Rewriter) -> None:
-        """Gives each collective a channel that is unique in the whole program."""
+        """Gives each operation with a channel one that is unique in the whole program."""
         for op in function.walk():
             if isinstance(op.attribute("channel_handle"), ChannelHandle):
                 handle = ChannelHandle(next(self._channels), DEVICE_TO_DEVICE)

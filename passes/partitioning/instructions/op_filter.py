@@ -1,4 +1,4 @@
-"""The filter that selects operations by their number or their name."""
+"""The filter that selects operations by their number and their name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LOW, _HIGH = "selectLow=", "selectHigh="
 
 @dataclass(frozen=True)
 class OpFilter:
-    """Selects operations by a range of numbers, and by parts of names. Without either, it selects all."""
+    """Selects operations by a range of numbers and by parts of names. What is not given selects all."""
 
     low: int | None = None
     high: int | None = None

@@ -1,6 +1,6 @@
-"""stablehlo.if and barriers: the values that are passed on get the shardings of the results.
+"""stablehlo.if and optimization_barrier: values that become results are resharded to the results' shardings.
 
-sdy has data-flow edges for case, and none for if.
+sdy has data-flow edges for case, but none for if.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def reshard_barrier_operands(op: OptimizationBarrierOp, rewriter: Rewriter) -> N
 
 
 def reshard_branches(op: IfOp, rewriter: Rewriter) -> None:
-    """Reshards the values that the branches return."""
+    """Reshards the values that the branches return; a result without a sharding is replicated."""
     for region in op.regions:
         returned = region.blocks[0].last
         assert returned is not None

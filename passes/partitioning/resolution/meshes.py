@@ -16,7 +16,10 @@ from sdyopt.partition.local_types import LocalTypes
 
 
 def resolve_mesh_change(op: ReshardOp, types: LocalTypes, rewriter: Rewriter) -> None:
-    """Splits a reshard to another mesh into one to a replicated tensor, and one from it."""
+    """Splits a reshard between meshes with different axes at a replicated tensor.
+
+    A reshard to a single device is removed after that.
+    """
     before, after = types.sharding(op.input), op.sharding
     mesh_after = types.mesh(after)
     if before is None or mesh_after is None:

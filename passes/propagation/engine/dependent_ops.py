@@ -1,10 +1,11 @@
 """The operations that depend on the sharding of a value, in the order in which they are pushed.
 
 The order is that of the reference, because the result of propagation depends on it. First come the users of
-the other targets of a data-flow edge, then the operation that defines the value, then its users, most recent
-use first. Some users are replaced by others: a user of a source of a data-flow edge by the operation of the
-edge, a call by the users of the callee's argument, the return of a called function by the users of the call
-results, and any other terminator by its parent operation.
+the other targets of a data-flow edge, then the operation that defines the value or whose block has it as an
+argument, then the users of the value, most recent use first. Some users are replaced by others: a user of a
+source of a data-flow edge by the operation of the edge, a call by the users of the callee's argument, the
+return of a called function by the users of the call results, and any other terminator by its parent
+operation.
 """
 
 from __future__ import annotations

@@ -55,8 +55,10 @@ class PropagationDriver:
         is_conservative: bool,
         recorder: StepRecorder | None = None,
     ) -> None:
+        # Caches of bound methods would make the driver part of a cycle, and keep it after propagation.
+        mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, module))
         active = active_recorder()
-        self._run_recorder = None if active is None else active.start_run()
+        self._run_recorder = None if active is None else active.start_run(mesh_of)
         self._recorders = [each for each in (recorder, self._run_recorder) if each is not None]
         run = self._run_recorder
         self.sharding_map = ShardingMap() if run is None else RecordedShardingMap(run)
@@ -65,8 +67,6 @@ class PropagationDriver:
         self._groups = groups
         self._dependent_ops = DependentOps(module)
         self._site_factory = PropagationSites(module, self.sharding_map, self._dependent_ops, is_conservative)
-        # Caches of bound methods would make the driver part of a cycle, and keep it after propagation.
-        mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, module))
         self._runner_of = cache(lambda kind: StepRunner(kind, mesh_of))
         self._ops = [op for op in module.walk() if op is not module]
         self._op_indices = {op: index for index, op in enumerate(self._ops)}
@@ -289,7 +289,7 @@ class PropagationDriver:
                 site = site.fallback
         runner = self._runner_of(StepKind(DirectionPolicy.BOTH, self._last_run[1]))
         sites += [(site, runner, self._shardings(site)) for site in self._result_sites]
-        self._run_recorder.finish(sites, without_site)
+        self._run_recorder.finish(sites, without_site, self.sharding_map.slots)
 
     def _shardings(self, site: PropagationSite) -> Shardings:
         """What a step at a site would use now."""

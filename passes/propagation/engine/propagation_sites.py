@@ -18,7 +18,7 @@ from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axe
 from sdyopt.dialects.sdy.ops import PropagationBarrierOp
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import owning_op
+from sdyopt.dialects.sdy.value_shardings import owning_op, sources_of_edge
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
@@ -169,10 +169,12 @@ class PropagationSites:
 
     def _data_flow_edge(self, op: DataFlowEdgeOp) -> PropagationSite | None:
         owner = op.input
+        sources = sources_of_edge(op)
+        if sources is None:
+            raise op.op_error("expected input of sdy.data_flow_edge to be the owner of a data-flow edge")
         assert isinstance(owner, OpResult | BlockArgument)
         edge_owner = owning_op(owner)
-        sources = [use.value for use in edge_owner.data_flow.sources(edge_owner, owner)]
-        site = self._identity_site(op, OpCategory.PASS_THROUGH, sources, op.result)
+        site = self._identity_site(op, OpCategory.PASS_THROUGH, [use.value for use in sources], op.result)
         if site is not None and isinstance(edge_owner, ManualComputationOp):
             site.conversion = _edge_conversion(edge_owner, owner)
         return site

@@ -30,20 +30,21 @@ UNSHARDABLE = 0
 class ShardingMap:
     """`shardings[slot]` is the sharding of `values[slot]`; both are None in slot `UNSHARDABLE`.
 
-    `readers[slot]` are the operations that read the sharding, by index in program order.
+    `readers[slot]` are the operations that read the sharding, by index in program order. `slots` has the slot
+    of each value that `slot` was called for.
     """
 
     def __init__(self) -> None:
         self.shardings: list[TensorSharding | None] = [None]
         self.values: list[Subject | None] = [None]
         self.readers: list[list[int]] = [[]]
-        self._slots: dict[Value, int] = {}
+        self.slots: dict[Value, int] = {}
         self._result_slots: dict[FunctionResult, int] = {}
         self._changed_slots: dict[int, None] = {}
 
     def slot(self, value: Value) -> int:
         """The slot of a value; a new one if needed."""
-        slot = self._slots.get(value)
+        slot = self.slots.get(value)
         if slot is None:
             shardable = value if _has_own_sharding(value) else shardable_value(value)
             if shardable is None:
@@ -52,7 +53,7 @@ class ShardingMap:
                 slot = self._add(shardable, sharding_of(shardable))
             else:
                 slot = self.slot(shardable)
-            self._slots[value] = slot
+            self.slots[value] = slot
         return slot
 
     def result_slot(self, result: FunctionResult) -> int:

@@ -13,11 +13,12 @@ from sdyopt.asm.format.assembly_format import Assembly, visible_attributes
 from sdyopt.asm.format.print_template import Part, Template
 from sdyopt.asm.generic_properties import PROPERTIES
 from sdyopt.asm.printer.aliases import Aliases, AliasFinder
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.attribute_printer import AttributePrinter, TooLongError
 from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.asm.printer.ssa_names import SsaNames
 from sdyopt.asm.printer.value_users import argument_comments, users_comment
 from sdyopt.asm.strings import escape
+from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import Location
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block, Region
@@ -133,35 +134,38 @@ class AsmPrinter:
 
     def op(self, op: Op, default_dialect: str) -> None:
         """Prints an operation without indentation and newline."""
-        out = self.out
-        lines = self._lines.setdefault((default_dialect, len(op.regions)), {})
-        key = (op.signature, op.attributes)
-        line = lines.get(key)
-        if line is None:
-            line = self._line(op, default_dialect)
-            if not op.mutable_attributes:
-                lines[key] = line
-        if line.format is not None:
-            names = self.names
-            values = [names[use.value] for use in op._operands]
-            if len(op.results) == 1:
-                out.append(line.format % (names[op.results[0]], *values))
+        try:
+            out = self.out
+            lines = self._lines.setdefault((default_dialect, len(op.regions)), {})
+            key = (op.signature, op.attributes)
+            line = lines.get(key)
+            if line is None:
+                line = self._line(op, default_dialect)
+                if not op.mutable_attributes:
+                    lines[key] = line
+            if line.format is not None:
+                names = self.names
+                values = [names[use.value] for use in op._operands]
+                if len(op.results) == 1:
+                    out.append(line.format % (names[op.results[0]], *values))
+                else:
+                    self._results(op)
+                    out.append(line.format % tuple(values))
             else:
                 self._results(op)
-                out.append(line.format % tuple(values))
-        else:
-            self._results(op)
-            for part in line.parts:
-                if isinstance(part, str):
-                    out.append(part)
-                elif isinstance(part, int):
-                    out.append(self.names[op.operand_at(part)])
-                else:
-                    part(op, self)
-        if self.options.debuginfo:
-            self.location(op.location)
-        if self.options.value_users:
-            self.out.append(users_comment(op, self.ssa_names))
+                for part in line.parts:
+                    if isinstance(part, str):
+                        out.append(part)
+                    elif isinstance(part, int):
+                        out.append(self.names[op.operand_at(part)])
+                    else:
+                        part(op, self)
+            if self.options.debuginfo:
+                self.location(op.location)
+            if self.options.value_users:
+                self.out.append(users_comment(op, self.ssa_names))
+        except TooLongError as error:
+            raise DiagnosticError.at(op.location, error.diagnostic.message) from None
 
     def _is_generic(self, op: Op) -> bool:
         return self.options.generic or not isinstance(op.assembly, Assembly)

@@ -74,6 +74,10 @@ MAX_TEXT = 1 << 28
 MAX_PARTS = 1 << 22
 
 
+class TooLongError(DiagnosticError):
+    """An attribute whose text exceeds the limits. It has no location until an operation is printed."""
+
+
 class AttributePrinter:
     """Prints types, attributes and locations, those in `aliases` by their alias.
 
@@ -148,7 +152,7 @@ class AttributePrinter:
             output.append(text)
             size += len(text)
             if size > MAX_TEXT or len(output) > MAX_PARTS:
-                raise DiagnosticError.at(UnknownLoc(), "attribute is too long to print")
+                raise TooLongError.at(UnknownLoc(), "attribute is too long to print")
         return "".join(output)
 
     def _parts(self, element: Interned) -> Parts:

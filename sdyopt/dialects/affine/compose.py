@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from sdyopt.ir.affine import (
+    MAX_DEPTH,
     AffineBinary,
     AffineConstant,
     AffineDim,
@@ -38,6 +40,10 @@ _BUILD: dict[AffineOperator, Callable[[AffineExpr, AffineExpr], AffineExpr]] = {
 }
 
 
+# Limits of a composed map. Its text and its operands can double with each map composed.
+_MAX_SIZE = 1_000
+_MAX_OPERANDS = 1_000
+
 INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
@@ -59,13 +65,17 @@ class AppliedMap:
 
 
 def substitute(expression: AffineExpr, replace: Callable[[AffineExpr], AffineExpr]) -> AffineExpr:
-    """Replaces the dimensions and symbols of an expression."""
-    if isinstance(expression, AffineDim | AffineSymbol):
-        return replace(expression)
-    if not isinstance(expression, AffineBinary):
-        return expression
-    lhs, rhs = substitute(expression.lhs, replace), substitute(expression.rhs, replace)
-    return _BUILD[expression.operator](lhs, rhs)
+    """Replaces the dimensions and symbols of an expression; visits a shared subexpression once."""
+
+    @cache
+    def rebuild(expression: AffineExpr) -> AffineExpr:
+        if isinstance(expression, AffineDim | AffineSymbol):
+            return replace(expression)
+        if not isinstance(expression, AffineBinary):
+            return expression
+        return _BUILD[expression.operator](rebuild(expression.lhs), rebuild(expression.rhs))
+
+    return rebuild(expression)
 
 
 def fold_operands(map: AffineMapAttr, constants: Sequence[int | None]) -> list[AffineExpr]:
@@ -86,16 +96,27 @@ def is_symbol(value: Value) -> bool:
     It must be defined at the top level of an affine scope, be constant, or result from an affine.apply of
     such values.
     """
+    pending, visited = [value], {value}
+    while pending:
+        current = pending.pop()
+        if _is_symbol_by_definition(current):
+            continue
+        if not isinstance(current.defining_op, AffineApply):
+            return False
+        operands = [operand for operand in current.defining_op.operands if operand not in visited]
+        pending.extend(operands)
+        visited.update(operands)
+    return True
+
+
+def _is_symbol_by_definition(value: Value) -> bool:
+    """Whether a value can be a symbol operand whatever the operands of the operation that defines it."""
     if isinstance(value, BlockArgument):
         owner = value.owner.parent_op
         return owner is not None and AFFINE_SCOPE in owner.traits
     assert isinstance(value, OpResult)
-    op = value.op
-    if op.parent_op is not None and AFFINE_SCOPE in op.parent_op.traits:
-        return True
-    if constant_value(op) is not None:
-        return True
-    return isinstance(op, AffineApply) and all(is_symbol(operand) for operand in op.operands)
+    parent = value.op.parent_op
+    return (parent is not None and AFFINE_SCOPE in parent.traits) or constant_value(value.op) is not None
 
 
 def canonicalize(applied: AppliedMap) -> AppliedMap:
@@ -147,13 +168,22 @@ def _operands_of(
 
 
 def _used(expression: AffineExpr) -> set[AffineExpr]:
-    if isinstance(expression, AffineBinary):
-        return _used(expression.lhs) | _used(expression.rhs)
-    return {expression} if isinstance(expression, AffineDim | AffineSymbol) else set()
+    """The dimensions and symbols in an expression."""
+    pending, visited = [expression], {expression}
+    while pending:
+        current = pending.pop()
+        if isinstance(current, AffineBinary):
+            operands = {current.lhs, current.rhs} - visited
+            pending.extend(operands)
+            visited |= operands
+    return {each for each in visited if isinstance(each, AffineDim | AffineSymbol)}
 
 
 def _compose(applied: AppliedMap) -> AppliedMap | None:
-    """Substitutes the maps of affine.apply operands; None if no affine.apply defines an operand."""
+    """Substitutes the maps of affine.apply operands.
+
+    None if no affine.apply defines an operand, or if the composed map would be too large.
+    """
     map, operands = applied.map, applied.operands
     if not any(_applied_map(value) for value in operands):
         return None
@@ -183,6 +213,12 @@ def _compose(applied: AppliedMap) -> AppliedMap | None:
                 symbols.append(value)
         replacements[old] = substitute(inner_map.map.results[0], renumbered.__getitem__)
     expression = substitute(map.results[0], replacements.__getitem__)
+    if (
+        expression.size > _MAX_SIZE
+        or expression.depth > MAX_DEPTH
+        or len(dims) + len(symbols) > _MAX_OPERANDS
+    ):
+        return None
     return AppliedMap(AffineMapAttr(len(dims), len(symbols), (expression,)), (*dims, *symbols))
 
 
@@ -210,16 +246,21 @@ def _position(variable: AffineExpr) -> tuple[bool, int]:
 
 def _linear_terms(expression: AffineExpr) -> dict[AffineExpr | None, int] | None:
     """The coefficient of each dimension and symbol, and the constant under None; None if not linear."""
-    if isinstance(expression, AffineConstant):
-        return {None: expression.value}
-    if isinstance(expression, AffineDim | AffineSymbol):
-        return {expression: 1}
-    assert isinstance(expression, AffineBinary)
-    lhs, rhs = _linear_terms(expression.lhs), _linear_terms(expression.rhs)
-    if lhs is None or rhs is None:
+
+    @cache
+    def terms_of(expression: AffineExpr) -> dict[AffineExpr | None, int] | None:
+        if isinstance(expression, AffineConstant):
+            return {None: expression.value}
+        if isinstance(expression, AffineDim | AffineSymbol):
+            return {expression: 1}
+        assert isinstance(expression, AffineBinary)
+        lhs, rhs = terms_of(expression.lhs), terms_of(expression.rhs)
+        if lhs is None or rhs is None:
+            return None
+        if expression.operator is AffineOperator.ADD:
+            return {term: lhs.get(term, 0) + rhs.get(term, 0) for term in [*lhs, *rhs]}
+        if expression.operator is AffineOperator.MULTIPLY and isinstance(expression.rhs, AffineConstant):
+            return {term: factor * expression.rhs.value for term, factor in lhs.items()}
         return None
-    if expression.operator is AffineOperator.ADD:
-        return {term: lhs.get(term, 0) + rhs.get(term, 0) for term in [*lhs, *rhs]}
-    if expression.operator is AffineOperator.MULTIPLY and isinstance(expression.rhs, AffineConstant):
-        return {term: factor * expression.rhs.value for term, factor in lhs.items()}
-    return None
+
+    return terms_of(expression)

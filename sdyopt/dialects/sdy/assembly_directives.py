@@ -1,4 +1,4 @@
-"""Format elements, type constraints and attribute kinds that sdy's operations share."""
+"""Format elements, type constraints and attribute constraints that sdy's operations share."""
 
 from __future__ import annotations
 

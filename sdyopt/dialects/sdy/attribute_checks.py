@@ -25,12 +25,12 @@ from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.rule_checks import check_rule
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import check_sharding, check_shardings
-from sdyopt.dialects.sdy.value_shardings import owning_op, sharding_of
+from sdyopt.dialects.sdy.value_shardings import sharding_of, sources_of_edge
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION
 from sdyopt.ir.types import Type
-from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.ir.value import Value
 
 # --- On operations --------------------------------------------------------------------------------
 
@@ -90,12 +90,8 @@ def _values_of(op: Op, entry: AxisPropagation) -> list[Value]:
 
 def _edge_operands(op: Op) -> Sequence[Value]:
     """The values that an operand index refers to: operands, or the sources of a data-flow edge."""
-    if not isinstance(op, DataFlowEdgeOp) or not isinstance(op.input, OpResult | BlockArgument):
-        return op.operands
-    owner = owning_op(op.input)
-    if owner.data_flow is None or op.input not in owner.data_flow.owners(owner):
-        return op.operands
-    return [use.value for use in owner.data_flow.sources(owner, op.input)]
+    sources = sources_of_edge(op) if isinstance(op, DataFlowEdgeOp) else None
+    return op.operands if sources is None else [use.value for use in sources]
 
 
 def _check_reference(op: Op, reference: EdgeValueRef) -> None:

@@ -9,7 +9,7 @@ from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorShar
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import FUNCTION, RENAMES_OPERANDS
 from sdyopt.ir.types import RankedShapedType, Type
-from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
 
 
 def sharding_of(value: Value) -> TensorSharding | None:
@@ -74,6 +74,17 @@ def edge_of_owner(owner: Value) -> DataFlowEdgeOp | None:
     """The `sdy.data_flow_edge` that takes the owner of an edge, if there is one."""
     user = owner.first_use.owner if owner.first_use is not None and owner.has_one_use else None
     return user if isinstance(user, DataFlowEdgeOp) else None
+
+
+def sources_of_edge(edge: DataFlowEdgeOp) -> list[OpOperand] | None:
+    """The sources of the data-flow edge whose owner an `sdy.data_flow_edge` takes; None for another input."""
+    owner = edge.input
+    assert isinstance(owner, OpResult | BlockArgument)
+    op = owning_op(owner)
+    if op.data_flow is None or op.data_flow.owner_of_target(op, owner) is not owner:
+        return None
+    sources: list[OpOperand] = op.data_flow.sources(op, owner)
+    return sources
 
 
 def owning_op(value: OpResult | BlockArgument) -> Op:

@@ -106,13 +106,13 @@ _COMPLEX = frozenset((ComplexType(F32), ComplexType(F64)))
 
 
 def _quantized(cls: type[QuantizedType]) -> Accepts:
-    """Accepts types of `cls` with a signless integer storage type and zero points in the storage range."""
+    """Accepts types of `cls` with integer storage, other than `si`, and zero points in the storage range."""
 
     def accepts(type: Type) -> bool:
         return (
             isinstance(type, cls)
             and isinstance(type.storage, IntegerType)
-            and type.storage.is_signless
+            and type.storage.signedness is not Signedness.SIGNED
             and type.storage.width in _QUANTIZED_WIDTHS
             and all(type.minimum <= zero_point <= type.maximum for zero_point in type.all_zero_points)
         )

@@ -1,4 +1,4 @@
-"""The dimensions along which operations cross shards. Every module in this folder registers functions."""
+"""The dimensions along which operations cross shards. Every module here registers functions when imported."""
 
 import os
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Custom calls: what a call computes is known by its target only."""
+"""Custom calls: only the sharding rule and the target tell what a call computes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.replication import Dim, all_dims, by_rule, crosses_shards, dims_with_factors
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
-# Targets that work on matrices, the last two dimensions, whatever their sharding rule says.
+# Targets that need whole matrices, which are the last two dimensions, whatever their sharding rule says.
 _MATRIX_TARGETS = (
     "Eigh",
     "Qr",
@@ -24,13 +24,13 @@ _MATRIX_TARGETS = (
 
 @crosses_shards(CustomCallOp)
 def custom_call(op: CustomCallOp, types: LocalTypes) -> Iterator[Dim]:
-    """Matrices are whole, and so is each dimension that operands or results have for themselves.
+    """The dimensions by the rule, those of matrices, and those with factors of only operands or only results.
 
-    So are all dimensions, if tensors are sharded differently along one factor: explicit reshards do not
-    change operations with a user's rule.
+    All dimensions if there is no rule, or if tensors are sharded differently along one factor: explicit
+    reshards do not change operations with a user's rule.
     """
     rule = sharding_rule_of(op)
-    if rule is None or not _agree(rule, op, types):
+    if rule is None or not _are_compatible(rule, op, types):
         yield from all_dims(op)
         return
     yield from by_rule(op, types)
@@ -46,7 +46,7 @@ def custom_call(op: CustomCallOp, types: LocalTypes) -> Iterator[Dim]:
                 yield each
 
 
-def _agree(rule: OpShardingRule, op: CustomCallOp, types: LocalTypes) -> bool:
+def _are_compatible(rule: OpShardingRule, op: CustomCallOp, types: LocalTypes) -> bool:
     """Whether all tensors are sharded along the same axes for each list of factors."""
     axes_of: dict[tuple[int, ...], object] = {}
     for value, mapping in zip((*op.operands, *op.results), rule.tensors, strict=True):

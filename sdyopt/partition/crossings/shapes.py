@@ -1,4 +1,4 @@
-"""reshape and broadcast_in_dim: dimensions that are split, merged or expanded must have even shards."""
+"""reshape and broadcast_in_dim: dimensions that cannot be split, merged or expanded within shards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _Groups = tuple[list[int], list[int]]
 
 @crosses_shards(ReshapeOp)
 def reshape(op: ReshapeOp, types: LocalTypes) -> Iterator[Dim]:
-    """Dimensions that are split or merged, unless both sides have the same blocks of elements."""
+    """Dimensions that are split or merged, unless both sides have the same blocks of elements.
+
+    Also dimensions of size 1 next to a dimension that is kept.
+    """
     values = (op.operands[0], op.results[0])
     shapes = [shape_of(value) for value in values]
     axes = [types.axes_per_dim(value) for value in values]
@@ -36,9 +39,10 @@ def reshape(op: ReshapeOp, types: LocalTypes) -> Iterator[Dim]:
 
 
 def _blocks(value: Value, dims: Sequence[int], types: LocalTypes) -> Axes | None:
-    """The axes along which the elements of some dimensions, in row-major order, are cut into even blocks.
+    """The axes along which the elements of some dimensions, in row-major order, are cut into equal blocks.
 
-    None if shards are not such blocks: a dimension is sharded, and one before it is not in shards of size 1.
+    None if the shards are not such blocks: a dimension does not divide, or one before it does not have shards
+    of size 1.
     """
     shape, axes_per_dim = shape_of(value), types.axes_per_dim(value)
     blocks: tuple[AxisRef, ...] = ()
@@ -61,7 +65,7 @@ def _blocks(value: Value, dims: Sequence[int], types: LocalTypes) -> Axes | None
 
 @crosses_shards(BroadcastInDimOp)
 def broadcast_in_dim(op: BroadcastInDimOp, types: LocalTypes) -> Iterator[Dim]:
-    """A dimension of size 1 that is expanded: its shards but the first are padding."""
+    """Dimensions of size 1: all their shards but the first are padding."""
     for dim, result_dim in enumerate(op.broadcast_dimensions):
         if shape_of(op.operand)[dim] == 1:
             yield Dim(0, dim)

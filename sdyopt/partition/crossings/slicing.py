@@ -1,4 +1,4 @@
-"""slice, pad, dynamic_update_slice and scatter: free of communication if every element stays in its shard."""
+"""slice, pad, dynamic_update_slice and scatter: no communication if every element stays in its shard."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sdyopt.partition.replication import Dim, by_rule, crosses_shards
 
 @crosses_shards(SliceOp)
 def slice(op: SliceOp, types: LocalTypes) -> Iterator[Dim]:
-    """A slice may drop the last elements, as long as the shards of the result begin where they did."""
+    """A slice may drop last elements if each shard of the result starts where one of the operand did."""
     sizes, result_sizes = shape_of(op.operand), shape_of(op.out)
     for dim, axes in enumerate(types.axes_per_dim(op.operand)):
         if axes != types.axes_per_dim(op.out)[dim]:
@@ -29,7 +29,7 @@ def slice(op: SliceOp, types: LocalTypes) -> Iterator[Dim]:
 
 @crosses_shards(PadOp)
 def pad(op: PadOp, types: LocalTypes) -> Iterator[Dim]:
-    """Padding may go between the elements of each shard, or at the ends of the whole tensor."""
+    """Padding may be between the elements of each shard, or at the ends of the whole tensor."""
     for dim, axes in enumerate(types.axes_per_dim(op.operand)):
         if axes != types.axes_per_dim(op.out)[dim] or not pad_stays(
             op, dim, types.shard_count(axes, op.operand)
@@ -39,7 +39,7 @@ def pad(op: PadOp, types: LocalTypes) -> Iterator[Dim]:
 
 @crosses_shards(DynamicUpdateSliceOp)
 def dynamic_update_slice(op: DynamicUpdateSliceOp, types: LocalTypes) -> Iterator[Dim]:
-    """Every device needs the update whole, along the dimensions of which it covers a part."""
+    """Every device needs the whole update along dimensions of which the update covers only a part."""
     for dim, (size, update_size) in enumerate(zip(shape_of(op.operand), shape_of(op.update), strict=True)):
         if size != update_size:
             yield Dim(1, dim)
@@ -47,7 +47,7 @@ def dynamic_update_slice(op: DynamicUpdateSliceOp, types: LocalTypes) -> Iterato
 
 @crosses_shards(ScatterOp)
 def scatter(op: ScatterOp, types: LocalTypes) -> Iterator[Dim]:
-    """Dimensions by the rule, and those that are neither indexed nor in the windows."""
+    """The dimensions by the rule, and those of the inputs that are neither indexed nor in the windows."""
     yield from by_rule(op, types)
     dims, count = op.scatter_dimension_numbers, len(op.inputs)
     for dim in dims.inserted_window_dims:
@@ -58,7 +58,7 @@ def scatter(op: ScatterOp, types: LocalTypes) -> Iterator[Dim]:
 
 
 def pad_stays(op: PadOp, dim: int, shards: int) -> bool:
-    """Whether every element stays in its shard."""
+    """Whether padding a dimension with this many shards leaves every element in its shard."""
     low, high, interior = op.edge_padding_low[dim], op.edge_padding_high[dim], op.interior_padding[dim]
     if shards == 1 or (low, high, interior) == (0, 0, 0):
         return True

@@ -1,4 +1,4 @@
-"""Windows: free of communication if every window lies in one shard."""
+"""Windows: no communication if every window lies in one shard."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from sdyopt.dialects.stablehlo.reduction import ReduceWindowOp
 from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.replication import Dim, by_rule, crosses_shards
-from sdyopt.partition.windows import SlidDimension, windows_of, windows_of_convolution
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.partition.windows import SlidDimension, is_reduced, windows_of, windows_of_convolution
 
 
 @crosses_shards(ConvolutionOp, has_windows=True)
 def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
-    """Windows that cross a border. The kernel may be sharded where the left operand is whole.
+    """Spatial dimensions whose windows cross a border between shards, and kernel dimensions without sums.
 
-    Then there are partial sums, if this dimension of the kernel is a reduction factor.
+    The kernel may be sharded where the left operand is whole, if its dimension has a reduction factor:
+    devices then have partial sums.
     """
     dims, output_axes = op.dimension_numbers, types.axes_per_dim(op.out)
     found = []
@@ -26,21 +26,14 @@ def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
         is_partial_sum = bool(slid.window_axes)
         if _crosses(slid, types) or (slid.axes != output_axes[output_dim] and not is_partial_sum):
             found += [Dim(0, slid.dim), Dim(2, output_dim)]
-        if not _is_reduced(op, kernel_dim):
+        if not is_reduced(op, kernel_dim):
             found.append(Dim(1, kernel_dim))
     return found
 
 
-def _is_reduced(op: ConvolutionOp, kernel_dim: int) -> bool:
-    rule = sharding_rule_of(op)
-    return rule is not None and any(
-        factor in rule.reduction for factor in rule.operands[1].dims[kernel_dim].factors
-    )
-
-
 @crosses_shards(ReduceWindowOp, has_windows=True)
 def reduce_window(op: ReduceWindowOp, types: LocalTypes) -> Iterator[Dim]:
-    """Windows that cross a border."""
+    """Dimensions whose windows cross a border between shards."""
     for slid in windows_of(op, types):
         outputs = types.axes_per_dim(op.results[0])
         if _crosses(slid, types) or slid.axes != outputs[slid.dim]:
@@ -51,7 +44,7 @@ def reduce_window(op: ReduceWindowOp, types: LocalTypes) -> Iterator[Dim]:
 
 @crosses_shards(SelectAndScatterOp)
 def select_and_scatter(op: SelectAndScatterOp, types: LocalTypes) -> Iterable[Dim]:
-    """All windows of more than one element, because the source is whole by the sharding rule."""
+    """The dimensions by the rule: those with windows of more than one element."""
     return by_rule(op, types)
 
 

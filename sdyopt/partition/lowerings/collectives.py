@@ -1,7 +1,7 @@
-"""sdy's collectives become StableHLO's: all_reduce, all_slice, collective_permute.
+"""sdy.all_reduce, all_slice and collective_permute.
 
-The collectives that rearrange several dimensions at once, all_gather, reduce_scatter and all_to_all, are in
-`multi_dim_collectives`.
+The collectives that may rearrange several dimensions at once, all_gather, reduce_scatter and all_to_all, are
+in `multi_dim_collectives`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def lower_all_slice(op: AllSliceOp, local: LocalContext) -> Lowered:
 
 @lowering(AllReduceOp)
 def lower_all_reduce(op: AllReduceOp, local: LocalContext) -> Lowered:
-    """Combines partial results by the reduction that they are results of."""
+    """Combines partial results by the kind of reduction that they are from."""
     return [combine_partial_results(op, op.reduction_axes.axes, op.out_sharding, local)]
 
 
 @lowering(CollectivePermuteOp)
 def lower_collective_permute(op: CollectivePermuteOp, local: LocalContext) -> Lowered:
-    """Sends each shard to the device that has it afterwards."""
+    """Sends each shard to the devices that have it afterwards."""
     before, after = local.sharding(op.tensor), op.out_sharding
     mesh_after = local.mesh(after, op)
     if before is None:
@@ -72,7 +72,7 @@ def lower_collective_permute(op: CollectivePermuteOp, local: LocalContext) -> Lo
 
 
 def _by_shard(indices: Sequence[int]) -> dict[int, list[int]]:
-    """The devices with each shard, by their ids."""
+    """The devices that have each shard, in ascending order; the key is the index of the shard."""
     devices: dict[int, list[int]] = {}
     for device, index in enumerate(indices):
         devices.setdefault(index, []).append(device)
@@ -90,9 +90,9 @@ def _all_parts(sharding: TensorSharding, parts: Axes) -> Axes:
 
 
 def _common_parts(axes: tuple[AxisRef, ...], mesh: Mesh) -> Axes:
-    """All axes of a mesh, each cut at the borders of all sub-axes in `axes`.
+    """All axes of a mesh, each divided at the borders of all sub-axes in `axes`.
 
-    Nothing if some borders do not divide each other. Then devices with equal shards are matched by their ids.
+    Empty if some borders do not divide each other; devices are then matched by their shards and ids.
     """
     parts: list[AxisRef] = []
     for mesh_axis in mesh.axes:

@@ -43,7 +43,7 @@ def lower_concatenate(op: ConcatenateOp, local: LocalContext) -> Lowered:
 
 @lowering(PadOp)
 def lower_pad(op: PadOp, local: LocalContext) -> Lowered:
-    """Pads each shard, if no element moves to another shard.
+    """Pads each shard; it is an error if an element moves to another shard.
 
     If the shards need different padding, each is padded by the largest amount that any needs, and a dynamic
     slice takes the part of this device.
@@ -81,7 +81,7 @@ def lower_pad(op: PadOp, local: LocalContext) -> Lowered:
 def _local_padding(
     op: PadOp, dim: int, axes: Axes, type: RankedTensor, local: LocalContext
 ) -> tuple[int, int, Sequence[int]]:
-    """Low and high padding of the shards, and where in it the shard of each device starts."""
+    """Low and high padding of all shards and, if shards differ, the start of the slice of each device."""
     low, interior = op.edge_padding_low[dim], op.interior_padding[dim]
     if not axes:
         return low, op.edge_padding_high[dim], ()

@@ -1,4 +1,4 @@
-"""convolution: local batches, features and groups, with partial sums if the kernel's inputs are sharded."""
+"""convolution of shards: sums are partial if input features or spatial kernel dimensions are sharded."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def lower_convolution(op: ConvolutionOp, local: LocalContext) -> Lowered:
             mesh,
             local,
             "Expected sharded contracting convolution to have one user and the user is an sdy.all_reduce.",
-            "The axes of the sdy.all_reduce should match the sharded redu"
-            "ction dimensions of the convolution.",
+            "The axes of the sdy.all_reduce should match the sharded "
+            "reduction dimensions of the convolution.",
         )
     windows = windows_of_convolution(op, local)
     check_windows_stay(op, [window for window in windows if window.axes or not window.window_axes])
@@ -62,10 +62,10 @@ def _slice_for_kernel(
     mesh: Mesh,
     local: LocalContext,
 ) -> Value:
-    """Cuts out the elements that the kernel elements of this device are multiplied with.
+    """Slices the left operand to the elements by which this device multiplies its kernel elements.
 
-    The kernel is sharded along spatial dimensions and the left operand is not. The padding of all spatial
-    dimensions becomes explicit, and is removed from `attributes`.
+    The kernel is sharded along spatial dimensions, and the left operand is not. The padding and base dilation
+    of all spatial dimensions become an explicit pad, and are removed from `attributes`.
     """
     builder, rank = local.builder(op), len(shape_of(op.lhs))
     low, high, interior = [0] * rank, [0] * rank, [0] * rank
@@ -76,15 +76,14 @@ def _slice_for_kernel(
     padded = builder.pad(op.lhs, zero, low, high, interior)
     sizes = list(shape_of(padded))
     starts = [builder.index(0)] * rank
-    reversal = op.window_reversal or [False] * len(windows)
-    for slid, is_reversed in zip(windows, reversal, strict=True):
+    for slid in windows:
         if not slid.window_axes:
             continue
         shards = sharded_size(slid.window_axes, mesh)
         extent = slid.window.size // shards * slid.window.window_dilation
         sizes[slid.dim] -= extent * (shards - 1)
         offset = local.offset(builder, slid.window_axes, mesh, extent)
-        if is_reversed:
+        if slid.is_reversed:
             offset = builder.binary(SubtractOp, builder.index(extent * (shards - 1)), offset)
         starts[slid.dim] = offset
     for name in ("padding", "lhs_dilation"):

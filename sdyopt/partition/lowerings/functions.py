@@ -37,7 +37,7 @@ def lower_function(function: FuncOp, local: LocalContext) -> Lowered:
 
 @lowering(CallOp)
 def lower_call(call: CallOp, local: LocalContext) -> Lowered:
-    """Checks that a call passes and takes values as its callee has them."""
+    """Checks that the local operand and result types of a call are those of its callee."""
     callee = lookup_symbol(call, call.callee)
     assert isinstance(callee, FuncOp), "verified"
     sides = (

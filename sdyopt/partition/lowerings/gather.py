@@ -1,4 +1,4 @@
-"""gather: each device gathers the slices that start in its shard; all others are zero, and are summed up."""
+"""gather: each device gathers what is in its shard, and zeros otherwise; an all-reduce adds the results."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _HELP = "run -sdy-insert-explicit-reshards=enable-full-version before"
 def lower_gather(op: GatherOp, local: LocalContext) -> Lowered:
     """Gathers from the shard of this device.
 
-    Along a sharded dimension, a slice is whole, or it is a single element. Of the latter, this device has
-    some: their indices become local, and a mask selects them.
+    Along a sharded dimension, slices have the whole size or are single elements. Of single elements, this
+    device has some: indices become local, and a mask selects those in its shard.
     """
     axes_per_dim = local.axes_per_dim(op.operand)
     if not any(axes_per_dim):
@@ -43,8 +43,8 @@ def lower_gather(op: GatherOp, local: LocalContext) -> Lowered:
             mesh,
             local,
             "Expected the gather to have one user and the user is an sdy.all_reduce.",
-            "The axes of the sdy.all_reduce should match the sharded coll"
-            "apsed operand dimensions of the gather.",
+            "The axes of the sdy.all_reduce should match the sharded "
+            "collapsed operand dimensions of the gather.",
         )
         indices, mask = _localize_indices(op, selected, mesh, builder, local)
     attributes = {
@@ -81,7 +81,7 @@ def _local_slice_sizes(op: GatherOp, mesh: Mesh, local: LocalContext) -> tuple[l
 def _localize_indices(
     op: GatherOp, selected: Sequence[int], mesh: Mesh, builder: LocalBuilder, local: LocalContext
 ) -> tuple[Value, Value]:
-    """Local indices, and a mask of those that are in the shard of this device."""
+    """Local indices, and a mask of the slices that are in the shard of this device."""
     dims = op.dimension_numbers
     indices: Value = op.start_indices
     mask: Value | None = None
@@ -143,7 +143,7 @@ def _clamp(op: GatherOp, largest: Sequence[int], builder: LocalBuilder) -> Value
 
 
 def _broadcast_mask(op: GatherOp, mask: Value, type: RankedTensor, builder: LocalBuilder) -> Value:
-    """The mask of the index vectors, all components combined, for each element of the result."""
+    """A mask of the result: whether all components of the index vector of an element are in the shard."""
     dims, shape = op.dimension_numbers, shape_of(mask)
     vector_dim = dims.index_vector_dim
     if shape and vector_dim < len(shape):

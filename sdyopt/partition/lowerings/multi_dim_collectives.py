@@ -1,8 +1,8 @@
 """sdy.all_gather, reduce_scatter and all_to_all, which may rearrange several dimensions at once.
 
-A StableHLO collective works along one dimension. For several, each dimension is reshaped into a factor, along
-which devices differ, and the rest; the factors are merged into one leading dimension, along which a single
-collective works, and are put back.
+A StableHLO collective works along one dimension. For several, each dimension is split into a device
+dimension, whose indices belong to different devices, and the rest. The device dimensions are merged into one
+leading dimension, along which a single collective works, and are then merged into their dimensions again.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def lower_all_gather(op: AllGatherOp, local: LocalContext) -> Lowered:
         row = builder.reshape(op.tensor, (1, *shape))
         rows = all_gather(row, 0, all_axes, op.out_sharding, op, local)
         split = builder.reshape(rows, (*factors.values(), *shape))
-        return [merge_factors(builder, split, list(factors))]
+        return [merge_device_dims(builder, split, list(factors))]
     value: Value = op.tensor
     for dim, axes in reversed(gathered.items()):
         value = all_gather(value, dim, axes, op.out_sharding, op, local)
     return [value]
 
 
-def split_factors(builder: LocalBuilder, value: Value, factors: dict[int, int]) -> Value:
-    """Splits each dimension into (factor, rest), and moves the factors to the front in this order."""
+def split_device_dims(builder: LocalBuilder, value: Value, factors: dict[int, int]) -> Value:
+    """Splits dimensions into (factor, rest), and moves the factors to the front, in their order."""
     shape: list[int] = []
     positions: dict[int, int] = {}
     for dim, size in enumerate(shape_of(value)):
@@ -61,7 +61,7 @@ def split_factors(builder: LocalBuilder, value: Value, factors: dict[int, int]) 
     return builder.transpose(builder.reshape(value, shape), front + rest)
 
 
-def merge_factors(builder: LocalBuilder, value: Value, dims: Sequence[int]) -> Value:
+def merge_device_dims(builder: LocalBuilder, value: Value, dims: Sequence[int]) -> Value:
     """Merges each leading dimension of a value into one of the dimensions after them, as its major part.
 
     `dims` are the numbers of these dimensions, counted without the leading ones.
@@ -82,7 +82,7 @@ def merge_factors(builder: LocalBuilder, value: Value, dims: Sequence[int]) -> V
 
 @lowering(ReduceScatterOp)
 def lower_reduce_scatter(op: ReduceScatterOp, local: LocalContext) -> Lowered:
-    """Combines partial results, of which each device keeps a shard."""
+    """Combines partial results, so that each device has a shard of the sum or other reduction."""
     mesh = local.mesh(op.out_sharding, op)
     scattered = {dim: axes.axes for dim, axes in enumerate(op.reduce_scatter_axes) if axes}
     if not scattered:
@@ -99,7 +99,7 @@ def lower_reduce_scatter(op: ReduceScatterOp, local: LocalContext) -> Lowered:
         ((dim, axes),) = scattered.items()
         return [_reduce_scatter(op, op.tensor, dim, axes, local)]
     factors = {dim: sharded_size(axes, mesh) for dim, axes in scattered.items()}
-    split = split_factors(builder, op.tensor, factors)
+    split = split_device_dims(builder, op.tensor, factors)
     rest = shape_of(split)[len(factors) :]
     rows = builder.reshape(split, (prod(factors.values()), *rest))
     return [builder.reshape(_reduce_scatter(op, rows, 0, all_axes, local), rest)]
@@ -148,12 +148,12 @@ def lower_all_to_all(op: AllToAllOp, local: LocalContext) -> Lowered:
         if shape_of(op.tensor)[target] % size:
             raise op.op_error("dynamic shape or dimension not divisible by num devices per param")
     all_axes = [axis for move in moves for axis in move.axes]
-    split = split_factors(builder, op.tensor, sizes)
+    split = split_device_dims(builder, op.tensor, sizes)
     rest = shape_of(split)[len(moves) :]
     rows = builder.reshape(split, (prod(sizes.values()), *rest))
     exchanged = _all_to_all(op, rows, 0, 0, all_axes, local)
     split = builder.reshape(exchanged, (*sizes.values(), *rest))
-    return [merge_factors(builder, split, [move.source for move in moves])]
+    return [merge_device_dims(builder, split, [move.source for move in moves])]
 
 
 def _all_to_all(

@@ -1,4 +1,4 @@
-"""Constants and iota: the shard of this device is cut out of a constant, or computed from its offset."""
+"""Constants are sliced to the shard of this device; an iota starts at the offset of the shard."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sdyopt.partition.registry import Lowered, lowering
 
 @lowering(SdyConstantOp, ConstantOp)
 def lower_constant(op: SdyConstantOp | ConstantOp, local: LocalContext) -> Lowered:
-    """A splat is a local splat; anything else is a global constant, sliced."""
+    """A splat becomes a local splat; any other constant is sliced to the shard of this device."""
     sharding, type = local.types.declared_sharding(op.output), local.local_tensor(op.output, op)
     if sharding is not None and local.types.mesh(sharding) is None:
         raise op.op_error("failed to resolve mesh for constant")

@@ -1,6 +1,6 @@
-"""rng_bit_generator: every device generates all numbers, and takes its shard.
+"""rng_bit_generator: every device generates all numbers, and slices them to its shard.
 
-So the numbers do not depend on the mesh. The state is whole on every device, before and after.
+So the numbers do not depend on the sharding. The state is whole on every device, before and after.
 """
 
 from __future__ import annotations

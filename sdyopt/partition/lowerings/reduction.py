@@ -1,4 +1,4 @@
-"""reduce: partial results, of which only those on the first device include the initial value."""
+"""reduce: partial results. For sums, those of the first device of each group include the initial value."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from sdyopt.partition.local_builder import ranked
 from sdyopt.partition.local_context import LocalContext, check_device_count
 from sdyopt.partition.registry import Lowered, lowering
 
-# A maximum may include the initial value once for each device, and a sum may not.
+# Reductions whose result changes if the initial value counts once for each device. That of a maximum does
+# not.
 _COUNTS_EACH = (AddOp, MulOp, XorOp)
 
 
 @lowering(ReduceOp)
 def lower_reduce(op: ReduceOp, local: LocalContext) -> Lowered:
-    """Starts from the identity of the reduction on all devices but the first.
+    """Starts from the initial value on the first device of each group, and from the identity on the others.
 
     Nothing changes if the initial value is the identity, as it usually is.
     """

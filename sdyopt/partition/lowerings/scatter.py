@@ -1,4 +1,4 @@
-"""scatter: each device applies the updates that it has to the elements that it has."""
+"""scatter: each device applies its shard of the updates to its shard of the inputs."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def lower_scatter(op: ScatterOp, local: LocalContext) -> Lowered:
     if not reduced and indices is op.scatter_indices:
         return None
     local.rewriter.set_operands(op, [*inputs, indices, *op.updates])
-    # As in the reference, which writes them out.
+    # As in the reference, which sets these attributes even if they have their defaults.
     local.rewriter.set_attribute(op, "indices_are_sorted", boolean(op.indices_are_sorted))
     local.rewriter.set_attribute(op, "unique_indices", boolean(op.unique_indices))
     return None
 
 
 def _reduced_axes(op: ScatterOp, mesh: Mesh, local: LocalContext) -> tuple[AxisRef, ...]:
-    """The axes that shard the updates and not the inputs."""
+    """The axes that shard scatter dimensions of the updates, and no dimension of the inputs."""
     window_dims = op.scatter_dimension_numbers.update_window_dims
     updates = [
         axis
@@ -89,7 +89,7 @@ def _keep_on_first_device(
         if bits is None:
             raise op.op_error("failed to get scatter reduction identity.").help(_HELP)
         identities.append(builder.splat(tensor((), element), bits))
-    mask = local.lookup(builder, is_first_table(reduced, mesh, op), I1)
+    mask = local.lookup(builder, first_shard_table(reduced, mesh, op), I1)
     kept = []
     for input, identity in zip(op.inputs, identities, strict=True):
         type = ranked(input)
@@ -101,7 +101,7 @@ def _keep_on_first_device(
 
 
 class _ShardedWindow(NamedTuple):
-    """A sharded dimension of the inputs in which updates have one element, or lie at its start."""
+    """A sharded dimension of the inputs along which updates are single elements, or start at 0."""
 
     dim: int
     axes: Axes
@@ -109,7 +109,7 @@ class _ShardedWindow(NamedTuple):
 
 
 def _sharded_windows(op: ScatterOp, local: LocalContext) -> Sequence[_ShardedWindow]:
-    """The sharded dimensions of the inputs along which the updates of a device are not just its shards."""
+    """The sharded dimensions of the inputs, except those along which the updates are sharded alike."""
     dims, shape = op.scatter_dimension_numbers, shape_of(op.inputs[0])
     update_shape, update_axes = shape_of(op.updates[0]), local.axes_per_dim(op.updates[0])
     free_dims = [
@@ -159,18 +159,18 @@ def _shift_indices(
 def _drop_except_on_first_device(
     op: ScatterOp, indices: Value, axes: Axes, mesh: Mesh, builder: LocalBuilder, local: LocalContext
 ) -> Value:
-    """Indices that are out of bounds except in the first shard along `axes`."""
+    """Indices that are out of bounds except on devices with the first shard along `axes`."""
     type = ranked(indices)
     if not op.scatter_dimension_numbers.scatter_dims_to_operand_dims:
         raise op.op_error("the inputs are sharded along a dimension that is neither indexed nor whole").help(
             _HELP
         )
-    is_first = builder.reshape(local.lookup(builder, is_first_table(axes, mesh, op), I1), ())
+    is_first = builder.reshape(local.lookup(builder, first_shard_table(axes, mesh, op), I1), ())
     mask = builder.broadcast(is_first, tensor(type.shape, I1))
     return builder.select(mask, indices, builder.integers(type, [-1]))
 
 
-def is_first_table(axes: Axes, mesh: Mesh, op: Op) -> list[int]:
+def first_shard_table(axes: Axes, mesh: Mesh, op: Op) -> list[int]:
     """For each device, whether it has the first shard along `axes`."""
     check_device_count(mesh, op)
     return [int(index == 0) for index in shard_indices(axes, mesh)]

@@ -56,10 +56,10 @@ def lower_dynamic_slice(op: DynamicSliceOp, local: LocalContext) -> Lowered:
 
 @lowering(DynamicUpdateSliceOp)
 def lower_dynamic_update_slice(op: DynamicUpdateSliceOp, local: LocalContext) -> Lowered:
-    """Updates what this device has of the updated range.
+    """Updates the part of the updated range that is in the shard of this device.
 
-    Along a dimension that is taken whole, the update is sharded as the operand is. Along another sharded
-    dimension every device has the whole update.
+    Along a dimension that the update covers, the update is sharded like the operand. Along any other sharded
+    dimension of the operand, every device has the whole update.
     """
     check_same_axes(op, op.operand, local, _NEEDS_RESHARD)
     axes_per_dim = local.axes_per_dim(op.operand)
@@ -89,7 +89,7 @@ def lower_dynamic_update_slice(op: DynamicUpdateSliceOp, local: LocalContext) ->
 def _update_element(
     builder: LocalBuilder, op: DynamicUpdateSliceOp, dims: Sequence[int], starts: list[Value]
 ) -> Value:
-    """Writes the old elements back if the updated index is in another shard. Both slices clamp alike."""
+    """Writes the old element back if the index is in another shard. Reading and writing clamp it alike."""
     shape, update_shape = shape_of(op.operand), shape_of(op.update)
     mask: Value | None = None
     for dim in dims:
@@ -108,7 +108,7 @@ def _update_element(
 def _update_range(
     builder: LocalBuilder, op: DynamicUpdateSliceOp, dims: Sequence[int], starts: list[Value]
 ) -> Value:
-    """Updates the shard with margins of the size of the update, which are cut off afterwards."""
+    """Updates the shard with margins of the size of the update around it, which are removed afterwards."""
     shape, update_shape = shape_of(op.operand), shape_of(op.update)
     margins = [update_shape[dim] if dim in dims else 0 for dim in range(len(shape))]
     padding = builder.zero(tensor((), ranked(op.operand).element))

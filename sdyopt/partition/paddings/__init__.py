@@ -1,4 +1,4 @@
-"""How operations are padded. Every module in this folder registers functions."""
+"""How operations are padded. Every module in this folder registers pad functions when imported."""
 
 import os
 from importlib import import_module

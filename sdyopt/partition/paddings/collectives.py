@@ -1,8 +1,8 @@
 """Collectives on padded tensors.
 
-If the padded sizes before and after a collective are equal, shards lie in each other: shards of 2 in shards
-of 4. Otherwise their borders differ: 6 elements are 2+2+2+0 on four devices, and 3+3 on two. Then the
-dimension is gathered, cut, padded again, and sliced.
+If the padded sizes before and after a collective are equal, larger shards consist of whole smaller ones: a
+shard of 4 elements of two shards of 2. Otherwise the borders between shards differ: 6 elements are 2+2+2+0 on
+four devices, and 3+3 on two. Then the dimension is gathered, cut, padded again, and sliced.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import ranked
-from sdyopt.partition.padding import Padded, Padder, pads, real_shape
+from sdyopt.partition.padding import Padded, Padder, pads, unpadded_shape
 
 
 def slice_replicated(op: Op, whole: Value, sharding: TensorSharding | None, padder: Padder) -> Value:
@@ -46,15 +46,15 @@ def slice_replicated(op: Op, whole: Value, sharding: TensorSharding | None, padd
 @pads(ShardedToUnreducedOp, ReplicatedToUnreducedOp)
 def pad_collective(op: CollectiveOp, padder: Padder) -> Padded:
     """Pads dimensions that become sharded, and cuts the padding of those that no longer are."""
-    real, after = real_shape(op, 0), op.out_sharding
+    unpadded, after = unpadded_shape(op, 0), op.out_sharding
     before = padder.types.sharding(op.tensor)
     if before is None:
         before = fully_replicated(after.rank, after.mesh_or_ref, is_closed=True)
-    old, new = (_padded_shape(real, sharding, padder) for sharding in (before, after))
+    old, new = (_padded_shape(unpadded, sharding, padder) for sharding in (before, after))
     if any(_borders_differ(*each) for each in zip(before.dims, after.dims, old, new, strict=True)):
-        return [_move_borders(op, before, real, padder)]
+        return [_move_borders(op, before, unpadded, padder)]
     shape = tuple(map(max, old, new))
-    is_zero_padded = op.tensor in padder.zero_padded or old == real
+    is_zero_padded = op.tensor in padder.zero_padded or old == unpadded
     value = padder.pad(op, op.tensor, shape)
     type = tensor(shape, ranked(value).element)
     result = padder.recreate(op, [value], [type]).result
@@ -69,7 +69,7 @@ def _borders_differ(before: DimensionSharding, after: DimensionSharding, old: in
     return bool(before.axes) and bool(after.axes) and old != new
 
 
-def _move_borders(op: CollectiveOp, before: TensorSharding, real: Sequence[int], padder: Padder) -> Value:
+def _move_borders(op: CollectiveOp, before: TensorSharding, unpadded: Sequence[int], padder: Padder) -> Value:
     """Gathers a tensor, and slices it into its new shards."""
     value: Value = op.tensor
     if isinstance(op, ReduceScatterOp):
@@ -84,14 +84,14 @@ def _move_borders(op: CollectiveOp, before: TensorSharding, real: Sequence[int],
         whole = fully_replicated(before.rank, before.mesh_or_ref, is_closed=True)
         gather = {"gathering_axes": _axes_per_dim(before.dims), "out_sharding": whole}
         value = padder.builder(op).create(AllGatherOp, [value], [value.type], gather).result
-        value = padder.cut(op, value, real, whole)
+        value = padder.cut(op, value, unpadded, whole)
     return slice_replicated(op, value, op.out_sharding, padder)
 
 
-def _padded_shape(real: Sequence[int], sharding: TensorSharding, padder: Padder) -> tuple[int, ...]:
+def _padded_shape(unpadded: Sequence[int], sharding: TensorSharding, padder: Padder) -> tuple[int, ...]:
     mesh = padder.types.mesh(sharding)
     counts = [1 if mesh is None else dim.sharded_size(mesh) for dim in sharding.dims]
-    return tuple([-(-size // count) * count for size, count in zip(real, counts, strict=True)])
+    return tuple([-(-size // count) * count for size, count in zip(unpadded, counts, strict=True)])
 
 
 def _axes_per_dim(dims: Sequence[DimensionSharding]) -> AxesPerDim:

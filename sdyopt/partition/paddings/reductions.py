@@ -1,4 +1,4 @@
-"""Operations that combine elements along a padded dimension: the padding must not count."""
+"""Operations that combine elements along a padded dimension: the padding must not change the result."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from sdyopt.ir.value import Value
 from sdyopt.partition.combiners import binary_body
 from sdyopt.partition.identities import identity_of, is_identity
 from sdyopt.partition.local_builder import ranked, shape_of
-from sdyopt.partition.padding import Padded, Padder, pads, real_shape
+from sdyopt.partition.padding import Padded, Padder, pads, unpadded_shape
 
 
 @pads(DotGeneralOp)
 def pad_dot_general(op: DotGeneralOp, padder: Padder) -> Padded:
-    """Zeros in both operands: zero times the undefined padding of the other could be NaN."""
+    """Fills both paddings with zeros: zero times undefined padding in the other operand could be NaN."""
     dims = op.dot_dimension_numbers
-    lhs = padder.mask_with_zero(op, op.lhs, real_shape(op, 0), dims.lhs_contracting)
-    rhs = padder.mask_with_zero(op, op.rhs, real_shape(op, 1), dims.rhs_contracting)
+    lhs = padder.mask_with_zero(op, op.lhs, unpadded_shape(op, 0), dims.lhs_contracting)
+    rhs = padder.mask_with_zero(op, op.rhs, unpadded_shape(op, 1), dims.rhs_contracting)
     _set_operands(op, [lhs, rhs], padder)
     return None
 
@@ -25,30 +25,30 @@ def pad_dot_general(op: DotGeneralOp, padder: Padder) -> Padded:
 @pads(DotOp)
 def pad_dot(op: DotOp, padder: Padder) -> Padded:
     """As for dot_general: the last dimension of the left operand and the first of the right one."""
-    lhs = padder.mask_with_zero(op, op.lhs, real_shape(op, 0), [len(real_shape(op, 0)) - 1])
-    _set_operands(op, [lhs, padder.mask_with_zero(op, op.rhs, real_shape(op, 1), [0])], padder)
+    lhs = padder.mask_with_zero(op, op.lhs, unpadded_shape(op, 0), [len(unpadded_shape(op, 0)) - 1])
+    _set_operands(op, [lhs, padder.mask_with_zero(op, op.rhs, unpadded_shape(op, 1), [0])], padder)
     return None
 
 
 @pads(ConvolutionOp)
 def pad_convolution(op: ConvolutionOp, padder: Padder) -> Padded:
-    """Zeros along the input features and the spatial dimensions of both operands."""
+    """Fills the padding with zeros along the input features and spatial dimensions of both operands."""
     dims = op.dimension_numbers
     lhs_dims = [dims.input_feature, *dims.input_spatial]
     rhs_dims = [dims.kernel_input_feature, *dims.kernel_spatial]
-    lhs = padder.mask_with_zero(op, op.lhs, real_shape(op, 0), lhs_dims)
-    _set_operands(op, [lhs, padder.mask_with_zero(op, op.rhs, real_shape(op, 1), rhs_dims)], padder)
+    lhs = padder.mask_with_zero(op, op.lhs, unpadded_shape(op, 0), lhs_dims)
+    _set_operands(op, [lhs, padder.mask_with_zero(op, op.rhs, unpadded_shape(op, 1), rhs_dims)], padder)
     return None
 
 
 @pads(ReduceOp)
 def pad_reduce(op: ReduceOp, padder: Padder) -> Padded:
-    """The identity of the reduction, or the initial value if the reduction is not known to have one."""
+    """Fills the padding with the identity of the reduction or, if none is known, with the initial value."""
     inputs = []
     for number, (input, init) in enumerate(zip(op.inputs, op.init_values, strict=True)):
-        real = real_shape(op, number)
-        if any(shape_of(input)[dim] != real[dim] for dim in op.dimensions):
-            input = padder.mask(op, input, real, op.dimensions, _filler(op, number, init, padder))
+        unpadded = unpadded_shape(op, number)
+        if any(shape_of(input)[dim] != unpadded[dim] for dim in op.dimensions):
+            input = padder.mask(op, input, unpadded, op.dimensions, _filler(op, number, init, padder))
         inputs.append(input)
     _set_operands(op, [*inputs, *op.init_values], padder)
     return None

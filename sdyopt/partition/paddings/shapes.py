@@ -1,4 +1,4 @@
-"""Operations whose shapes, values or functions do not follow from their operands."""
+"""Function types, constants, random numbers, reshapes and manual computations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sdyopt.partition.paddings.collectives import slice_replicated
 
 
 def pad_function(function: FuncOp, padder: Padder) -> None:
-    """Pads the type of a private function; inputs and outputs of others must have even shards."""
+    """Pads the type of a private function; inputs and outputs of others must divide into equal shards."""
     type: FunctionType = function.function_type
     inputs: list[Type] = []
     results: list[Type] = []
@@ -61,7 +61,7 @@ def _legalization_error(op: Op, error: DiagnosticError) -> DiagnosticError:
 
 @pads(SdyConstantOp, ConstantOp)
 def pad_constant(op: SdyConstantOp | ConstantOp, padder: Padder) -> Padded:
-    """A splat is a larger splat; anything else is padded with zeros on every device, and sliced."""
+    """A splat becomes a larger splat; any other constant is padded with zeros on every device, and sliced."""
     type = padder.padded_type(op.output)
     assert isinstance(type, RankedTensor)
     value = op.value
@@ -83,7 +83,7 @@ def pad_rng_bit_generator(op: RngBitGeneratorOp, padder: Padder) -> Padded:
 
 @pads(ReshapeOp)
 def pad_reshape(op: ReshapeOp, padder: Padder) -> Padded:
-    """A reshape is local if the padding stays at the end of dimensions that it keeps."""
+    """Keeps a reshape if no dimension that it splits or merges is padded: element counts are then equal."""
     padded = padder.padded_type(op.results[0])
     assert isinstance(padded, RankedTensor)
     if prod(padded.shape) != prod(shape_of(op.operand)):
@@ -93,7 +93,7 @@ def pad_reshape(op: ReshapeOp, padder: Padder) -> Padded:
 
 @pads(ManualComputationOp)
 def pad_manual_computation(op: ManualComputationOp, padder: Padder) -> Padded:
-    """Shards along manual axes are even: they are the types of the body."""
+    """Rejects padding: all shards along manual axes have the types of the body."""
     types = padder.types
     body = op.block
     returned = body.last

@@ -1,4 +1,4 @@
-"""Slices, updates, gathers and scatters: limits and indices are those of the elements, not of the padding."""
+"""Slices, pads, updates, gathers and scatters: limits and indices refer to elements, not to padding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sdyopt.ir.types import I64, RankedTensor, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.index_arithmetic import broadcast_components, clamp_index, largest_index
 from sdyopt.partition.local_builder import ranked, shape_of
-from sdyopt.partition.padding import Padded, Padder, pads, real_result_shape, real_shape, unsupported
+from sdyopt.partition.padding import Padded, Padder, pads, unpadded_result_shape, unpadded_shape, unsupported
 
 
 @pads(SliceOp)
@@ -24,7 +24,7 @@ def pad_slice(op: SliceOp, padder: Padder) -> Padded:
     assert isinstance(padded, RankedTensor)
     for dim, size in enumerate(padded.shape):
         available = shape_of(op.operand)[dim]
-        if size == real_result_shape(op)[dim] and available == real_shape(op, 0)[dim]:
+        if size == unpadded_result_shape(op)[dim] and available == unpadded_shape(op, 0)[dim]:
             continue
         is_sharded = bool(padder.types.axes_per_dim(op.out)[dim])
         if not is_sharded:
@@ -41,15 +41,15 @@ def pad_pad(op: PadOp, padder: Padder) -> Padded:
     """The high padding reaches to the padded size; the padding of the operand becomes the padding value."""
     padded = padder.padded_type(op.out)
     assert isinstance(padded, RankedTensor)
-    real, shape = real_shape(op, 0), shape_of(op.operand)
+    unpadded, shape = unpadded_shape(op, 0), shape_of(op.operand)
     high, overwritten = list(op.edge_padding_high), []
     for dim, size in enumerate(padded.shape):
         low, interior = op.edge_padding_low[dim], op.interior_padding[dim]
-        if (low, high[dim], interior) != (0, 0, 0) and shape[dim] != real[dim]:
+        if (low, high[dim], interior) != (0, 0, 0) and shape[dim] != unpadded[dim]:
             overwritten.append(dim)
         expanded = shape[dim] + max(0, shape[dim] - 1) * interior
         high[dim] = size - low - expanded
-    operand = padder.mask(op, op.operand, real, overwritten, op.padding_value)
+    operand = padder.mask(op, op.operand, unpadded, overwritten, op.padding_value)
     if operand is not op.operand:
         padder.rewriter.set_operands(op, [operand, op.padding_value])
     padder.rewriter.set_attribute(op, "edge_padding_high", dense_array(I64, high))
@@ -58,7 +58,7 @@ def pad_pad(op: PadOp, padder: Padder) -> Padded:
 
 @pads(DynamicSliceOp)
 def pad_dynamic_slice(op: DynamicSliceOp, padder: Padder) -> Padded:
-    """Whole dimensions stay whole."""
+    """A slice of a whole dimension includes its padding."""
     padded = padder.padded_type(op.out)
     assert isinstance(padded, RankedTensor)
     padder.rewriter.set_attribute(op, "slice_sizes", dense_array(I64, padded.shape))
@@ -69,8 +69,8 @@ def pad_dynamic_slice(op: DynamicSliceOp, padder: Padder) -> Padded:
 def pad_dynamic_update_slice(op: DynamicUpdateSliceOp, padder: Padder) -> Padded:
     """Start indices are clamped as before: the update does not reach into the padding."""
     builder, starts = padder.builder(op), list(op.start_indices)
-    sizes = real_shape(op, 1)
-    for dim, (size, padded_size) in enumerate(zip(real_shape(op, 0), shape_of(op.operand), strict=True)):
+    sizes = unpadded_shape(op, 1)
+    for dim, (size, padded_size) in enumerate(zip(unpadded_shape(op, 0), shape_of(op.operand), strict=True)):
         if size != padded_size and sizes[dim] != size:
             starts[dim] = clamp_index(builder, starts[dim], size - sizes[dim])
     if starts != list(op.start_indices):
@@ -80,28 +80,28 @@ def pad_dynamic_update_slice(op: DynamicUpdateSliceOp, padder: Padder) -> Padded
 
 @pads(GatherOp)
 def pad_gather(op: GatherOp, padder: Padder) -> Padded:
-    """Indices are clamped as before: no slice begins in the padding. Whole slices are whole with it."""
+    """Indices are clamped as before, so slices contain no padding; those of a whole dimension include it."""
     dims, type = op.dimension_numbers, ranked(op.start_indices)
-    real, shape, sizes = real_shape(op, 0), shape_of(op.operand), list(op.slice_sizes)
+    unpadded, shape, sizes = unpadded_shape(op, 0), shape_of(op.operand), list(op.slice_sizes)
     builder = padder.builder(op)
     clamped_dims = [
-        dim for dim in dims.start_index_map if real[dim] != shape[dim] and sizes[dim] != real[dim]
+        dim for dim in dims.start_index_map if unpadded[dim] != shape[dim] and sizes[dim] != unpadded[dim]
     ]
     if clamped_dims:
         scalar = tensor((), type.element)
         sharding = padder.types.sharding(op.start_indices)
         lows = [builder.integers(scalar, [0]) for _ in dims.start_index_map]
         highs = [
-            builder.integers(scalar, [largest_index(type.element, real[dim] - sizes[dim])])
+            builder.integers(scalar, [largest_index(type.element, unpadded[dim] - sizes[dim])])
             for dim in dims.start_index_map
         ]
         low, high = (
-            padder.share(broadcast_components(builder, each, type, dims.index_vector_dim), sharding)
+            padder.with_sharding(broadcast_components(builder, each, type, dims.index_vector_dim), sharding)
             for each in (lows, highs)
         )
         indices = builder.create(ClampOp, [low, op.start_indices, high], [type]).result
-        padder.rewriter.set_operands(op, [op.operand, padder.share(indices, sharding)])
-    for dim, size in enumerate(real):
+        padder.rewriter.set_operands(op, [op.operand, padder.with_sharding(indices, sharding)])
+    for dim, size in enumerate(unpadded):
         if size != shape[dim] and sizes[dim] == size and size > 1:
             sizes[dim] = shape[dim]
     padder.rewriter.set_attribute(op, "slice_sizes", dense_array(I64, sizes))
@@ -113,22 +113,22 @@ def pad_scatter(op: ScatterOp, padder: Padder) -> Padded:
     """Updates in the padding have indices that are out of bounds, so they have no effect."""
     dims = op.scatter_dimension_numbers
     number = len(op.inputs)
-    real, shape = real_shape(op, number), shape_of(op.scatter_indices)
+    unpadded, shape = unpadded_shape(op, number), shape_of(op.scatter_indices)
     builder, sharding = padder.builder(op), padder.types.sharding(op.scatter_indices)
     mask: Value | None = None
-    for dim, size in enumerate(real):
+    for dim, size in enumerate(unpadded):
         if size == shape[dim]:
             continue
         if dim in dims.scatter_indices_batching_dims:
-            # The padding of the inputs gets these updates.
+            # These updates go to the padding of the inputs.
             continue
-        is_real = padder.is_before(builder, shape, dim, size, sharding)
-        mask = is_real if mask is None else padder.share(builder.binary(AndOp, mask, is_real), sharding)
+        kept = padder.is_before(builder, shape, dim, size, sharding)
+        mask = kept if mask is None else padder.with_sharding(builder.binary(AndOp, mask, kept), sharding)
     if mask is not None:
         if not dims.scatter_dims_to_operand_dims:
             raise unsupported(op, 0)
         type = ranked(op.scatter_indices)
-        outside = padder.share(builder.integers(type, [-1]), sharding)
-        indices = padder.share(builder.select(mask, op.scatter_indices, outside), sharding)
+        outside = padder.with_sharding(builder.integers(type, [-1]), sharding)
+        indices = padder.with_sharding(builder.select(mask, op.scatter_indices, outside), sharding)
         padder.rewriter.set_operands(op, [*op.inputs, indices, *op.updates])
     return None

@@ -57,8 +57,8 @@ def assign_axes_to_factors(
 class _Candidate:
     """A factor and axes for it.
 
-    `weight` is the number of elements of all tensors in which the factor is sharded along the axes, `growth`
-    the ratio of the sharded sizes of the factor after and before their assignment.
+    `weight` is the number of elements of all tensors in which the factor is sharded along these axes or more,
+    `growth` the ratio of the sharded sizes of the factor after and before these axes are assigned to it.
     """
 
     __slots__ = ("axes", "factor", "growth", "precedence", "weight")

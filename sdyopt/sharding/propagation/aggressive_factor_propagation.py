@@ -23,7 +23,7 @@ from sdyopt.sharding.propagation.basic_factor_propagation import (
     prefix_unused_by_other_factors,
     truncate,
 )
-from sdyopt.sharding.propagation.refusals import Reason
+from sdyopt.sharding.propagation.refusals import Preference, Reason
 from sdyopt.sharding.propagation.step_input import StepInput
 from sdyopt.sharding.sharding_projection import TensorProjection
 
@@ -35,9 +35,10 @@ def propagate_aggressive(step: StepInput) -> None:
     ]
     if not any(axes):
         return
-    order = _by_preference(step, axes)
+    preferences = _preferences(step, axes)
+    order = [preference.factor for preference in sorted(preferences)]
     if step.trace is not None:
-        step.trace.preference = order
+        step.trace.preference = preferences
     for tensor in step.results:
         for factor in order:
             _extend(tensor, factor, _allowed_prefix(step, tensor, factor, axes[factor]))
@@ -91,16 +92,13 @@ def _prefix_in_results(step: StepInput, tensor: TensorProjection, factor: int, a
     return axes
 
 
-def _by_preference(step: StepInput, axes: list[Axes]) -> list[int]:
-    """The factors in the order in which they take axes."""
-    sources = _source_tensors(step, axes)
-
-    def key(factor: int) -> tuple[int, int, int, int]:
-        size, tensor = sources[factor]
+def _preferences(step: StepInput, axes: list[Axes]) -> list[Preference]:
+    """The preference of each factor; they take axes in ascending order."""
+    preferences = []
+    for factor, (size, tensor) in enumerate(_source_tensors(step, axes)):
         factor_sharded_size = sharded_size(axes[factor], step.mesh) if step.is_elementwise else 0
-        return -size, -factor_sharded_size, tensor, factor
-
-    return sorted(range(len(axes)), key=key)
+        preferences.append(Preference(-size, -factor_sharded_size, tensor, factor))
+    return preferences
 
 
 def _source_tensors(step: StepInput, axes: list[Axes]) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.sharding.propagation.aggressive_factor_propagation import propagate_aggressive
 from sdyopt.sharding.propagation.basic_factor_propagation import propagate_basic
 from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy, factor_directions
-from sdyopt.sharding.propagation.refusals import Reason, Refusal, StepTrace
+from sdyopt.sharding.propagation.refusals import Preference, Reason, Refusal, StepTrace
 from sdyopt.sharding.propagation.step_input import StepInput
 from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
 
@@ -62,13 +62,13 @@ class StepResult(NamedTuple):
 
 
 class StepRefusals(NamedTuple):
-    """What a step refuses, and the factors in the order in which the aggressive strategy takes them.
+    """What a step refuses, and the preference of each factor in the aggressive strategy.
 
     `result` is None for a step that does not run.
     """
 
     refusals: Sequence[Refusal]
-    preference: Sequence[int]
+    preference: Sequence[Preference]
     result: StepResult | None
 
 

@@ -78,13 +78,26 @@ def ignore(
     """The `Report` of steps without a trace."""
 
 
+class Preference(NamedTuple):
+    """The sort key of factors by which the aggressive strategy gives them axes.
+
+    `elements` is the negated size of the largest tensor that the axes come from, `tensor` its index.
+    `sharded_size` is that of the axes, negated; 0 unless the operation is elementwise.
+    """
+
+    elements: int
+    sharded_size: int
+    tensor: int
+    factor: int
+
+
 class StepTrace:
     """Collects the refusals of one step. `tensors` are its projections, which the strategy updates."""
 
     def __init__(self, tensors: Sequence[TensorProjection]) -> None:
         self.refusals: list[Refusal] = []
-        # The factors in the order in which each tensor takes axes; set by the aggressive strategy.
-        self.preference: Sequence[int] = ()
+        # The preference of each factor in the aggressive strategy.
+        self.preference: Sequence[Preference] = ()
         self._tensors = tensors
         # The conflicts reported for the list of axes that is being truncated.
         self._conflicts: list[tuple[Reason, TensorProjection, Axes, int | None]] = []

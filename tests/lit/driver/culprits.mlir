@@ -1,4 +1,4 @@
-// What diagnostics show of the source: the culprit is underlined, wherever the diagnostic is located.
+// The source in diagnostics: the culprit is underlined, wherever the diagnostic is located.
 
 // RUN: not sdy-opt %s -split-input-file 2>&1 > /dev/null | filecheck %s
 // RUN: not sdy-opt %s -split-input-file --max-diagnostic-op-lines=1 2>&1 > /dev/null \
@@ -17,7 +17,7 @@
 // SHORT-NEXT: {{^}}... (3 more lines; --max-diagnostic-op-lines=0 prints all)
 // SHORT-NEXT: help:
 sdy.mesh @mesh = <["x"=2]>
-// With several arguments, that which the message names.
+// Of several arguments, the one that the message names is shown.
 func.func @of_argument(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
                        %y: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z"}]>}) {
   return
@@ -25,7 +25,7 @@ func.func @of_argument(%x: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 
 // -----
 
-// Of several shardings, the one of the result that the message names.
+// Of several shardings, the one of the result that the message names is shown.
 // CHECK:      op result 1 - sharding doesn't match tensor rank: 2 != 1
 // CHECK-NEXT:   -->
 // CHECK-NEXT: [{}]>, <@mesh, [{}, {}]>]>}
@@ -52,7 +52,7 @@ func.func @with_location(%x: tensor<4xf32>) {
 
 // -----
 
-// Errors that follow from another one at the same place do not show it again.
+// Errors that follow another one at the same location do not show the line again.
 // CHECK:      error: custom op 'sdy.mesh' expected string
 // CHECK-NEXT: sdy.mesh @mesh = <[x=2]>
 // CHECK-NEXT: {{^ +\^$}}
@@ -63,7 +63,7 @@ sdy.mesh @mesh = <[x=2]>
 
 // -----
 
-// The type that the operands imply is the help.
+// The help shows the type that the operands imply.
 // CHECK:      error: inferred shape '[4, 16]' is incompatible with return type
 // CHECK:      {{^ +\^~~~~~~~~~~~~~~~$}}
 // CHECK:      help: write `tensor<4x16xf32>`

@@ -7,7 +7,7 @@
 // NO-NOTES:     error: type of return operand 0
 // NO-NOTES-NOT: note:
 
-// The stack trace of a diagnostic, innermost call first, tells the author of a pass or a dialect where it is from.
+// The stack trace of a diagnostic, innermost call first, shows the author of a pass or a dialect where it is emitted.
 // RUN: not sdy-opt %s --mlir-print-stacktrace-on-diagnostic 2>&1 | filecheck %s --check-prefix=TRACE
 // TRACE:      note: diagnostic emitted with trace:
 // TRACE-NEXT:  #0 ReturnOp.verify_in_context ({{.*}}func.py:{{[0-9]+}})

@@ -30,7 +30,7 @@ func.func @parse_error(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// An operation that the verifier rejects is part of the id.
+// The name of an operation that the verifier rejects is part of the id.
 // JSON:      "id": "verify-error/stablehlo.transpose",
 // GITHUB:    title=verify-error/stablehlo.transpose::
 // SARIF:     "ruleId": "verify-error/stablehlo.transpose",

@@ -2,7 +2,7 @@
 // RUN: sdy-opt %s --split-input-file --verify-diagnostics
 
 // A help line, which the C++ tools do not have, shows the correct syntax. It is not a diagnostic, so
-// --verify-diagnostics does not expect it.
+// --verify-diagnostics does not check it.
 // CHECK:      help_lines.mlir:{{[0-9]+:53}}: error: expected attribute value
 // CHECK-NEXT: func.func
 // CHECK-NEXT: ^

@@ -2,7 +2,7 @@
 
 // RUN: split-file %s %t
 
-// It prints how many there are, and no program.
+// It prints the number of programs, and not the programs.
 // RUN: sdy-opt-verify %t/valid.mlir %t/other.mlir | filecheck %s
 // CHECK-NOT: module
 // CHECK:     {{^}}2 programs verified{{$}}
@@ -16,7 +16,7 @@
 // INVALID-DAG: syntax.mlir:1:{{[0-9]+}}: error:
 // INVALID-DAG: {{^}}4 programs verified, 3 invalid{{$}}
 
-// A folder stands for the .mlir files in it. A file with RUN lines is skipped: they say how to read it.
+// A folder stands for the .mlir files in it. A file with RUN lines is a lit test, and is skipped.
 // RUN: sdy-opt-verify %t/folder | filecheck %s --check-prefix=FOLDER
 // FOLDER: {{^}}1 program verified; 1 lit test skipped{{$}}
 

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// A second run repeats the all-reduce, as in C++. We warn about it.
+// A second run repeats the all-reduce, as in C++; a warning reports it.
 // CHECK-LABEL: func @twice
 func.func @twice(%a: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<32x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x16xf32> {
   // CHECK: %[[ONCE:.*]] = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]>

@@ -24,7 +24,7 @@ func.func @nothing_split(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %0 : tensor<8x8xf32>
 }
 
-// Other reshards are lowered, also if only the device order changes.
+// Other reshards are lowered, even if only the device order changes.
 // CHECK-LABEL: func.func @needed
 // CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@reversed, [{"x"}, {}]>
 // CHECK-NEXT: return %0

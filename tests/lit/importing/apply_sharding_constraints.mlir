@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// The input of a constraint gets its sharding, and the constraint its sharding rule.
+// The input of a constraint gets the sharding of the constraint; the constraint gets its sharding rule as an attribute.
 // CHECK-LABEL: func.func @decides
 func.func @decides(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
   // CHECK-NEXT: stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
@@ -77,7 +77,7 @@ func.func @manual(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   return %2, %3 : tensor<8xf32>, tensor<8xf32>
 }
 
-// On a data-flow edge, the constraint moves after its input and replaces its other uses.
+// On a data-flow edge, the constraint moves directly after its input and replaces the other uses of that input.
 // CHECK-LABEL: func.func @on_edge
 func.func @on_edge(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK-NEXT: %[[BARRIER:.*]] = stablehlo.optimization_barrier %arg0
@@ -138,8 +138,8 @@ func.func @manual_on_edge(%a: tensor<8xf32>) -> (tensor<8xf32>) {
 }
 
 // The argument of a reduction body cannot be sharded.
-// CHECK-LABEL: func.func @no_place
-func.func @no_place(%a: tensor<8xf32>, %start: tensor<f32>) -> tensor<f32> {
+// CHECK-LABEL: func.func @not_shardable
+func.func @not_shardable(%a: tensor<8xf32>, %start: tensor<f32>) -> tensor<f32> {
   // CHECK: reducer(%arg2: tensor<f32>, %arg3: tensor<f32>) {
   // CHECK-NEXT: sdy.sharding_constraint %arg2 <@mesh, []> : tensor<f32>
   %0 = stablehlo.reduce(%a init: %start) across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>

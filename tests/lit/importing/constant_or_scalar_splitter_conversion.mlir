@@ -2,7 +2,7 @@
 // RUN: sdy-opt %s -split-input-file -sdy-import-pipeline -sdy-aggressive-propagate | filecheck %s --check-prefix=PROPAGATED
 
 // A dialect conversion of the whole program converts stablehlo constants to sdy constants. Operations that fold
-// to an existing value are folded, also if their operands must be swapped first.
+// to an existing value are folded, even if their operands must be swapped first.
 // CHECK-LABEL: func @folded
 // CHECK-NOT: arith.addi
 // CHECK: return %arg0, %arg0

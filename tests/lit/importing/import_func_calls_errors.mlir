@@ -23,7 +23,7 @@ func.func private @callee() {
 // A declaration has no body.
 func.func private @declared(tensor<8xf32>) -> tensor<8xf32>
 func.func @calls_declared(%a: tensor<8xf32>) -> tensor<8xf32> {
-  // expected-error @+1 {{'sdy.named_computation' op region #0 ('body') failed to verify constraint: region with 1 blocks}}
+  // expected-error @+1 {{'func.call' op cannot inline 'declared': it is a declaration without a body}}
   %0 = call @declared(%a) : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }

@@ -6,7 +6,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2, "one"=1]>
 
-// An axis of size 1 is removed. Without unreduced axes there is no kind.
+// An axis of size 1 is removed. Where no unreduced axis remains, no kind does.
 // CHECK-LABEL: func.func @keep(
 // CHECK-SAME: %arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}p1], unreduced=max{"y"}>}
 // CHECK-SAME: %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}

@@ -4,7 +4,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
-// Each dimension is divided by the size of its axes. The shardings stay, for reports and later passes.
+// Each dimension is divided by the sizes of its axes. The shardings are kept, for reports and later passes.
 // CHECK-LABEL: func.func @shards(%arg0: tensor<4x4xf32>{{.*}}) -> (tensor<4x4xf32>{{.*}})
 // CHECK-NEXT: %0 = stablehlo.tanh %arg0{{.*}} : tensor<4x4xf32>
 // CHECK-NEXT: return %0 : tensor<4x4xf32>
@@ -37,7 +37,7 @@ func.func @whole(%a: tensor<8x16xf32>) -> tensor<8x16xf32> {
   return %0 : tensor<8x16xf32>
 }
 
-// A manual computation is inlined: its body is local along the manual axes already.
+// A manual computation is inlined: its body is already local along the manual axes.
 // CHECK-LABEL: func.func @manual(%arg0: tensor<4x4xf32>{{.*}}) -> (tensor<4x4xf32>{{.*}})
 // CHECK-NEXT: %0 = stablehlo.negate %arg0{{.*}} : tensor<4x4xf32>
 // CHECK-NEXT: return %0 : tensor<4x4xf32>

@@ -14,7 +14,7 @@ func.func @gather(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
   return %0 : tensor<8x8xf32>
 }
 
-// Several dimensions are gathered by one collective along a new dimension, and are put in order locally.
+// Several dimensions are gathered by one collective along a new dimension, and then transposed locally.
 // CHECK-LABEL: func.func @gather_dimensions(%arg0: tensor<4x2xf32>{{.*}}) -> tensor<8x8xf32>
 // CHECK-NEXT: %0 = stablehlo.reshape %arg0 : (tensor<4x2xf32>) -> tensor<1x4x2xf32>
 // CHECK-NEXT: %1 = "stablehlo.all_gather"(%0) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, replica_groups = dense<{{\[\[}}0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>, use_global_device_ids}> : (tensor<1x4x2xf32>) -> tensor<8x4x2xf32>
@@ -45,7 +45,7 @@ func.func @gather_reversed(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@re
   return %0 : tensor<8x8xf32>
 }
 
-// Each device looks up the offset of its shard in a table, and slices. No data moves.
+// Each device looks up the offset of its shard in a table, and slices. No data is sent.
 // CHECK-LABEL: func.func @slice(%arg0: tensor<8x8xf32>) -> (tensor<4x8xf32>{{.*}})
 // CHECK-NEXT: %0 = stablehlo.partition_id : tensor<ui32>
 // CHECK-NEXT: %1 = stablehlo.convert %0 : (tensor<ui32>) -> tensor<i64>
@@ -60,6 +60,7 @@ func.func @slice(%a: tensor<8x8xf32>) -> (tensor<8x8xf32> {sdy.sharding = #sdy.s
   return %0 : tensor<8x8xf32>
 }
 
+// An all-reduce adds the arrays of each group, since its operand is not the result of another reduction.
 // CHECK-LABEL: func.func @reduce(%arg0: tensor<8x8xf32>) -> tensor<8x8xf32>
 // CHECK-NEXT: %0 = "stablehlo.all_reduce"(%arg0) <{channel_handle = #stablehlo.channel_handle<handle = 5, type = 1>, replica_groups = dense<{{\[\[}}0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>, use_global_device_ids}> ({
 // CHECK-NEXT: ^bb0(%arg1: tensor<f32>, %arg2: tensor<f32>):
@@ -72,6 +73,7 @@ func.func @reduce(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %0 : tensor<8x8xf32>
 }
 
+// A reduce-scatter does so, too; each device gets its shard of the sum.
 // CHECK-LABEL: func.func @reduce_scatter(%arg0: tensor<8x8xf32>{{.*}}) -> (tensor<4x8xf32>{{.*}})
 // CHECK-NEXT: %0 = "stablehlo.reduce_scatter"(%arg0) <{channel_handle = #stablehlo.channel_handle<handle = 6, type = 1>, replica_groups = dense<{{\[\[}}0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>, scatter_dimension = 0 : i64, use_global_device_ids}> ({
 // CHECK-NEXT: ^bb0(%arg1: tensor<f32>, %arg2: tensor<f32>):
@@ -84,7 +86,7 @@ func.func @reduce_scatter(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mes
   return %0 : tensor<8x8xf32>
 }
 
-// The target dimension is split, and the source dimension is put together.
+// The target dimension is split, and the source dimension is concatenated.
 // CHECK-LABEL: func.func @all_to_all(%arg0: tensor<4x8xf32>{{.*}}) -> (tensor<8x4xf32>{{.*}})
 // CHECK-NEXT: %0 = "stablehlo.all_to_all"(%arg0) <{channel_handle = #stablehlo.channel_handle<handle = 7, type = 1>, concat_dimension = 0 : i64, replica_groups = dense<{{\[\[}}0, 4], [1, 5], [2, 6], [3, 7]]> : tensor<4x2xi64>, split_count = 2 : i64, split_dimension = 1 : i64}> : (tensor<4x8xf32>) -> tensor<8x4xf32>
 // CHECK-NEXT: return %0 : tensor<8x4xf32>

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-convert-global-to-local | filecheck %s
 
-// Values that every device makes by itself.
+// Values that each device computes by itself.
 
 sdy.mesh @mesh = <["x"=2]>
 
@@ -13,7 +13,7 @@ func.func @splat() -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
   return %0 : tensor<8xf32>
 }
 
-// Of any other constant, each device has all elements, and takes its shard.
+// Of any other constant, each device has all elements, and slices its shard.
 // CHECK-LABEL: func.func @elements() -> (tensor<2xf32>{{.*}})
 // CHECK-NEXT: %cst = stablehlo.constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>
 // CHECK-NEXT: %0 = stablehlo.partition_id : tensor<ui32>
@@ -37,7 +37,7 @@ func.func @iota_elsewhere() -> (tensor<8x4xi32> {sdy.sharding = #sdy.sharding<@m
   return %0 : tensor<8x4xi32>
 }
 
-// Along the sharded dimension, it starts at the offset of the shard.
+// An iota along the sharded dimension starts at the offset of the shard.
 // CHECK-LABEL: func.func @iota() -> (tensor<4x4xi32>{{.*}})
 // CHECK-NEXT: %0 = stablehlo.iota dim = 0 : tensor<4x4xi32>
 // CHECK-NEXT: %1 = stablehlo.partition_id : tensor<ui32>

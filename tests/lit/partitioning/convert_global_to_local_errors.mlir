@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-convert-global-to-local -split-input-file -verify-diagnostics
 
-// What is neither local nor a collective.
+// Operations that are not local, and that the pass cannot lower.
 
 sdy.mesh @mesh = <["x"=2]>
 
@@ -15,7 +15,7 @@ func.func @uneven(%a: tensor<8x3xf32>) -> tensor<8x3xf32> {
 
 sdy.mesh @mesh = <["x"=2]>
 
-// The elements change shards. (C++ reverses each shard.)
+// Elements move to other shards. (C++ reverses each shard by itself.)
 func.func @reverse(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   // expected-error @+1 {{'stablehlo.reverse' op dimension 0 of operand 0 is sharded, and the operation needs elements of other shards}}
   %0 = stablehlo.reverse %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
@@ -37,7 +37,7 @@ func.func @slice(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
 
 sdy.mesh @mesh = <["x"=2]>
 
-// The result would be whole, and the operand is not.
+// The operand is sharded, and the result is not.
 func.func @mismatch(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<3xf32> {
   // expected-error @+2 {{'stablehlo.slice' op dimension 0 has mismatched sharding axes ("x" vs ). This requires a reshard which should have been handled by previous passes.}}
   // expected-error @+1 {{failed to legalize operation 'stablehlo.slice' that was explicitly marked illegal}}
@@ -60,7 +60,7 @@ func.func @concatenate(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Padding of 2 moves an element of the second shard into the third position of the first.
+// High padding of 2 makes shards of 5 elements, so element 4 moves from the second shard to the first.
 func.func @pad(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %v: tensor<f32>) -> (tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   // expected-error @+2 {{'stablehlo.pad' op dimension 0 is sharded but the padding moves elements between shards and requires device communication.}}
   // expected-error @+1 {{failed to legalize operation 'stablehlo.pad' that was explicitly marked illegal}}
@@ -113,7 +113,7 @@ func.func @window(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
 
 sdy.mesh @mesh = <["x"=2]>
 
-// A reshard is not a collective yet.
+// A reshard that is not lowered to collectives.
 func.func @reshard(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   // expected-error @+1 {{failed to legalize operation 'sdy.reshard' that was explicitly marked illegal}}
   %0 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>
@@ -124,7 +124,7 @@ func.func @reshard(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 
 sdy.mesh @mesh = <["x"=2]>
 
-// The callee takes another shard than it is called with.
+// The callee takes the whole tensor, but is called with a shard.
 func.func @call(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   // expected-error @+2 {{'func.call' op operand 0 has local type 'tensor<4xf32>', but 'tensor<8xf32>' in the callee: the shardings differ}}
   // expected-error @+1 {{failed to legalize operation 'func.call' that was explicitly marked illegal}}

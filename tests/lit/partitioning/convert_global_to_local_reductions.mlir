@@ -34,7 +34,7 @@ func.func @minimum_scattered(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@
   return %1 : tensor<4xf32>
 }
 
-// Booleans can be combined by a collective `and`. Engines support it for booleans only.
+// Booleans are combined by a collective `and`, which backends support for booleans only.
 // CHECK-LABEL: func.func @all(%arg0: tensor<4xi1>{{.*}}, %arg1: tensor<i1>) -> tensor<i1>
 // CHECK-NEXT: %0 = stablehlo.reduce(%arg0 init: %arg1) applies stablehlo.and across dimensions = [0] : (tensor<4xi1>, tensor<i1>) -> tensor<i1>
 // CHECK-NEXT: %1 = "stablehlo.all_reduce"(%0) <{channel_handle = #stablehlo.channel_handle<handle = 3, type = 1>, replica_groups = dense<{{\[\[}}0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> ({

@@ -4,7 +4,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// The sharded dimension is taken whole, and the other one sliced.
+// The slice has the whole sharded dimension, and a part of the other one.
 // CHECK-LABEL: func.func @slice(%arg0: tensor<4x16xf32>{{.*}}) -> (tensor<4x4xf32>{{.*}})
 // CHECK-NEXT: %0 = stablehlo.slice %arg0 [0:4, 2:10:2] : (tensor<4x16xf32>) -> tensor<4x4xf32>
 // CHECK-NEXT: return %0 : tensor<4x4xf32>
@@ -60,7 +60,7 @@ func.func @update_element(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return %0 : tensor<8xf32>
 }
 
-// A range may be in two shards. Each updates a copy with margins, which take what belongs to the other.
+// A range may be in two shards. Each device pads its shard before the update; elements of the other are in the padding.
 // CHECK-LABEL: func.func @update_range(%arg0: tensor<4xf32>{{.*}}, %arg1: tensor<3xf32>, %arg2: tensor<i32>) -> (tensor<4xf32>{{.*}})
 // CHECK-NEXT: %c = stablehlo.constant dense<0> : tensor<i32>
 // CHECK-NEXT: %c_0 = stablehlo.constant dense<5> : tensor<i32>
@@ -92,7 +92,7 @@ func.func @concatenate(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return %0 : tensor<8x32xf32>
 }
 
-// Interior padding can be the same in all shards: 1 before the elements 0 to 3, and 1 before 4 to 7.
+// Padding may be the same in all shards: here one before each of the elements 0 to 3, and of the elements 4 to 7.
 // CHECK-LABEL: func.func @pad(%arg0: tensor<4xf32>{{.*}}, %arg1: tensor<f32>) -> (tensor<8xf32>{{.*}})
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %arg1, low = [1], high = [0], interior = [1] : (tensor<4xf32>, tensor<f32>) -> tensor<8xf32>
 // CHECK-NEXT: return %0 : tensor<8xf32>
@@ -101,7 +101,7 @@ func.func @pad(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
   return %0 : tensor<16xf32>
 }
 
-// Padding before the first and after the last shard: both pad on both sides, and take their part.
+// Padding before the first and after the last shard: each device pads on both sides, and slices its shard.
 // CHECK-LABEL: func.func @pad_differently(%arg0: tensor<4xf32>{{.*}}, %arg1: tensor<f32>) -> (tensor<6xf32>{{.*}})
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %arg1, low = [2], high = [2], interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<8xf32>
 // CHECK-NEXT: %1 = stablehlo.partition_id : tensor<ui32>

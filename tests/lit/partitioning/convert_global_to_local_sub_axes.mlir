@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s -sdy-convert-global-to-local | filecheck %s
 
-// The shard of a device along a sub-axis. "y" has coordinates 0 to 5: "y":(1)2 is the major part, which is 0 for
-// coordinates 0, 1 and 2; "y":(2)3 is the minor part, which counts 0, 1, 2, 0, 1, 2. (C++ at e7813b97 exchanges
-// such parts when it slices; Shardy has corrected this since.)
+// The shard of a device along a sub-axis. "y" has coordinates 0 to 5: the index along the major sub-axis "y":(1)2 is 0
+// for coordinates 0, 1 and 2; the index along the minor sub-axis "y":(2)3 is 0, 1, 2, 0, 1, 2. (The passes of jaxlib
+// 0.10.2 exchange these indices when they slice; Shardy has corrected this since.)
 
 sdy.mesh @mesh = <["y"=6]>
 
@@ -32,7 +32,7 @@ func.func @minor(%a: tensor<6xf32>) -> (tensor<6xf32> {sdy.sharding = #sdy.shard
   return %0 : tensor<6xf32>
 }
 
-// The minor part is the major one of this dimension: its index counts in steps of two shards.
+// The minor sub-axis is the major-most axis of this dimension, so its index has a stride of two shards.
 // CHECK-LABEL: func.func @swapped(%arg0: tensor<6xf32>) -> (tensor<1xf32>{{.*}})
 // CHECK-NEXT: %0 = stablehlo.partition_id : tensor<ui32>
 // CHECK-NEXT: %1 = stablehlo.convert %0 : (tensor<ui32>) -> tensor<i64>

@@ -4,7 +4,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// Each device convolves its part of the batch.
+// Each device convolves its shard of the batch.
 // CHECK-LABEL: func.func @batch(%arg0: tensor<2x8x8x3xf32>{{.*}}, %arg1: tensor<3x3x3x16xf32>) -> (tensor<2x6x6x16xf32>{{.*}})
 // CHECK-NEXT: %0 = stablehlo.convolution(%arg0, %arg1) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x8x8x3xf32>, tensor<3x3x3x16xf32>) -> tensor<2x6x6x16xf32>
 // CHECK-NEXT: return %0 : tensor<2x6x6x16xf32>
@@ -22,8 +22,8 @@ func.func @groups(%a: tensor<4x8x8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   return %0 : tensor<4x6x6x16xf32>
 }
 
-// A kernel with sharded rows: each device cuts out the elements that its rows are multiplied with. (C++ multiplies
-// all rows with the first elements.)
+// A kernel with a sharded spatial dimension: each device slices the elements that its shard of the kernel is
+// multiplied with. (C++ multiplies every shard with the first elements.)
 // CHECK-LABEL: func.func @kernel(%arg0: tensor<1x9x1xf32>, %arg1: tensor<2x1x1xf32>{{.*}}) -> tensor<1x6x1xf32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %cst, low = [0, 0, 0], high = [0, 0, 0], interior = [0, 0, 0] : (tensor<1x9x1xf32>, tensor<f32>) -> tensor<1x9x1xf32>

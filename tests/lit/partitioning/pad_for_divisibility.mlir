@@ -4,7 +4,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// What becomes sharded is padded before, and what no longer is, is cut after.
+// A tensor is padded before it becomes sharded, and the padding is sliced off when it is no longer sharded.
 // CHECK-LABEL: func.func @slice_and_gather(%arg0: tensor<7xf32>) -> tensor<7xf32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %cst, low = [0], high = [1], interior = [0] : (tensor<7xf32>, tensor<f32>) -> tensor<8xf32>
@@ -20,7 +20,7 @@ func.func @slice_and_gather(%a: tensor<7xf32>) -> tensor<7xf32> {
   return %2 : tensor<7xf32>
 }
 
-// 6 elements are 2+2+2+0 in four shards, and 3+3 in two: they change shards, so they are gathered.
+// 6 elements are 2+2+2+0 in four shards, and 3+3 in two: some change shards, so the whole dimension is gathered.
 // CHECK-LABEL: func.func @borders(%arg0: tensor<6xf32>) -> tensor<6xf32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %cst, low = [0], high = [2], interior = [0] : (tensor<6xf32>, tensor<f32>) -> tensor<8xf32>
@@ -37,7 +37,7 @@ func.func @borders(%a: tensor<6xf32>) -> tensor<6xf32> {
   return %2 : tensor<6xf32>
 }
 
-// The source dimension of an all-to-all is cut, and the target dimension padded.
+// The target dimension of an all-to-all is padded before it, and the padding of the source dimension sliced off after.
 // CHECK-LABEL: func.func @all_to_all(%arg0: tensor<7x7xf32>) -> tensor<7x7xf32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %cst, low = [0, 0], high = [1, 0], interior = [0, 0] : (tensor<7x7xf32>, tensor<f32>) -> tensor<8x7xf32>
@@ -75,7 +75,7 @@ func.func @dot_of_zeros(%a: tensor<4x7xf32>, %b: tensor<7x4xf32>) -> tensor<4x4x
   return %3 : tensor<4x4xf32>
 }
 
-// After a cosine it is not zero, and is overwritten.
+// After a cosine, the padding is not zero, and is overwritten.
 // CHECK-LABEL: func.func @dot(%arg0: tensor<4x7xf32>, %arg1: tensor<7x4xf32>) -> tensor<4x4xf32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %cst, low = [0, 0], high = [0, 1], interior = [0, 0] : (tensor<4x7xf32>, tensor<f32>) -> tensor<4x8xf32>
@@ -125,7 +125,7 @@ func.func @reduce(%a: tensor<7xf32>, %low: tensor<f32>) -> tensor<f32> {
   return %2 : tensor<f32>
 }
 
-// An index of 7 or more means element 6, also if there is a padding element 7.
+// An index of 7 or more means element 6, even if element 7 exists as padding.
 // CHECK-LABEL: func.func @gather(%arg0: tensor<7xf32>, %arg1: tensor<3xi32>) -> tensor<3xf32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %cst, low = [0], high = [1], interior = [0] : (tensor<7xf32>, tensor<f32>) -> tensor<8xf32>

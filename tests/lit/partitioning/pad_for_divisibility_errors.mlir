@@ -24,7 +24,7 @@ func.func @output(%a: tensor<7xf32>) -> (tensor<7xf32> {sdy.sharding = #sdy.shar
 
 sdy.mesh @mesh = <["x"=2]>
 
-// The rows of the result would have padding in their midst. -sdy-resolve-permutation-factors avoids this.
+// The result would have padding between its elements. -sdy-resolve-permutation-factors avoids this.
 func.func @reshape(%a: tensor<3x2xf32>) {
   %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<3x2xf32>
   // expected-error @+1 {{'stablehlo.reshape' op dimension 0 is sharded into shards of different sizes, which cannot be padded here}}

@@ -20,7 +20,7 @@ func.func @background(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Shardings on a data-flow edge of an operand do not propagate to it.
+// The sharding on the data-flow edge of an operand does not propagate into the asynchronous computation.
 // CHECK-LABEL: func.func @background_in_loop
 // CHECK: stablehlo.slice %arg2 [0:8] : (tensor<8xf32>) -> tensor<8xf32>
 func.func @background_in_loop(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %i: tensor<i32>) -> tensor<8xf32> {

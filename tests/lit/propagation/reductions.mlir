@@ -1,10 +1,10 @@
 // RUN: sdy-opt %s -sdy-user-priority-propagate | filecheck %s
 
-// Propagation does not propagate unreduced axes, and keeps them with their kind of reduction.
+// Propagation does not propagate unreduced axes; a value keeps its own, with their kind of reduction.
 
 sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2]>
 
-// The priority defers "x"; the factor projections of the sum restore `max`.
+// Both are kept while the priority defers "x", and when the shardings of the addition are updated.
 // CHECK-LABEL: func.func @main(
 // CHECK-SAME: %arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"y", ?}], unreduced=max{"z"}>}
 // CHECK-SAME: %arg1: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {"y", ?}]>}

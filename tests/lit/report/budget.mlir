@@ -2,7 +2,7 @@
 // RUN: sdy-opt %s --budget=%S/Inputs/within.toml | filecheck %s --check-prefix=WITHIN
 // A limit that is exceeded is an error: at the collective, or at the one that contributes most.
 // RUN: not sdy-opt %s --budget=%S/Inputs/exceeded.toml -o %t 2>&1 | filecheck %s
-// A faulty budget is an error in its file.
+// An error in a budget is located in its file.
 // RUN: not sdy-opt %s --budget=%S/Inputs/unknown_key.toml 2>&1 | filecheck %s --check-prefix=FAULTY
 
 // CHECK: budget.mlir:{{[0-9]+}}:8: error: all_gather {"x"} of tensor<16x32xf32>: 6.00 KiB, over the budget of 4.00 KiB for a single all_gather along "x"

@@ -1,4 +1,4 @@
-// A report takes the place of the program on stdout.
+// A report is printed on stdout instead of the program.
 // RUN: sdy-opt %s --report | filecheck %s
 // With -o, the program is written as well.
 // RUN: sdy-opt %s --report -o %t | filecheck %s && filecheck %s --check-prefix=PROGRAM < %t
@@ -23,7 +23,7 @@ func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
   %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<64x32xf32>
   // The result is 8 KiB; a device receives the three quarters that it does not have.
   %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<64x32xf32>
-  // A shard of 2 KiB goes around a ring of two devices twice, half of it each time.
+  // Each of the two devices in a ring sends half of its shard of 2 KiB twice.
   %2 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<64x32xf32>
   return %1, %2 : tensor<64x32xf32>, tensor<64x32xf32>
 }

@@ -1,4 +1,4 @@
-// The suffix of the file decides the format.
+// The suffix of the file selects the format.
 // RUN: sdy-opt %s --report=%t.json -o /dev/null && filecheck %s --check-prefix=JSON < %t.json
 // RUN: sdy-opt %s --report=%t.md -o /dev/null && filecheck %s --check-prefix=MARKDOWN < %t.md
 // RUN: sdy-opt %s --report=%t.html -o /dev/null && filecheck %s --check-prefix=HTML < %t.html

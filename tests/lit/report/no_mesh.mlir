@@ -1,4 +1,4 @@
-// A program without a mesh runs on one device, and its report says so. It has one product and no collective.
+// A program without a mesh runs on one device. This one has a product and no collective.
 // RUN: sdy-opt %s --report | filecheck %s
 
 // CHECK:      {{^}}1 device, no mesh{{$}}

@@ -14,7 +14,7 @@
 // BEFORE:   ### communication: 0 B on the wire per device, 0 collectives
 // BEFORE:   | 1 | %0 | pass.mlir:{{[0-9]+}} | tensor\<64x32xf32\> | reshard |
 // AFTER:    ### communication: 6.00 KiB on the wire per device, 1 collective
-// Names of functions are escaped, so that a forge does not take them for mentions of users.
+// Names of functions are escaped, so that GitHub and GitLab do not show them as mentions of users.
 // AFTER:    a result of @<!-- -->main has this sharding
 // STDERR:   communication: 0 B on the wire per device, 0 collectives
 // STDERR:   estimated time: 0.00 s

@@ -1,4 +1,4 @@
-// Each chunk has a report of its own on stdout; a file has room for one.
+// Each chunk has a report of its own on stdout; a file can contain one only.
 // RUN: sdy-opt %s --split-input-file --report | filecheck %s
 // RUN: not sdy-opt %s --split-input-file --report=%t.md 2>&1 | filecheck %s --check-prefix=FILE
 

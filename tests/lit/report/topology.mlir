@@ -1,9 +1,9 @@
 // A topology adds estimated times. It has no link along "y", so that the time of one collective is unknown.
 // RUN: sdy-opt %s --report --topology=%S/Inputs/topology.toml | filecheck %s
 // RUN: sdy-opt %s --report=%t.json --topology=%S/Inputs/topology.toml -o /dev/null && filecheck %s --check-prefix=JSON < %t.json
-// Times are part of a report.
+// Times are only shown in a report.
 // RUN: not sdy-opt %s --topology=%S/Inputs/topology.toml 2>&1 | filecheck %s --check-prefix=ALONE
-// A faulty topology is an error in its file, whose line is shown.
+// An error in a topology is located in its file.
 // RUN: not sdy-opt %s --report --topology=%s 2>&1 | filecheck %s --check-prefix=FAULTY
 
 // The product of 8.192 kFLOP takes longer than the all-gather: 6 KiB, and three steps of 1 ms.

@@ -1,4 +1,4 @@
-"""Random propagation barriers, some of them with a rule that lets shardings through."""
+"""Random propagation barriers, some of them with a user-defined sharding rule."""
 
 from __future__ import annotations
 

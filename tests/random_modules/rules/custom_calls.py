@@ -83,7 +83,7 @@ def largest(scope: Scope) -> None:
 
 
 def matrix(scope: Scope) -> None:
-    """Adds a matrix argument, which some of the others need."""
+    """Adds an argument of rank 2 or 3, which some of the other operations need."""
     scope.new(Tensor(sizes(scope, 2, 3)))
 
 

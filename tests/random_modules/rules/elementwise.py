@@ -75,7 +75,7 @@ def precision(scope: Scope) -> None:
 
 
 def complex_(scope: Scope) -> None:
-    """Makes a complex tensor, and a real one from it."""
+    """Creates a complex tensor, and a real one from it."""
     real = tensor(scope)
     whole = Tensor(real.type.shape, "complex<f32>")
     value = write_op_with_result(scope, "stablehlo.complex", [real, scope.one_of(real.type)], whole)

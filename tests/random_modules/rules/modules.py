@@ -22,7 +22,7 @@ from tests.random_modules.rules import (
     slicing,
 )
 from tests.random_modules.rules.tensors import SIZES
-from tests.random_modules.scopes import OpGenerator, Scope, Signature, Type, Writer, names, types
+from tests.random_modules.scopes import FunctionSignature, OpGenerator, Scope, Type, Writer, names, types
 
 # Operations that propagation handles without a rule.
 SDY: dict[OpGenerator, int] = {constraint: 5, chain: 2, group: 5, call: 4, counter: 1}
@@ -55,7 +55,7 @@ def random_module(seed: int, is_traceable: bool = False) -> str:
 def write_module(
     random: Random, meshes: list[Mesh], without: Collection[OpGenerator] = (), is_traceable: bool = False
 ) -> str:
-    """A valid module with these meshes, without some of the operations that have regions."""
+    """A valid module with these meshes, without the operations of the generators `without`."""
     definitions = dict.fromkeys(mesh.definition for mesh in meshes if mesh.definition)
     sizes = [*random.sample(SIZES, 4), *random.sample((1, 2, 4, 8, 16), 2)]
     # The reference crashes on dead operations with priorities.
@@ -79,7 +79,9 @@ def write_module(
 
 
 def weighted_meshes(random: Random, special: Sequence[Mesh] = ()) -> list[Mesh]:
-    """Repeats the first mesh, because nothing propagates between meshes; adds special ones rarely."""
+    """Random meshes, and rarely special ones. The mesh with most axes is repeated, so that many shardings
+    have it: nothing propagates between meshes.
+    """
     first, *others = sorted(random_meshes(random, AXES), key=lambda mesh: -len(mesh.axes))
     rare = [mesh for mesh in special if random.random() < 0.1]
     return [first] * random.choice((1, 5, 20, 40)) + others + rare
@@ -99,7 +101,7 @@ def _function(writer: Writer, name: str, visibility: str, max_ops: int) -> None:
     results = ", ".join(f"{type}{_sharded(scope, type)}" for type in outputs)
     head = f"func.func {visibility}@{name}({arguments}) -> ({results}) {{"
     writer.lines = [head, *writer.lines, "}"]
-    writer.functions.append(Signature(name, [value.type for value in scope.inputs], outputs))
+    writer.functions.append(FunctionSignature(name, [value.type for value in scope.inputs], outputs))
 
 
 def _sharded(scope: Scope, type: Type) -> str:

@@ -79,7 +79,7 @@ def dynamic_update_slice(scope: Scope) -> None:
 
 
 def concatenate(scope: Scope) -> None:
-    """Concatenates tensors; often slices of one or two tensors and these tensors."""
+    """Concatenates tensors; often slices of one or two tensors, and these tensors themselves."""
     first = tensor(scope, min_rank=1)
     shape = first.type.shape
     dim = scope.random.randrange(len(shape))

@@ -25,10 +25,10 @@ def blocks(document: str, language: str) -> list[str]:
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_examples_print_what_is_shown(document: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The examples of a document share their names."""
+    """The examples of a document share their variables."""
     monkeypatch.chdir(ROOT)
     text = "\n".join(blocks(document, "pycon"))
-    # One that fails does not hide the others: the report lists all.
+    # The report lists all examples that fail.
     test = doctest.DocTestParser().get_doctest(text, {"__name__": "document"}, document, document, 0)
     assert len(test.examples) > 2
     report: list[str] = []
@@ -57,8 +57,7 @@ def test_example_with_jax(tmp_path: Path) -> None:
     assert line.replace(f"{tmp_path}/", "") == shown
 
 
-def test_examples_run(tmp_path: Path) -> None:
-    """From another folder, as in a project that has sdyopt installed."""
+def test_example_scripts_run_from_another_folder(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
 
     def run(*command: str) -> str:

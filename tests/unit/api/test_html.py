@@ -11,7 +11,7 @@ from tests.unit.api.programs import LAYER
 
 
 class _Text(HTMLParser):
-    """The text of a page, and whether every element is closed."""
+    """Collects the text of a page; `open` has the elements that are not closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ def test_names_cannot_add_elements_or_control_characters() -> None:
     assert '@"<script>alert(1)</script>' in text_of(html)
 
 
-def test_of_a_large_program_the_start_is_shown() -> None:
+def test_large_programs_long_lines_and_constants_are_shortened() -> None:
     functions = "".join(f"func.func private @f{number}()\n" for number in range(1000))
     html = sdyopt.parse(functions)._repr_html_()
     assert f"and {1002 - MAX_LINES} more lines" in text_of(html)

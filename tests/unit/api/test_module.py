@@ -103,7 +103,7 @@ def test_options_are_keywords() -> None:
     assert str(keywords) == str(created) == str(expected)
 
 
-def test_options_are_typed() -> None:
+def test_values_of_options_are_texts_lists_or_numbers() -> None:
     assert "{keep-sharding-rules=true" in str(
         sdyopt.create_pass("sdy-basic-propagate", keep_sharding_rules="true")
     ).replace(
@@ -148,7 +148,7 @@ def test_errors_in_flags() -> None:
 
 
 @pytest.mark.parametrize("wrong", [Remark, ["cse"], None])
-def test_what_is_no_pass_is_a_type_error(wrong: Any) -> None:
+def test_a_value_that_is_no_pass_is_a_type_error(wrong: Any) -> None:
     with pytest.raises(
         TypeError, match="passes are text, what create_pass returns, or instances of pass classes"
     ):
@@ -173,7 +173,7 @@ def test_running_passes_does_not_change_the_module() -> None:
 
 
 def test_a_copy_has_the_uses_in_their_order() -> None:
-    """Results of passes depend on it."""
+    """Results of passes depend on the order of uses."""
     module = sdyopt.parse(
         "func.func @f(%a: tensor<f32>) {\n" + "stablehlo.add %a, %a : tensor<f32>\n" * 3 + "return\n}"
     )
@@ -233,7 +233,7 @@ def test_the_result_of_passes_is_verified(verify_each: bool) -> None:
         module.run(Break(), verify_each=verify_each)
 
 
-def test_an_exception_in_a_pass_leaves_nothing_behind() -> None:
+def test_a_module_can_be_used_after_an_exception_in_a_pass() -> None:
     module = sdyopt.parse("func.func @f() {\n  return\n}")
     with pytest.raises(KeyError, match="bug"):
         module.run(Crash())

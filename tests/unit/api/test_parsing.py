@@ -91,8 +91,7 @@ def test_a_verification_error_has_the_operation_and_all_errors() -> None:
     assert error.diagnostics[1].severity == "error"
 
 
-def test_an_error_names_the_culprit_in_the_text_and_suggests_a_fix() -> None:
-    """Also if the locations of the program are lines of the Python program."""
+def test_an_error_with_a_python_location_names_the_culprit_in_the_text_and_suggests_a_fix() -> None:
     program = LAYER.replace('[{"data"}, {?}]', '[{"dta"}, {?}]').replace("}\n", '} loc("model.py":3:1)\n')
     with pytest.raises(sdyopt.VerifyError) as caught:
         sdyopt.parse(program)
@@ -135,7 +134,7 @@ def test_mistaken_inputs(program: str | bytes, message: str, help: str) -> None:
     assert caught.value.help.startswith(help)
 
 
-def test_what_is_no_program_is_a_type_error() -> None:
+def test_an_object_that_is_no_program_is_a_type_error() -> None:
     class Jitted:
         def lower(self) -> Lowered:
             return Lowered()

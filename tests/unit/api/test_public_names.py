@@ -1,6 +1,7 @@
 """The public names and their signatures are those of a list, so that none changes by accident.
 
-A change that is meant: `python -m tests.unit.api.test_public_names` writes the list; CHANGELOG.md names it.
+After an intended change, write the list with `python -m tests.unit.api.test_public_names`, and add the change
+to CHANGELOG.md.
 """
 
 from __future__ import annotations
@@ -52,8 +53,7 @@ def test_names_of_the_package_are_those_of_its_interface() -> None:
     assert sdyopt.__all__ == sorted(sdyopt.__all__) == api.__all__
 
 
-def test_public_classes_and_members_have_docstrings_or_say_it_all() -> None:
-    """A property or method without a docstring has a name that needs none: `operands`, `location`, …"""
+def test_public_classes_and_members_have_docstrings_or_obvious_names() -> None:
     undocumented = {
         member
         for name in sdyopt.__all__

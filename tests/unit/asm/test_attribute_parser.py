@@ -108,7 +108,7 @@ ATTRIBUTES = {
     "affine_map<(mod) -> (-(mod + 1) floordiv 2)>": "affine_map<(d0) -> ((-(d0 + 1)) floordiv 2)>",
     "affine_set<(d0)[s0] : (d0 == s0, d0 <= 5)>": "affine_set<(d0)[s0] : (d0 - s0 == 0, -d0 + 5 >= 0)>",
     "affine_set<() : ()>": "affine_set<() : (0 == 0)>",
-    # The signs of comparisons are no brackets.
+    # `<=` and `>=` are not brackets.
     f"affine_set<(d0) : ({', '.join(['d0 <= 5'] * 300)})>": (
         f"affine_set<(d0) : ({', '.join(['-d0 + 5 >= 0'] * 300)})>"
     ),

@@ -59,7 +59,7 @@ def test_long_program() -> None:
 
 # --- Random layouts ----------------------------------------------------------------------------
 
-# Statements with blanks between tokens; R and S are names of results, A and B other names.
+# Statements with blanks between tokens; R and S are names of results, A and B those of operands and blocks.
 OPERATIONS = [
     '%R = "t.add" ( %A , %B ) : ( i32 , i32 ) -> i32',
     '%R = "t.add" ( %A , %B ) { k = 1 : i32 , "l" } : ( i32 , i32 ) -> i32',
@@ -122,7 +122,7 @@ def bodies(draw: st.DrawFn) -> str:
     text = ""
     names = ["a", "b"]
     for index, statement in enumerate(draw(st.lists(statements(), max_size=12))):
-        # Rarely a name that is defined already or later, or has another type.
+        # Rarely, an operand has another type or is defined later, or a result is already defined.
         operands = st.sampled_from(names[-4:] * 4 + ["x.y", f"r{index + 2}"])
         result = draw(st.sampled_from([f"r{index}"] * 20 + ["a"]))
         for letter, name in (("R", result), ("S", f"s{index}"), ("A", draw(operands)), ("B", draw(operands))):
@@ -135,7 +135,7 @@ def bodies(draw: st.DrawFn) -> str:
 
 @st.composite
 def programs(draw: st.DrawFn) -> str:
-    """Two functions with the same body, so that those of the second are in the cache."""
+    """Two functions with the same body, so that the statements of the second are in the cache."""
     body, arguments = draw(bodies()), "%a: i32, %b: i32, %x.y: f32"
     return (
         '#early = loc("early")\n'

@@ -116,7 +116,7 @@ def test_the_ids_of_budgets_and_baselines(tmp_path: Path) -> None:
 def test_the_input_is_not_overwritten(
     tmp_path: Path, more: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whatever else is wrong with the command line."""
+    """Even if there is another usage error."""
     source = tmp_path / "in.mlir"
     source.write_text(FUNCTION, encoding="utf-8")
     assert main([str(source), f"--diagnostics-output={source}", *more]) == 2

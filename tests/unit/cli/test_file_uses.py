@@ -1,4 +1,4 @@
-"""A file to write has one use."""
+"""A file that is written has no other use."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def test_a_file_with_two_uses(
     assert not other.exists()
 
 
-# A log is not closed.
+# The log is open until the process ends.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_devices_and_reproducers_of_the_input(tmp_path: Path) -> None:
     """A device may have many uses. A reproducer may replace the program, which is read before."""

@@ -46,7 +46,7 @@ def test_symbolic_links_are_kept(tmp_path: Path) -> None:
     assert (tmp_path / "real").read_text() == "after"
 
 
-def test_devices_are_written_to() -> None:
+def test_devices_are_not_replaced() -> None:
     Output("/dev/null").write("x")
     assert Path("/dev/null").is_char_device()
 
@@ -74,7 +74,7 @@ def test_a_name_that_cannot_be_resolved_is_an_error(tmp_path: Path, name: str, w
         read_input(str(tmp_path / name))
 
 
-# A log is not closed.
+# The log is open until the process ends.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_full_log_is_an_error() -> None:
     with pytest.raises(FileProblem, match="cannot write output file '/dev/full': No space left on device"):

@@ -37,7 +37,7 @@ def test_every_option_has_help() -> None:
     assert [o for entry in all_passes() for o in entry.options() if not o.help] == []
 
 
-def test_manuals_end_with_the_options() -> None:
+def test_manuals_have_anchors_and_options() -> None:
     text = manual_text("canonicalize")
     assert text.startswith("canonicalize: ")
     assert "Runs on any operation.\n" in text
@@ -54,7 +54,7 @@ def test_lists_contain_every_pass() -> None:
     assert all(f"-{entry.flag}" in passes_full() for entry in all_passes())
 
 
-def test_short_help_names_common_flags_and_fits_two_screens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_help_names_common_flags_in_80_lines_and_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     text = help_text()
     assert set(FLAGS) >= COMMON

@@ -166,7 +166,7 @@ def test_stdin(tmp_path: Path) -> None:
     assert done.stderr.startswith(b"<stdin>:1:")
 
 
-def test_closed_streams(program: str) -> None:
+def test_closed_and_full_streams(program: str) -> None:
     with Path("/dev/full").open("wb") as full:
         for argv in ([program], ["--help"], ["--version"]):
             done = run(*argv, stdout=full.fileno())
@@ -196,7 +196,7 @@ def test_completion() -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "wish", "is_painted"),
+    ("environment", "flag", "is_painted"),
     [
         ({}, "", False),
         ({}, "auto", False),
@@ -209,10 +209,10 @@ def test_completion() -> None:
     ],
 )
 def test_when_diagnostics_are_colored(
-    environment: dict[str, str], wish: str, is_painted: bool, monkeypatch: pytest.MonkeyPatch
+    environment: dict[str, str], flag: str, is_painted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    assert choose_paint(wish) is (paint if is_painted else leave_plain)
+    assert choose_paint(flag) is (paint if is_painted else leave_plain)

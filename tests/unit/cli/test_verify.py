@@ -14,7 +14,7 @@ VALID = "func.func private @f()\n"
 
 
 def test_many_programs_in_one_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """They share nothing: each of them defines the same symbol."""
+    """They share no symbols: each of them defines the same one."""
     for number in range(500):
         (tmp_path / f"{number}.mlir").write_text(VALID)
     assert main([str(tmp_path)]) == 0
@@ -41,7 +41,7 @@ def test_errors_come_in_the_order_of_the_files(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_programs_are_freed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The process runs with garbage collection off, as that of sdy-opt."""
+    """Garbage collection is off while sdy-opt-verify runs, as in sdy-opt."""
     for number in range(5):
         (tmp_path / f"{number}.mlir").write_text(VALID)
     monkeypatch.setattr(verify, "COLLECTED_BYTES", 0)

@@ -1,4 +1,4 @@
-"""Excerpts: windows of long lines around the underlined piece."""
+"""Excerpts: the part of a long line around the text that is underlined."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def test_a_line_that_fits_is_shown_whole() -> None:
 
 @pytest.mark.parametrize("column", [0, 10, 450, 880, 897])
 @pytest.mark.parametrize("columns", [40, 100])
-def test_a_window_has_the_piece_and_fits(column: int, columns: int) -> None:
+def test_an_excerpt_has_the_underlined_text_and_fits(column: int, columns: int) -> None:
     line = "".join(f"{index:03}" for index in range(300))
     text, marks = excerpt(line, column, 3, columns)
     assert len(text) <= columns
@@ -20,7 +20,7 @@ def test_a_window_has_the_piece_and_fits(column: int, columns: int) -> None:
     assert text.startswith("...") == (start != column)
 
 
-def test_a_piece_that_does_not_fit_starts_in_the_window() -> None:
+def test_underlined_text_that_does_not_fit_starts_in_the_excerpt() -> None:
     text, marks = excerpt("x" * 50 + "y" * 500, 50, 500, 40)
     assert text[marks.index("^")] == "y"
     assert max(len(text), len(marks)) <= 40

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdyopt.diagnostics import Diagnostic, FileLoc, Location, Severity, Source, UnknownLoc
+from sdyopt.diagnostics import Diagnostic, FileLoc, Location, Severity, Source, UnknownLoc, expected
 from sdyopt.diagnostics.expected import ExpectedDiagnostics
 from sdyopt.diagnostics.render import render
 
@@ -107,3 +107,13 @@ def test_expectations_match_diagnostics_of_their_file_only() -> None:
         "g:1:1: error: unexpected error: bad",
         'f:1:4: error: expected error "bad" was not produced',
     ]
+
+
+def test_matching_regular_expressions_is_limited_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expected, "MATCH_SECONDS", 0.05)
+    text = "// expected-error-re @+1 {{{{(a+)+b}}}}\nx"
+    problems = verify(text, error(2, "a" * 60), error(2, "a" * 60))
+    assert [problem for problem in problems if "regexes take longer" in problem] == [
+        "f:1:4: error: regexes take longer than 0.05 seconds to match"
+    ]
+    assert any('expected error "{{(a+)+b}}" was not produced' in problem for problem in problems)

@@ -45,6 +45,9 @@ def test_ids_are_stable() -> None:
         "comparison-error",
         "snapshot-error",
         "snapshot-difference",
+        "validated",
+        "validation-difference",
+        "not-validated",
         "other",
     ]
 

@@ -1,4 +1,4 @@
-"""Incremental verification finds every error that full verification finds."""
+"""After each of these edits, incremental verification reports the errors that full verification reports."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ VECTOR = RankedTensor((8,), F32, None)
 
 
 class Program:
-    """The program above, its operations by name, and a rewriter."""
+    """The program above, its operations by name, and a verifier."""
 
     def __init__(self) -> None:
         dialects = DialectTable(find_dialect)
@@ -201,7 +201,9 @@ def messages(verify: Callable[[], bool]) -> list[str]:
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
-def test_an_invalid_edit_is_found(edit: Callable[[Program, Rewriter], None]) -> None:
+def test_an_invalid_edit_gives_the_errors_of_full_verification(
+    edit: Callable[[Program, Rewriter], None],
+) -> None:
     program = Program()
     with recording() as edits:
         edit(program, Rewriter())

@@ -41,7 +41,7 @@ def test_long_messages_are_shortened_where_operations_are() -> None:
     assert f"... (shortened; {HINT}" in text
 
 
-def test_an_error_that_follows_does_not_show_the_same_place_again() -> None:
+def test_errors_that_follow_one_another_show_the_same_line_once() -> None:
     text = shown("sdy.mesh @m = <[x=2]>", 0)
     assert text.count(": error: ") == 3
     assert text.count("sdy.mesh @m = <[x=2]>") == 1

@@ -1,4 +1,4 @@
-"""Jobs: all output is written by the functions of the job."""
+"""Jobs: diagnostics and files are written by the functions that the job is given."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ PRINTED = "module {\n  func.func @main() {\n    return\n  }\n}\n\n"
 
 
 @dataclass
-class World:
+class Recorder:
     """Records the reports and the files of a job."""
 
-    said: str = ""
+    log: str = ""
     files: dict[str, str] = field(default_factory=dict)
 
     def run(self, data: bytes, *passes: Pass, **settings: Any) -> Outcome:
@@ -32,12 +32,12 @@ class World:
         return run_job(job)
 
     def _report(self, text: str) -> None:
-        self.said += text
+        self.log += text
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def recorder() -> Recorder:
+    return Recorder()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,26 +61,26 @@ class Complain(Pass):
         raise op.op_error("is not good enough")
 
 
-def test_text_in_text_out(world: World) -> None:
-    assert world.run(FUNCTION) == Outcome(True, PRINTED)
-    assert world == World()
+def test_text_in_text_out(recorder: Recorder) -> None:
+    assert recorder.run(FUNCTION) == Outcome(True, PRINTED)
+    assert recorder == Recorder()
 
 
-def test_interpreter_settings_are_restored(world: World) -> None:
+def test_interpreter_settings_are_restored(recorder: Recorder) -> None:
     before = gc.isenabled(), sys.getrecursionlimit()
-    world.run(FUNCTION)
+    recorder.run(FUNCTION)
     assert (gc.isenabled(), sys.getrecursionlimit()) == before
 
 
-def test_print_op_on_diagnostic(world: World) -> None:
-    assert world.run(b"module {}", Complain()) == Outcome(False, "")
-    assert world.said == (
+def test_print_op_on_diagnostic(recorder: Recorder) -> None:
+    assert recorder.run(b"module {}", Complain()) == Outcome(False, "")
+    assert recorder.log == (
         "in:1:1: error: 'builtin.module' op is not good enough\nmodule {}\n^~~~~~\n"
         'in:1:1: note: see current operation: \n"builtin.module"() ({\n^bb0:\n}) : () -> ()\n'
     )
-    world.said = ""
-    world.run(b"module {}", Complain(), print_op_on_diagnostic=False)
-    assert "see current" not in world.said
+    recorder.log = ""
+    recorder.run(b"module {}", Complain(), print_op_on_diagnostic=False)
+    assert "see current" not in recorder.log
 
 
 @pytest.mark.parametrize(
@@ -90,43 +90,43 @@ def test_print_op_on_diagnostic(world: World) -> None:
         (MemoryError(), "in:1:1: error: out of memory\n"),
     ],
 )
-def test_exceeded_resources_are_an_error(problem: Exception, message: str, world: World) -> None:
-    assert world.run(FUNCTION, Raise(problem=problem)) == Outcome(False, "")
-    assert world.said.startswith(message)
+def test_exceeded_resources_are_an_error(problem: Exception, message: str, recorder: Recorder) -> None:
+    assert recorder.run(FUNCTION, Raise(problem=problem)) == Outcome(False, "")
+    assert recorder.log.startswith(message)
 
 
-def test_a_failing_pass_writes_a_reproducer(world: World) -> None:
-    assert not world.run(FUNCTION, Complain(), crash_reproducer="there").succeeded
-    assert "Pipeline failed while executing [`ComplainPass` on 'builtin.module' operation]" in world.said
-    assert 'pipeline: "builtin.module(complain)"' in world.files["there"]
-    assert "func.func @main" in world.files["there"]
+def test_a_failing_pass_writes_a_reproducer(recorder: Recorder) -> None:
+    assert not recorder.run(FUNCTION, Complain(), crash_reproducer="there").succeeded
+    assert "Pipeline failed while executing [`ComplainPass` on 'builtin.module' operation]" in recorder.log
+    assert 'pipeline: "builtin.module(complain)"' in recorder.files["there"]
+    assert "func.func @main" in recorder.files["there"]
 
 
-def test_an_internal_error_writes_a_reproducer(world: World) -> None:
+def test_an_internal_error_writes_a_reproducer(recorder: Recorder) -> None:
     with pytest.raises(ZeroDivisionError):
-        world.run(FUNCTION, Raise(problem=ZeroDivisionError()), crash_reproducer="there")
-    assert "func.func @main" in world.files["there"]
+        recorder.run(FUNCTION, Raise(problem=ZeroDivisionError()), crash_reproducer="there")
+    assert "func.func @main" in recorder.files["there"]
 
 
-def test_a_successful_run_writes_no_reproducer(world: World) -> None:
-    assert world.run(FUNCTION, crash_reproducer="there").succeeded
-    assert not world.files
+def test_a_successful_run_writes_no_reproducer(recorder: Recorder) -> None:
+    assert recorder.run(FUNCTION, crash_reproducer="there").succeeded
+    assert not recorder.files
 
 
-def test_reproducers_with_unknown_passes(world: World) -> None:
+def test_reproducers_with_unknown_passes(recorder: Recorder) -> None:
     text = (
         b'module {}\n{-# external_resources: { mlir_reproducer: { pipeline: "builtin.module(no-such)" } } #-}'
     )
-    assert world.run(text).succeeded
-    assert not world.run(text, run_reproducer=True).succeeded
-    assert "'no-such' does not refer to a registered pass or pass pipeline" in world.said
+    assert recorder.run(text).succeeded
+    assert not recorder.run(text, run_reproducer=True).succeeded
+    assert "'no-such' does not refer to a registered pass or pass pipeline" in recorder.log
 
 
-def test_verify_diagnostics_ignores_failures_of_passes(world: World) -> None:
+def test_verify_diagnostics_ignores_failures_of_passes(recorder: Recorder) -> None:
     expected = b"// expected-error @+1 {{is not good enough}}\nmodule {}"
-    assert world.run(expected, Complain(), verify_diagnostics="all").succeeded
-    assert not world.run(expected, verify_diagnostics="all").succeeded
-    assert world.run(b"module {}", Complain(), verify_diagnostics="only-expected").succeeded
+    assert recorder.run(expected, Complain(), verify_diagnostics="all").succeeded
+    assert not recorder.run(expected, verify_diagnostics="all").succeeded
+    assert recorder.run(b"module {}", Complain(), verify_diagnostics="only-expected").succeeded
 
 
 class Remark(Pass):
@@ -142,9 +142,9 @@ class Remark(Pass):
         return False
 
 
-def test_remarks_and_warnings_are_shown_in_order(world: World) -> None:
-    assert world.run(FUNCTION, Remark(), print_op_on_diagnostic=False).succeeded
-    assert world.said == (
+def test_remarks_and_warnings_are_shown_in_order(recorder: Recorder) -> None:
+    assert recorder.run(FUNCTION, Remark(), print_op_on_diagnostic=False).succeeded
+    assert recorder.log == (
         "in:1:1: remark: first\nfunc.func @main() {\n^~~~~~~~~\n"
         "in:0:0: note: the module\n"
         "in:1:1: warning: second\nfunc.func @main() {\n^~~~~~~~~\n"
@@ -153,13 +153,15 @@ def test_remarks_and_warnings_are_shown_in_order(world: World) -> None:
     )
 
 
-def test_remarks_and_warnings_can_be_expected(world: World) -> None:
+def test_remarks_and_warnings_can_be_expected(recorder: Recorder) -> None:
     expectations = b"""// expected-remark @below {{first}}
 // expected-warning @below {{second}}
 // expected-remark @below {{third}}
 """
     settings = {"verify_diagnostics": "only-expected"}
-    assert world.run(expectations + FUNCTION, Remark(), **settings).succeeded
-    assert world.said == ""
-    assert not world.run(expectations.replace(b"third", b"fourth") + FUNCTION, Remark(), **settings).succeeded
-    assert 'error: expected remark "fourth" was not produced' in world.said
+    assert recorder.run(expectations + FUNCTION, Remark(), **settings).succeeded
+    assert recorder.log == ""
+    assert not recorder.run(
+        expectations.replace(b"third", b"fourth") + FUNCTION, Remark(), **settings
+    ).succeeded
+    assert 'error: expected remark "fourth" was not produced' in recorder.log

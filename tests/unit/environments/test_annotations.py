@@ -1,6 +1,6 @@
-"""Classes of a plugin have their fields also where a file does not import annotations from __future__.
+"""Classes have their fields even in a file that does not import annotations from __future__, as of a plugin.
 
-This file does not. Python 3.14 then leaves no annotations in the body of a class.
+This file does not import them. Python 3.14 then evaluates the annotations of a class lazily.
 """
 
 from typing import ClassVar

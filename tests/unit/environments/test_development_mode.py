@@ -1,15 +1,15 @@
-"""No warning of Python: nothing deprecated, no file left open, no encoding left to the locale."""
+"""Python emits no warnings: nothing is deprecated, no file stays open, no encoding depends on the locale."""
 
 from pathlib import Path
 
 from tests.harness.process import FIRST_EXAMPLE, environment_with, first_example, sdy_opt
 
-# Warnings are errors, in those modules as well that libraries import.
+# Warnings are errors, in libraries too.
 STRICT = ("-X", "dev", "-X", "warn_default_encoding", "-W", "error")
 
 
 def test_example(tmp_path: Path) -> None:
-    # Without a cache of parse tables, Lark makes them.
+    # The cache is empty, so Lark generates the parse tables.
     environment = environment_with(XDG_CACHE_HOME=str(tmp_path))
     assert sdy_opt(*FIRST_EXAMPLE, python=STRICT, environment=environment) == first_example()
     assert list(tmp_path.rglob("*.json"))

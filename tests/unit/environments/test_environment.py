@@ -1,4 +1,4 @@
-"""No home directory, one that cannot be written to, and no environment at all."""
+"""No environment variables, home directories that do not exist, and relative ones."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ def test_empty_environment() -> None:
 
 @pytest.mark.parametrize("home", ["/nonexistent/home", "/dev/null", "", "relative", "~no-such-user"])
 def test_no_home(home: str, tmp_path: Path) -> None:
-    """Parse tables are not cached then, least of all in the current folder."""
+    """Nothing is written to the current folder, such as a cache of parse tables."""
     environment = {"HOME": home, "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
     assert sdy_opt(*ARGUMENTS, environment=environment, folder=tmp_path) == first_example()
     assert list(tmp_path.iterdir()) == []

@@ -19,7 +19,7 @@ def test_any_characters(name: str, tmp_path: Path) -> None:
     assert (tmp_path / f"{name}.out").read_bytes() == PROGRAM + b"\n"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="file names are text there")
+@pytest.mark.skipif(sys.platform != "linux", reason="only on Linux may file names be arbitrary bytes")
 def test_bytes_that_are_not_utf8(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff.mlir")).write_bytes(b"module")
     printed = sdy_opt(b"\xff.mlir", folder=tmp_path)

@@ -1,4 +1,4 @@
-"""How many digits Python converts is a setting of its own; programs are bounded by their types."""
+"""Python's limit on the digits of integers does not affect programs."""
 
 from pathlib import Path
 

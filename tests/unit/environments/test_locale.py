@@ -1,4 +1,4 @@
-"""Text is UTF-8 under every locale: programs, diagnostics, arguments, names of files."""
+"""Text is UTF-8 even if the locale is not: programs, diagnostics, arguments, names of files."""
 
 import os
 from pathlib import Path
@@ -7,12 +7,12 @@ import pytest
 
 from tests.harness.process import ROOT, ProcessResult, environment_with, sdy_opt
 
-# Python 3.11 and 3.12 do not start themselves then.
+# With a path that is not ASCII, Python 3.11 and 3.12 themselves do not start.
 pytestmark = pytest.mark.skipif(
     not str(ROOT).isascii(), reason="the path of the editable install is read in the encoding of the locale"
 )
 
-# A locale whose encoding is ASCII, with all that makes Python use UTF-8 nevertheless switched off.
+# A locale whose encoding is ASCII, without the settings by which Python uses UTF-8 nevertheless.
 POSIX = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 PROGRAM = """\
@@ -22,7 +22,7 @@ module attributes {mesh.name = "größe"} {
   }
 }
 """
-# MLIR writes bytes that are not ASCII in hexadecimal.
+# MLIR prints bytes of strings that are not ASCII in hexadecimal.
 PRINTED = PROGRAM.replace("größe", r"gr\C3\B6\C3\9Fe") + "\n"
 WRONG = PROGRAM.replace("return %arg0", 'return %0 : i32 loc("é") //')
 
@@ -44,7 +44,7 @@ def run(folder: Path, environment: dict[str, str]) -> tuple[list[ProcessResult],
         ("no-größe.mlir",),
         ("größe.mlir", "-größe"),
     ]
-    # Parse tables that other tests have made would hide how the grammar is read.
+    # With parse tables in the cache, the grammar would not be read.
     environment = {**environment, "XDG_CACHE_HOME": str(folder)}
     printed = [
         sdy_opt(*map(os.fsencode, command), environment=environment, folder=folder) for command in commands

@@ -1,4 +1,4 @@
-"""`python -O` skips assertions; `python -OO` strips docstrings as well, and manuals are docstrings."""
+"""`python -O` skips assertions; `python -OO` also strips docstrings, which the manuals of passes are."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A user without a name, who may read everything and write only to a folder of their own."""
+"""A user id without a user name, which may read everything, and write to at most one folder."""
 
 import os
 import shutil
@@ -10,9 +10,9 @@ import pytest
 
 from tests.harness.process import FIRST_EXAMPLE, ROOT, ProcessResult, first_example
 
-# No system gives this number to a user.
+# An id that no user of the system has.
 USER = "54321"
-# Reading stays allowed, so that it does not matter whose the checkout and Python are.
+# Reading is allowed, whoever owns the checkout and Python.
 READS = "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search"
 BECOME = ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *READS)
 

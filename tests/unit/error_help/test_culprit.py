@@ -1,4 +1,4 @@
-"""Pieces of statements, found step by step."""
+"""Parts of statements, found step by step."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ SHARDED = (
 )
 
 
-def piece(statement: str, *steps: Step) -> str | None:
-    """The text of the piece that the steps find."""
+def part(statement: str, *steps: Step) -> str | None:
+    """The text of the part that the steps find."""
     parsed = Statement(statement, 0)
     span = narrow(parsed, *steps)
     return None if span is None else statement[slice(*parsed.offsets(span))]
@@ -69,10 +69,10 @@ def piece(statement: str, *steps: Step) -> str | None:
         ("a.b @m, @n", [first_of(text("@k"), text("@n"))], "@n"),
     ],
 )
-def test_pieces(statement: str, steps: list[Step], found: str | None) -> None:
-    assert piece(statement, *steps) == found
+def test_parts(statement: str, steps: list[Step], found: str | None) -> None:
+    assert part(statement, *steps) == found
 
 
 def test_steps_that_find_nothing_are_skipped() -> None:
-    assert piece(SHARDED, argument(7), text('"z"')) == '"z"'
-    assert piece(FUNCTION, argument(1), text("@missing")) == "%y: tensor<8xf32> {a = 2, b = [3, 4]}"
+    assert part(SHARDED, argument(7), text('"z"')) == '"z"'
+    assert part(FUNCTION, argument(1), text("@missing")) == "%y: tensor<8xf32> {a = 2, b = [3, 4]}"

@@ -1,4 +1,4 @@
-"""Completed diagnostics: no explanation fails, on any program of the lit tests."""
+"""Completed diagnostics: their culprit and help. No explanation fails on a program of the lit tests."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ def test_no_explanation_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
         run_job(Job(name=path.name, data=path.read_bytes(), split_marker="// -----"))
 
 
-def test_the_token_at_the_position_is_underlined() -> None:
+def test_by_default_the_token_at_the_location_is_underlined() -> None:
     assert complete("a.b %x", "bad", 1, 1).culprit == FileRange("f", 1, 1, 1, 4)
     assert complete("a.b %x", "bad", 1, 4).culprit == FileRange("f", 1, 4, 1, 5)
 
 
-def test_what_the_message_names_is_underlined_if_it_is_unique() -> None:
+def test_a_name_in_the_message_is_underlined_if_it_is_unique() -> None:
     assert complete("a.b @m, @n", "no '@n'", 1, 1).culprit == FileRange("f", 1, 9, 1, 11)
     assert complete("a.b @n, @n", "no '@n'", 1, 1).culprit == FileRange("f", 1, 1, 1, 4)
     assert complete("a.b dims = [1]", "dims is bad", 1, 1).culprit == FileRange("f", 1, 5, 1, 15)
 
 
-def test_a_parse_error_is_at_its_position() -> None:
+def test_the_token_at_the_location_of_a_parse_error_is_underlined() -> None:
     assert complete("a.b @m, @n", "no '@n'", 1, 5, id="parse-error").culprit == FileRange("f", 1, 5, 1, 7)
 
 
@@ -79,7 +79,7 @@ def test_suggestions() -> None:
 
 
 def test_statements_on_one_line_are_read_a_bounded_number_of_times() -> None:
-    """Each of them includes those that follow; all have a culprit, which is near their start."""
+    """Each of them extends to the end of the line; all have a culprit, which is near their start."""
     statement = 'a.b @m, @n, {c = "d"} '
     text = statement * 2000
     explainer = Explainer(Source("f", text), DialectTable(find_dialect), ParseOptions())

@@ -54,7 +54,7 @@ def test_operations_with_one_location_are_told_apart() -> None:
     assert lines == [2, 3, 4]
 
 
-def test_an_operation_of_a_pass_is_found_by_its_location() -> None:
+def test_an_operation_that_a_pass_replaced_is_found_by_its_location() -> None:
     module, offsets = parse('func.func @f() {\n  return loc("a"("b.py":3:4))\n}\n')
     (function,) = (op for op in module.walk() if op.signature.name == "func.func")
     location = NameLoc("a", FileLoc("b.py", 3, 4))

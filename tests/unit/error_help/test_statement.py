@@ -72,8 +72,7 @@ def test_tokens_of_an_invalid_text() -> None:
     assert tokens_of("tensor<8xf32>") == ["tensor", "<", "8", "xf32", ">"]
 
 
-def test_a_limit() -> None:
-    """Tokens and regions are read up to the limit."""
+def test_tokens_and_regions_are_read_up_to_a_limit() -> None:
     text = 'a.b {c = "d"} ({ x.y %z }) e'
     assert Statement(text, 0).end == len(text)
     limited = Statement(text, 0, 6)

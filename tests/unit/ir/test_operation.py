@@ -1,4 +1,4 @@
-"""Operation classes have slots only: operations stay small, and a mistyped attribute is an error."""
+"""Operation classes have slots only: operations are small, and a mistyped Python attribute is an error."""
 
 from sdyopt.registry import all_dialects, find_dialect
 

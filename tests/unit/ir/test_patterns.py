@@ -35,6 +35,7 @@ def test_patterns_are_applied() -> None:
 
 def test_equal_constants_are_merged_and_hoisted() -> None:
     rewriter, (root, block) = Rewriter(), scope()
+    use(rewriter, block, rewriter.add_argument(block, I32))
     first = constant(rewriter, block, integer(1, I32))
     use(rewriter, block, first.result)
     second = constant(rewriter, block, integer(1, I32))

@@ -41,7 +41,7 @@ class AddOp(Op):
             raise signature.op_error("requires equal operand types")
 
 
-def _drop_twice(op: NegateOp, rewriter: Rewriter) -> bool:
+def _drop_double_negation(op: NegateOp, rewriter: Rewriter) -> bool:
     inner = op.input.defining_op
     if not isinstance(inner, NegateOp):
         return False
@@ -54,7 +54,7 @@ class NegateOp(Op):
     __slots__ = ()
     input = operand(ANY_TYPE)
     out = result(ANY_TYPE)
-    canonicalizations = (Pattern(_drop_twice, "negate-twice", labels=("toy",)),)
+    canonicalizations = (Pattern(_drop_double_negation, "negate-twice", labels=("toy",)),)
 
 
 @toy.op("use")

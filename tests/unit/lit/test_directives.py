@@ -25,8 +25,7 @@ def test_other_words_are_not_directives() -> None:
     assert parse_directives(text).commands == (RunLine(1, "one"),)
 
 
-def test_directives_end() -> None:
-    """Text after `END.` can show directives without being a test of them."""
+def test_directives_after_the_end_marker_are_text() -> None:
     text = "// RUN: one\n// This is not the END. of it.\n// RUN: two\n// END.\n// RUN: three\n"
     assert [line.command for line in parse_directives(text).commands] == ["one", "two"]
 

@@ -24,7 +24,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_same_as_in_processes(command: str, tmp_path: Path) -> None:
+def test_results_are_those_of_processes(command: str, tmp_path: Path) -> None:
     program = tmp_path / "program.mlir"
     program.write_text("// CHECK: module\nmodule {}\n", encoding="utf-8")
     [stages] = parse(command.format(program=program, folder=tmp_path))
@@ -50,6 +50,6 @@ def test_arguments_and_environment_stay_as_they_are() -> None:
     ("command", "expected"),
     [("not sdy-opt x", True), ("printf x", False), ("env PYTHONHASHSEED=1 sdy-opt x", False)],
 )
-def test_what_can_run(command: str, expected: bool) -> None:
+def test_which_commands_can_run_in_this_process(command: str, expected: bool) -> None:
     [[stage]] = parse(command)
     assert can_run(stage) is expected

@@ -43,7 +43,7 @@ def test_passing_and_failing_cases(tmp_path: Path) -> None:
 
 
 def test_report_of_a_failure(tmp_path: Path) -> None:
-    """The RUN line, what the programs say, and a command that can be pasted into a shell."""
+    """The RUN line, what the programs print, and a command that can be pasted into a shell."""
     text = "module {}\n// RUN: sdy-opt %s -cse | \\\n// RUN: filecheck %s\n// CHECK: missing\n"
     status, report = run_lit(tmp_path, wrong=text)
     assert status == 1

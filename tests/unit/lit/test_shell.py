@@ -19,7 +19,7 @@ def play(
     stdout: IO[bytes],
     stderr: IO[bytes],
 ) -> int:
-    """Prints its input within its name, and its name in capitals on stderr."""
+    """Writes its input in brackets after its name, and its name in capitals to stderr."""
     stdout.write(b"<%s %s>" % (words[0].encode(), stdin.read()))
     stdout.flush()
     stderr.write(words[0].upper().encode())

@@ -1,7 +1,7 @@
-"""Mistakes that people make, and what sdy-opt says on a terminal of 100 columns.
+"""Common mistakes, and the errors that sdy-opt prints for them on a terminal of 100 columns.
 
-Each file in `programs/` starts with a sentence and a command; the `.txt` file beside it is the output.
-`python -m tests.unit.mistakes` writes these files.
+Each file in `programs/` starts with a sentence and a command; the `.txt` file beside it is the output, which
+`python -m tests.unit.mistakes` writes.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _terminal() -> Iterator[None]:
 
 @contextmanager
 def _plugin() -> Iterator[None]:
-    """Installs the plugin beside the passes of the checkout, and unregisters its passes afterwards."""
+    """Makes the plugin importable beside the passes of the checkout; unregisters its passes afterwards."""
     with mock.patch.object(sys, "path", [str(PLUGIN), str(ROOT), *sys.path]):
         yield
     # So that importing it registers them again.

@@ -1,4 +1,4 @@
-"""What sdy-opt says about mistakes, on a terminal of 100 columns."""
+"""The errors that sdy-opt prints for common mistakes, on a terminal of 100 columns."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.unit.mistakes import COLUMNS, FOLDER, Mistake, mistakes, output_of, r
 ROOT = Path(__file__).parents[3]
 MAX_ROWS = 14
 MISTAKES = mistakes()
-# The messages that say what to do.
-SAY_IT_THEMSELVES = {"input-missing", "input-empty-name", "output-directory"}
+# Mistakes whose messages need no help, because they say what to do.
+WITHOUT_HELP = {"input-missing", "input-empty-name", "output-directory"}
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
@@ -28,10 +28,10 @@ def test_output(mistake: Mistake) -> None:
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
-def test_output_fits_and_says_what_to_do(mistake: Mistake) -> None:
+def test_output_fits_the_terminal_and_has_help(mistake: Mistake) -> None:
     text = mistake.golden.read_text(encoding="utf-8")
     assert rows(text) <= MAX_ROWS
-    assert "\nhelp: " in text or mistake.name.partition("-")[2] in SAY_IT_THEMSELVES
+    assert "\nhelp: " in text or mistake.name.partition("-")[2] in WITHOUT_HELP
 
 
 def test_there_are_no_other_outputs() -> None:
@@ -45,7 +45,7 @@ def test_a_mistyped_axis_in_a_long_program(tmp_path: Path) -> None:
     path.write_text(program.replace('{"model"}', '{"modle"}', 1), encoding="utf-8")
     text = on_a_terminal(str(path))
     lines = [line.replace(str(path), "train.mlir") for line in text.splitlines()]
-    # The function has no location in the source of the model; the second line is the place in the file.
+    # The function has no location in the source of the model; the second line is the location in the file.
     assert lines[0] == "<unknown>:0: error: 'func.func' op arg 0 - unknown axis name: \"modle\""
     line, column = located(path.read_text(encoding="utf-8"), '"modle"')
     assert lines[1] == f"  --> train.mlir:{line}:{column}"

@@ -76,11 +76,11 @@ def test_positions_and_devices_are_inverse(case: tuple[list[int], list[int]]) ->
 
 
 @pytest.mark.parametrize("values", [[0, 1, 3, 2], [1, 0], [0, 2, 1, 3, 4, 6], [0, 1, 2, 3, 4, 6]])
-def test_lists_that_no_digits_count(values: list[int]) -> None:
+def test_lists_that_no_digits_generate(values: list[int]) -> None:
     assert digits_of(values) is None
 
 
 def test_digits_that_leave_out_devices() -> None:
-    """0, 2, 4 is counted by a digit, but 1 and 3 are no devices of it."""
+    """One digit generates 0, 2, 4, which are not the devices from 0 on."""
     assert digits_of([0, 2, 4]) == [Digit(3, 2)]
     assert order_of_digits([Digit(3, 2)]) is None

@@ -36,27 +36,27 @@ def meshes(draw: st.DrawFn) -> Mesh:
 
 @st.composite
 def shardings(draw: st.DrawFn, with_sub_axes: bool = True) -> ShardingOnMesh:
-    """A valid sharding of rank 0 to 4. Axes of size 4, 6 or 8 may be in sub-axes."""
+    """A valid sharding of rank 0 to 4. Axes of size 4, 6 or 8 may be split into two sub-axes."""
     on = draw(meshes())
-    pieces: list[AxisRef] = []
+    axis_refs: list[AxisRef] = []
     for axis in on.axes:
         major = draw(st.sampled_from([1, 2, 3, 4])) if with_sub_axes else 1
         if 1 < major < axis.size and axis.size % major == 0:
-            pieces += [
+            axis_refs += [
                 AxisRef(axis.name, SubAxis(1, major)),
                 AxisRef(axis.name, SubAxis(major, axis.size // major)),
             ]
         else:
-            pieces.append(AxisRef(axis.name))
+            axis_refs.append(AxisRef(axis.name))
     rank = draw(st.integers(0, 4))
     dims: list[list[AxisRef]] = [[] for _ in range(rank)]
     unreduced = []
-    for piece in draw(st.permutations(pieces)):
+    for axis_ref in draw(st.permutations(axis_refs)):
         to = draw(st.integers(-2, rank - 1))
         if to >= 0:
-            dims[to].append(piece)
+            dims[to].append(axis_ref)
         elif to == -1:
-            unreduced.append(piece)
+            unreduced.append(axis_ref)
     sharding = TensorSharding(
         MESH, tuple(DimensionSharding(tuple(axes)) for axes in dims), (), sorted_and_merged(unreduced, on)
     )

@@ -57,7 +57,7 @@ def test_control_characters_are_replaced() -> None:
 
 
 def test_large_meshes_need_little_time_and_memory() -> None:
-    """Nothing is as large as the number of devices, 2^60, or as the number of shards."""
+    """They do not grow with the number of devices, 2^60, or with the number of shards."""
     for text in ("P('x', 'y')", "P('x', unreduced={'y'})", "P(None)", "{replicated}", "{unreduced}"):
         assert "tensor" in shown(text, "x=1073741824,y=1073741824", "4611686018427387904x4611686018427387904")
 

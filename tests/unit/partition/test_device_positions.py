@@ -40,7 +40,7 @@ def test_no_axes_make_one_shard() -> None:
 
 
 def test_indices_are_by_device_id() -> None:
-    """Device 1 stands first, so it has the first shard."""
+    """Device 1 is the first in the mesh, so it has the first shard."""
     mesh = read_mesh('"x"=2], device_ids=[1, 0')
     assert shard_indices(read_axes('"x"'), mesh) == (1, 0)
 

@@ -42,7 +42,9 @@ BOOLEANS: Elements = {I1: [False, True]}
         (XorOp, np.bitwise_xor, {**INTEGERS, **BOOLEANS}),
     ],
 )
-def test_leaves_every_element(op_class: type[Op], function: Callable[..., Any], elements: Elements) -> None:
+def test_reducing_with_the_identity_gives_the_element(
+    op_class: type[Op], function: Callable[..., Any], elements: Elements
+) -> None:
     for type, values in elements.items():
         data = identity_of(op_class, type)
         assert data is not None
@@ -50,9 +52,9 @@ def test_leaves_every_element(op_class: type[Op], function: Callable[..., Any], 
         assert np.array_equal(function(array, np.frombuffer(data, array.dtype)), array)
 
 
-def test_what_is_no_reduction_has_none() -> None:
+def test_operations_that_are_no_reductions_have_none() -> None:
     assert identity_of(SubtractOp, F32) is None
 
 
-def test_order_of_complex_numbers_has_none() -> None:
+def test_the_maximum_of_complex_numbers_has_none() -> None:
     assert identity_of(MaxOp, ComplexType(F32)) is None

@@ -1,4 +1,4 @@
-"""Limits on call nesting and inlining, in programs too large for lit cases."""
+"""Limits on nesting and copying by passes that inline calls, in programs too large for lit tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sdyopt.pipeline import Pass, Pipeline
 
 
 def chain(length: int, calls: int = 1) -> bytes:
-    """A call chain of `length` functions, each of which calls the next one `calls` times."""
+    """A chain of `length` functions that each call the next one `calls` times; the last callee calls none."""
     functions = []
     for index in range(length):
         body = f"call @f{index + 1}() : () -> () " * calls
@@ -28,24 +28,24 @@ def chain(length: int, calls: int = 1) -> bytes:
 
 
 def run(program: bytes, single: Pass) -> tuple[bool, str]:
-    """Whether a pass succeeds, and its diagnostics."""
+    """Whether a pass succeeds on a program, and its diagnostics."""
     diagnostics: list[str] = []
     outcome = run_job(Job("in", program, Pipeline(elements=[single]), diagnostics.append))
     return outcome.succeeded, "".join(diagnostics)
 
 
 def test_calls_nested_to_the_limit() -> None:
-    assert run(chain(MAX_NESTING_DEPTH - 1), ImportFuncCalls()) == (True, "")
+    assert run(chain(MAX_NESTING_DEPTH), ImportFuncCalls()) == (True, "")
 
 
-def test_calls_nested_too_deep() -> None:
+def test_calls_nested_deeper_than_the_limit() -> None:
     succeeded, diagnostics = run(chain(MAX_NESTING_DEPTH + 1), ImportFuncCalls())
     assert not succeeded
     assert f"regions would nest deeper than {MAX_NESTING_DEPTH}" in diagnostics
     assert diagnostics.startswith("in:")
 
 
-def test_exponential_inlining(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exponential_inlining_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inline, "MAX_COPIED_OPERATIONS", 1000)
     succeeded, diagnostics = run(chain(20, calls=2), Inliner())
     assert not succeeded
@@ -65,6 +65,6 @@ def test_exponential_inlining_is_predicted(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(inline, "inline_call", counting)
     succeeded, diagnostics = run(chain(30, calls=2), Inliner())
     assert not succeeded
-    # The call that exceeds the limit, not one of the few that were inlined before it.
+    # The error is at the call that would exceed the limit, before most calls are inlined.
     assert diagnostics.startswith("in:12:43: error: 'func.call' op cannot inline 'f12'")
     assert len(inlined) < 20

@@ -1,4 +1,4 @@
-"""The state of propagation is freed when the pass ends, before the passes that follow."""
+"""The state of propagation is freed when its pass ends, without garbage collection."""
 
 import gc
 import weakref

@@ -13,7 +13,7 @@ from sdyopt.registry import PassEntry, PipelineEntry
 
 
 class FakeOp:
-    """The interface of operations that running a pipeline uses."""
+    """The part of the interface of operations that running a pipeline uses."""
 
     def __init__(self, name: str, children: tuple[FakeOp, ...] = (), symbol: str = "") -> None:
         self.signature = SimpleNamespace(name=name)
@@ -50,11 +50,11 @@ def declare(flag: str, anchor: str | None) -> PassEntry:
 
 @dataclass(frozen=True, eq=False)
 class Counting(Pass):
-    """Counts the operations that it runs on, up to a limit."""
+    """Counts the operations that it runs on; its option has no effect."""
 
     flag = "counting"
     anchor = None
-    limit: int = option(default=3, help="when to stop")
+    limit: int = option(default=3, help="a number")
     seen = Statistic("seen", "operations seen")
 
     def run(self, op: Any) -> bool:

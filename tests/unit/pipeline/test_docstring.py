@@ -16,12 +16,12 @@ def test_docstrings_in_the_source() -> None:
     assert docstring(TOOLS, ["Tools", "close"]) == getdoc(sdyopt.lit.tools.Tools.close)
 
 
-def test_what_has_no_docstring() -> None:
+def test_definitions_without_docstrings_and_missing_ones() -> None:
     assert docstring(SHELL, ["Runner", "__call__"]) == ""
     assert docstring(SHELL, ["parse", "<locals>", "finish_stage"]) == ""
     assert docstring(SHELL, ["missing"]) == ""
 
 
-def test_what_has_no_source() -> None:
+def test_modules_without_source() -> None:
     assert docstring("sys") == ""
     assert docstring("no_such_module") == ""

@@ -113,8 +113,8 @@ def test_a_pass_fails_by_raising_or_by_emitting_an_error() -> None:
     assert fakes.LOG == []
 
 
-class Refusing:
-    """Finds nothing valid, and records its calls."""
+class Rejecting:
+    """A verifier that finds everything invalid, and records its calls."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -129,30 +129,30 @@ class Refusing:
 
 
 def test_only_changed_operations_are_verified() -> None:
-    refusing = Refusing()
-    assert run(pipeline_of(Logging()), verify=refusing)[0]
-    assert not refusing.calls
-    assert not run(pipeline_of(Changes(), Logging()), verify=refusing)[0]
-    assert refusing.calls == ["builtin.module"]
+    rejecting = Rejecting()
+    assert run(pipeline_of(Logging()), verify=rejecting)[0]
+    assert not rejecting.calls
+    assert not run(pipeline_of(Changes(), Logging()), verify=rejecting)[0]
+    assert rejecting.calls == ["builtin.module"]
     assert len(fakes.LOG) == 1
 
 
 def test_the_parent_is_verified_after_a_nested_pipeline_has_changed_something() -> None:
-    class AllowingEdits(Refusing):
+    class AllowingEdits(Rejecting):
         def verify_edits(self, op: Op, edits: EditLog) -> bool:
             return True
 
     class ChangesFunctions(Changes):
         anchor = "func.func"
 
-    refusing = AllowingEdits()
+    rejecting = AllowingEdits()
     text = "builtin.module(func.func(on-function))"
-    assert run(parse_pipeline(text, lookup), verify=refusing)[0]
-    assert not refusing.calls
+    assert run(parse_pipeline(text, lookup), verify=rejecting)[0]
+    assert not rejecting.calls
     pipeline = pipeline_of(Pipeline("func.func", [ChangesFunctions()]), Logging())
-    assert not run(pipeline, verify=refusing)[0]
+    assert not run(pipeline, verify=rejecting)[0]
     assert len(fakes.LOG) == 2
-    assert refusing.calls == ["regions of builtin.module"]
+    assert rejecting.calls == ["regions of builtin.module"]
 
 
 class Watcher(Instrument):

@@ -70,6 +70,7 @@ UNWRAPPED = "expected pass pipeline to be wrapped with the anchor operation type
         ),
         ("builtin.module(on-any))", "1:23: error: encountered extra closing ')' creating unbalanced"),
         ("builtin.module(func.func(on-any)", "1:33: error: encountered unbalanced parentheses"),
+        ("any(" * 1000 + ")" * 1000, "1:404: error: nesting is too deep"),
         ("builtin.module(func.func(on-any)x)", "1:33: error: expected ',' after parsing pipeline"),
         ("any(on-any),any(on-any)", "1:13: error: expected only one pipeline"),
         ("builtin.module(on-any{x=1})", "no such option x\nfailed to add `on-any` with options `x=1`"),

@@ -92,6 +92,6 @@ def test_copies_have_the_annotated_operation() -> None:
     assert copy.op.signature.name == "sdy.sharding_constraint"
 
 
-def test_nothing_is_recorded_afterwards() -> None:
+def test_no_recorder_is_active_afterwards() -> None:
     recorded(MESH + "func.func @main() { return }")
     assert active_recorder() is None

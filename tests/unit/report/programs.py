@@ -1,4 +1,4 @@
-"""Small programs for tests of reports, parsed with every dialect, and their figures."""
+"""Parses small programs with every dialect, and reports on them."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def report(text: str) -> Report:
 
 
 def collective(body: str, mesh: str = '"x"=4, "y"=2') -> Collective:
-    """The figures of the only collective of a function with the argument %a, f32 of 64x32 sharded along x."""
+    """The only collective of a function with `body` and the argument %a, which is sharded along "x"."""
     found = report(
         f"""
         sdy.mesh @mesh = <[{mesh}]>

@@ -1,4 +1,4 @@
-"""Baselines: what has grown since an earlier report, and what is wrong with a baseline file."""
+"""Baselines: what has grown since an earlier report, and invalid baseline files."""
 
 from fractions import Fraction
 
@@ -16,14 +16,14 @@ func.func @main(%a: tensor<64x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"
     -> tensor<64x32xf32> {{
   %0 = stablehlo.negate %a {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{"x"}}, {{}}]>]>}}
     : tensor<64x32xf32> loc("model.py":6:1)
-  %1 = sdy.all_reduce {{{axes}}} %0 out_sharding=<@mesh, [{{"x"}}, {{}}]> : tensor<64x32xf32> loc({place})
+  %1 = sdy.all_reduce {{{axes}}} %0 out_sharding=<@mesh, [{{"x"}}, {{}}]> : tensor<64x32xf32> loc({location})
   return %1 : tensor<64x32xf32> loc("model.py":8:1)
 }}
 """
 
 
-def program(axes: str = '"y"', place: str = '"model.py":7:1') -> str:
-    return PROGRAM.format(axes=axes, place=place)
+def program(axes: str = '"y"', location: str = '"model.py":7:1') -> str:
+    return PROGRAM.format(axes=axes, location=location)
 
 
 def grown(old: str, new: str, tolerance: Fraction = Fraction(0)) -> list[str]:
@@ -40,7 +40,7 @@ def test_less_is_no_growth() -> None:
     assert grown(program(), program("")) == []
 
 
-def test_growth_is_shown_at_its_place() -> None:
+def test_notes_list_the_collectives_that_grew() -> None:
     assert grown(program(""), program()) == [
         "wire bytes per device grew from 0 B to 2.00 KiB",
         'all_reduce {"y"}: 2.00 KiB, is new; a result of @main has this sharding',
@@ -54,9 +54,9 @@ def test_tolerance() -> None:
     assert grown(smaller, program(), Fraction(1, 20)) != []
 
 
-def test_a_line_that_moves_under_its_name_stack_is_the_same_place() -> None:
-    old = program(place='"step/sum"("model.py":7:1)').replace("64x32", "60x32")
-    new = program(place='"step/sum"("model.py":70:1)')
+def test_a_collective_whose_line_moves_is_matched_by_its_name_stack() -> None:
+    old = program(location='"step/sum"("model.py":7:1)').replace("64x32", "60x32")
+    new = program(location='"step/sum"("model.py":70:1)')
     assert "was 1.88 KiB" in grown(old, new)[1]
 
 
@@ -77,15 +77,15 @@ def test_figures_may_be_whole_numbers() -> None:
         ("{", "invalid JSON: Expecting property name enclosed in double quotes"),
         ("[]", 'not a report of sdy-opt: it has no "schema": "sdy-opt-report"'),
         ('{"schema": "sdy-opt-report"}', "not a report of this version of sdy-opt: its version is not 1"),
-        ('{"schema": "sdy-opt-report", "version": 1}', "a figure is missing: 'collectives'"),
-        (with_flops('"9"'), "'high' is not a number from 0 on"),
-        (with_flops("true"), "'high' is not a number from 0 on"),
-        (with_flops("-1"), "'high' is not a number from 0 on"),
-        (with_flops("Infinity"), "'high' is not a number from 0 on"),
-        (with_flops("NaN"), "'high' is not a number from 0 on"),
+        ('{"schema": "sdy-opt-report", "version": 1}', "'collectives' is missing"),
+        (with_flops('"9"'), "'high' must be a number, at least 0"),
+        (with_flops("true"), "'high' must be a number, at least 0"),
+        (with_flops("-1"), "'high' must be a number, at least 0"),
+        (with_flops("Infinity"), "'high' must be a number, at least 0"),
+        (with_flops("NaN"), "'high' must be a number, at least 0"),
     ],
 )
-def test_what_is_wrong_with_a_baseline(text: str, message: str) -> None:
+def test_invalid_baselines(text: str, message: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         read_baseline("old.json", text)
     assert caught.value.diagnostic.message == message
@@ -93,7 +93,7 @@ def test_what_is_wrong_with_a_baseline(text: str, message: str) -> None:
     assert caught.value.diagnostic.help == "write a baseline with --report=FILE.json"
 
 
-def test_a_faulty_figure_is_located_in_the_file() -> None:
+def test_an_invalid_figure_is_located_in_the_file() -> None:
     text = with_flops('"9"').replace('"totals"', '\n  "totals"')
     with pytest.raises(DiagnosticError) as caught:
         read_baseline("old.json", text)
@@ -101,7 +101,7 @@ def test_a_faulty_figure_is_located_in_the_file() -> None:
     assert caught.value.diagnostic.location == FileLoc("old.json", 2, column)
 
 
-def test_growth_stands_at_the_line_that_grew_most() -> None:
+def test_the_error_is_at_the_line_that_grew_most() -> None:
     baseline = read_baseline("old.json", json_report(report(program(""))))
     (error,) = baseline.grown(report(program()))
     assert error.location == FileLoc("model.py", 7, 1)

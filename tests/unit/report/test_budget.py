@@ -1,4 +1,4 @@
-"""Budgets: what exceeds them, and what is wrong with a budget file."""
+"""Budgets: what exceeds them, and invalid budget files."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def messages(budget: str) -> list[str]:
         '[[rules]]\naxis = "z"\nmax_bytes = 0',
     ],
 )
-def test_what_is_within_the_budget(budget: str) -> None:
+def test_budgets_that_are_not_exceeded(budget: str) -> None:
     assert messages(budget) == []
 
 
@@ -65,7 +65,7 @@ def test_an_axis() -> None:
     ]
 
 
-def test_a_rule_points_at_the_line_of_the_program() -> None:
+def test_the_error_of_a_rule_is_at_the_line_of_the_collective() -> None:
     (error,) = exceeded('[[rules]]\nkind = "all_reduce"\naxis = "y"\nmax_bytes = "7.5 KiB"')
     assert error.location == FileLoc("loss.py", 9, 1)
     assert error.message == (
@@ -75,7 +75,7 @@ def test_a_rule_points_at_the_line_of_the_program() -> None:
     assert error.notes[1].location == FileLoc("budget.toml", 4, 1)
 
 
-def test_scalars() -> None:
+def test_totals_of_collectives_and_memory() -> None:
     assert messages("[total]\ncollectives = 1\npeak_memory = 100") == [
         "collectives: 2, over the budget of 1",
         "peak memory: 16.0 KiB, over the budget of 100 B",
@@ -99,13 +99,13 @@ def test_scalars() -> None:
         ('[[rules]]\nkind = "all_gather"', 1, "a rule needs max_bytes", None),
         ('[[rules]]\nmax_bytes = 1\n[[rules]]\nmax_bytes = "x"', 4, "'max_bytes' is not a quantity", None),
         ('[[rules]]\nmax_bytes = 1\nkind = "gather"', 3, "unknown kind 'gather'", None),
-        ('[[rules]]\nmax_bytes = 1\nunless = "a.py"', 3, "'unless' is a list of strings", None),
-        ("rules = 3", 1, "rules are an array of tables", "write [[rules]]"),
-        ("total = 3", 1, "'total' is a table", "write [total]"),
+        ('[[rules]]\nmax_bytes = 1\nunless = "a.py"', 3, "'unless' must be a list of strings", None),
+        ("rules = 3", 1, "'rules' must be an array of tables", "write [[rules]]"),
+        ("total = 3", 1, "'total' must be a table", "write [total]"),
         pytest.param("a = " + "[" * 100_000, 1, "invalid TOML: it is nested too deeply", None, id="deep"),
     ],
 )
-def test_what_is_wrong_with_a_budget(budget: str, line: int, message: str, help: str | None) -> None:
+def test_invalid_budgets(budget: str, line: int, message: str, help: str | None) -> None:
     with pytest.raises(DiagnosticError) as caught:
         Budget("budget.toml", budget)
     found = caught.value.diagnostic

@@ -1,4 +1,4 @@
-"""Where an operation of a called function stands: at its own line, else at that of the call."""
+"""The location of an operation in a called function: its own line, or else that of the call."""
 
 from tests.unit.report.programs import report
 
@@ -28,11 +28,11 @@ def test_an_operation_without_a_line_has_that_of_the_call() -> None:
     assert with_line.location.text == "take.py:3"
 
 
-def test_without_any_line_the_name_is_left() -> None:
+def test_without_any_line_the_name_is_shown() -> None:
     program = PROGRAM.replace(' loc("jit(step)"("model.py":7:1))', ' loc("jit(step)")')
     assert report(program).collectives[0].location.text == "scatter-add"
 
 
-def test_a_function_that_calls_itself() -> None:
+def test_in_a_function_that_calls_itself_the_name_is_shown() -> None:
     program = PROGRAM.replace("call @take(%a)", "call @outer(%a)")
     assert report(program).collectives[0].location.text == "scatter-add"

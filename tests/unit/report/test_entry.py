@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.location import FileLoc
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.report.entry import (
     over_baseline,
@@ -36,7 +37,7 @@ def test_texts() -> None:
         report_text(report, ".pdf")
 
 
-def test_an_existing_file_is_replaced_at_once(tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced_atomically(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text("old")
     path.chmod(0o640)
@@ -56,7 +57,7 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_findings(tmp_path: Path) -> None:
+def test_budgets_and_baselines_are_checked(tmp_path: Path) -> None:
     report = report_on(module(PROGRAM))
     (tmp_path / "budget.toml").write_text("[kinds]\nall_gather = 0\n")
     (found,) = over_budget(report, str(tmp_path / "budget.toml"))
@@ -65,10 +66,12 @@ def test_findings(tmp_path: Path) -> None:
     assert over_baseline(report, str(tmp_path / "old.json")) == []
 
 
-def test_a_faulty_topology_is_located(tmp_path: Path) -> None:
-    (tmp_path / "topology.toml").write_text("flops = 0")
-    with pytest.raises(DiagnosticError, match="'flops' is zero"):
-        read_topology(str(tmp_path / "topology.toml"))
+def test_an_invalid_topology_is_located(tmp_path: Path) -> None:
+    path = str(tmp_path / "topology.toml")
+    (tmp_path / "topology.toml").write_text("\nflops = 0")
+    with pytest.raises(DiagnosticError, match="'flops' is zero") as caught:
+        read_topology(path)
+    assert caught.value.diagnostic.location == FileLoc(path, 2, 1)
 
 
 def test_a_loop_of_links_is_an_error(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How often operations run: loops with constant bounds, calls, branches, and what stays unknown."""
+"""How often operations are executed: in loops with constant bounds, in functions, in branches, or unknown."""
 
 import pytest
 
@@ -100,7 +100,7 @@ def test_function_runs_as_often_as_it_is_called() -> None:
     assert times(text) == [Times(2, 2), Times(0, 0)]
 
 
-def test_branch_runs_at_most_as_often_as_what_is_around_it() -> None:
+def test_branch_runs_at_most_as_often_as_the_enclosing_operation() -> None:
     text = """
     func.func @main(%p: tensor<i1>, %a: tensor<f32>) -> tensor<f32> {
       %0 = "stablehlo.if"(%p) ({
@@ -140,8 +140,8 @@ def test_recursion_is_unknown() -> None:
     assert times(text) == [None]
 
 
-def test_a_constant_through_many_calls_is_found_once() -> None:
-    # Each function passes its argument on twice: 2^40 paths lead to the loop.
+def test_a_constant_bound_is_found_through_many_calls() -> None:
+    # Each function passes its argument on twice, so that 2^40 paths lead to the loop.
     chain = "".join(
         f"""
     func.func private @f{n}(%limit: tensor<i32>) -> tensor<i32> {{

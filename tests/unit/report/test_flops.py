@@ -1,4 +1,4 @@
-"""FLOPs of products, per device and in all."""
+"""FLOPs of products: per device, of the global operation, and their useful share."""
 
 from fractions import Fraction
 

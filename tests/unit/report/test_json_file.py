@@ -1,4 +1,4 @@
-"""Where the values of a JSON text stand."""
+"""Source locations of the values in a JSON text."""
 
 import pytest
 
@@ -22,7 +22,7 @@ TEXT = """{
         (("a", 1, "c"), 2, 30),
         (("a", 2), 2, 35),
         (("d",), 3, 7),
-        # What is not there stands where it should be.
+        # A missing value has the location of the innermost list or object that exists.
         (("a", 1, "e"), 2, 11),
         (("a", 3, "e"), 2, 7),
         (("e",), 1, 1),

@@ -6,7 +6,7 @@ KIB = 1024
 
 
 def test_operands_and_results_are_live_together() -> None:
-    # %a dies at its last use, so that %0 and %1 are live at the second operation, %a and %0 at the first.
+    # The first operation is the last use of %a: %a and %0 are live there, %0 and %1 at the second operation.
     memory = report(
         """
         func.func @main(%a: tensor<256xf32>) -> tensor<256xf32> {
@@ -36,8 +36,8 @@ def test_a_sharded_value_takes_its_shard() -> None:
 
 
 def test_a_call_adds_what_the_function_needs_besides_its_arguments() -> None:
-    # In @callee, %b, %0 and %1 are live at its second operation: 2 KiB besides the argument. At the call
-    # are live the argument and the result: 2 KiB.
+    # In @callee, %b, %0 and %1 are live at the second operation: 2 KiB besides the argument. In @main, %a and
+    # %0 are live at the call: 2 KiB.
     memory = report(
         """
         func.func @main(%a: tensor<256xf32>) -> tensor<256xf32> {
@@ -54,8 +54,8 @@ def test_a_call_adds_what_the_function_needs_besides_its_arguments() -> None:
     assert memory.peak == 4 * KIB
 
 
-def test_the_caller_holds_the_operands_of_a_call() -> None:
-    # @callee stops using %b at once, but %a is live in @main: %a, %0 and, inside the call, %1 and %2.
+def test_operands_of_a_call_are_live_during_the_call() -> None:
+    # @callee does not use %b after its first operation, but %a, %0, %1 and %2 are live at its second one.
     memory = report(
         """
         func.func @main(%a: tensor<256xf32>) -> (tensor<256xf32>, tensor<256xf32>) {
@@ -72,7 +72,7 @@ def test_the_caller_holds_the_operands_of_a_call() -> None:
     assert memory.peak == 4 * KIB
 
 
-def test_region_arguments_take_nothing() -> None:
+def test_region_arguments_take_no_memory() -> None:
     memory = report(
         """
         func.func @main(%a: tensor<256xf32>, %p: tensor<i1>) -> tensor<256xf32> {

@@ -55,7 +55,7 @@ def test_devices_that_keep_their_shard(axes: str, before: str, after: str, kept:
 
 
 def test_digits_that_do_not_line_up() -> None:
-    """6 as 2 · 3 and as 3 · 2: looked at device by device."""
+    """6 as 2 · 3 and as 3 · 2: devices are compared one by one."""
     mesh, (first, second) = shardings('"x"=2, "y"=3', '[{"x", "y"}, {}]', '[{"y", "x"}, {}]')
     assert kept_count(first, second, mesh) is None
     assert moved_share(first, mesh, second, mesh) == (4, 6)
@@ -70,11 +70,11 @@ def test_a_large_mesh() -> None:
 def test_random_shardings(seed: int) -> None:
     randomly = random.Random(seed)
     sizes = {f"a{number}": randomly.choice([2, 3, 4, 6, 8, 12]) for number in range(randomly.randint(1, 3))}
-    before, after = dealt(sizes, randomly), dealt(sizes, randomly)
+    before, after = random_dims(sizes, randomly), random_dims(sizes, randomly)
     while [prod(size for *_, size in dim) for dim in before] != [
         prod(size for *_, size in dim) for dim in after
     ]:
-        before, after = dealt(sizes, randomly), dealt(sizes, randomly)
+        before, after = random_dims(sizes, randomly), random_dims(sizes, randomly)
     axes = ", ".join(f'"{name}"={size}' for name, size in sizes.items())
     mesh, (first, second) = shardings(axes, text(before, sizes), text(after, sizes))
     points = [dict(zip(sizes, point, strict=True)) for point in product(*map(range, sizes.values()))]
@@ -83,8 +83,8 @@ def test_random_shardings(seed: int) -> None:
     assert moved_share(first, mesh, second, mesh) == (len(points) - kept, len(points))
 
 
-def dealt(sizes: dict[str, int], randomly: random.Random) -> Dims:
-    """The axes, split at random and dealt to two dimensions, some to none."""
+def random_dims(sizes: dict[str, int], randomly: random.Random) -> Dims:
+    """The axes of two dimensions: those of the mesh, split at random; some shard neither dimension."""
     parts: list[Part] = []
     for name, total in sizes.items():
         pre = 1

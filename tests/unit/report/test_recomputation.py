@@ -46,7 +46,7 @@ def test_small_program(text: str) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_program(seed: int) -> None:
-    """Loops, branches and computations inside each other, as no one would write them."""
+    """Nested loops, branches, named and manual computations."""
     assert list(disagreements(module(random_module(seed)))) == []
 
 
@@ -58,7 +58,7 @@ def test_random_program(seed: int) -> None:
     ],
 )
 def test_a_wrong_figure_is_found(before: str, after: str, figure: str) -> None:
-    """The figures of one program do not pass for those of another."""
+    """The report on a program is compared with the text of another one."""
     text = SMALL_PROGRAMS["counts_up"]
     assert before in text
     printed = print_op(module(text.replace(before, after)), PrintOptions())

@@ -40,14 +40,14 @@ def test_all_to_all_keeps_one_part() -> None:
     assert found.wire_bytes == Fraction(3, 4) * 2 * KIB
 
 
-def test_all_slice_moves_nothing() -> None:
+def test_all_slice_sends_nothing() -> None:
     found = collective(
         '%0 = sdy.all_slice [{}, {"y"}] %a out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<64x32xf32>'
     )
     assert found.wire_bytes == 0
 
 
-def test_permute_moves_the_shards_of_the_devices_that_change() -> None:
+def test_permute_sends_the_shards_of_the_devices_whose_shard_changes() -> None:
     # Exchanging the halves of "x" exchanges the shards of the two devices in the middle of four.
     found = collective(
         '%0 = sdy.collective_permute %a out_sharding=<@mesh, [{"x":(2)2, "x":(1)2}, {}]> : tensor<64x32xf32>'

@@ -1,4 +1,4 @@
-"""What the sections of a report say, and leave out."""
+"""The sections of a report: what they contain, and what they leave out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.registry import all_dialects, find_dialect
-from sdyopt.report.html_report import REPEATED, html_report
+from sdyopt.report.html_report import MIN_REPEATS, html_report
 from sdyopt.report.program_report import report_on
 from sdyopt.report.tables import without_empty
 from sdyopt.report.text_report import text_report
@@ -35,7 +35,7 @@ def test_the_useful_share_needs_shardings() -> None:
     assert "in 1 product, 50% of them useful" in replicated
 
 
-def test_shardings_of_a_partitioned_program_divide_nothing() -> None:
+def test_shardings_of_a_partitioned_program_are_ignored() -> None:
     program = """
         sdy.mesh @mesh = <["x"=2]>
         func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<16xf32> {
@@ -60,8 +60,8 @@ def test_a_page_has_a_sharding_once_that_a_large_program_repeats() -> None:
     report = report_on(_parsed(PRODUCT.replace("SHARDING", SHARDED)))
     sharding = 'sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>'
     line = f"  stablehlo.add {{{sharding}}} : tensor<8xf32>\n"
-    small, large = (html_report(report, line * count, "model") for count in (REPEATED - 1, REPEATED))
+    small, large = (html_report(report, line * count, "model") for count in (MIN_REPEATS - 1, MIN_REPEATS))
     assert 'data-shared="[]"' in small
-    assert small.count("#sdy.sharding_per_value<[<@mesh, [{") == REPEATED - 1
+    assert small.count("#sdy.sharding_per_value<[<@mesh, [{") == MIN_REPEATS - 1
     assert large.count("#sdy.sharding_per_value") == large.count("data-shared=") == 1
-    assert large.count("stablehlo.add {\ue0000\ue001}") == REPEATED
+    assert large.count("stablehlo.add {\ue0000\ue001}") == MIN_REPEATS

@@ -35,9 +35,9 @@ def figures() -> Report:
 
 def test_a_collective_takes_its_bytes_and_the_steps_of_the_ring(figures: Report) -> None:
     gather, reduce = time_estimate(figures, FAST_X).collectives
-    # 6 KiB at 6 KiB/s, and three steps to the other devices.
+    # 6 KiB at 6 KiB/s, and three steps of the ring.
     assert gather.seconds == 1 + 3 * Fraction(1, 10)
-    # 4 KiB at 1 KiB/s, and once around the ring of two, twice.
+    # 4 KiB at 1 KiB/s, and two steps of the ring.
     assert reduce.seconds == 4 + 2 * 1
 
 
@@ -51,7 +51,7 @@ def test_a_product_is_as_slow_as_its_flops_or_its_memory(figures: Report) -> Non
 
 
 def test_a_product_waits_for_the_collectives_around_it(figures: Report) -> None:
-    """Behind the transposition, too."""
+    """The all-gather is before a transposition of the operand."""
     assert figures.products[0].collectives == (0, 1)
     (product,) = time_estimate(figures, FAST_X).products
     assert product.communication == Fraction(13, 10) + 6
@@ -69,7 +69,7 @@ def test_a_collective_that_two_products_need_counts_in_halves() -> None:
     assert not second.is_communication_bound
 
 
-def test_what_the_topology_does_not_say_is_unknown(figures: Report) -> None:
+def test_times_are_unknown_without_the_rates_that_they_need(figures: Report) -> None:
     estimate = time_estimate(figures, Topology(None, None, {"x": X, "y": Link(bandwidth=Fraction(1))}))
     assert [each.seconds for each in estimate.collectives] == [Fraction(13, 10), None]
     assert [each.seconds for each in estimate.products] == [None]
@@ -77,7 +77,7 @@ def test_what_the_topology_does_not_say_is_unknown(figures: Report) -> None:
     assert (communication.high, communication.unknown, compute.unknown) == (Fraction(13, 10), 1, 1)
 
 
-def test_a_ring_along_two_axes_is_as_slow_as_the_slowest() -> None:
+def test_a_ring_along_two_axes_is_as_slow_as_the_slower_axis() -> None:
     assert FAST_X.link(["x", "y"]) == Y
     assert FAST_X.link(["x", "z"]) == FAST_X.link([]) == Link()
 

@@ -1,4 +1,4 @@
-"""Topology files: what they say, and what is wrong with them."""
+"""Topology files: their rates, and errors in them."""
 
 from fractions import Fraction
 
@@ -37,25 +37,25 @@ def test_every_key_may_be_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "message", "help"),
+    ("text", "position", "message", "help"),
     [
         ("flops = ", (1, 9), "invalid TOML: Invalid value", "write one key = value per line"),
         ("flop = 1", (1, 1), "unknown table or key 'flop'", "did you mean 'flops'?"),
         ('flops = "3 GB/s"', (1, 1), "'flops' is not a quantity", 'such as flops = "197 TFLOP/s"'),
         ("flops = 0", (1, 1), "'flops' is zero", "write a rate above zero"),
         ("flops = -1", (1, 1), "'flops' is not a quantity", "write a number with a unit"),
-        ("axes = 1", (1, 1), "'axes' is a table", "write [axes.NAME]"),
-        ("[axes]\n  x = 1", (2, 3), "axis 'x' is a table", "write [axes.x]"),
+        ("axes = 1", (1, 1), "'axes' must be a table", "write [axes.NAME]"),
+        ("[axes]\n  x = 1", (2, 3), "axis 'x' must be a table", "write [axes.x]"),
         ("[axes.x]\nbandwith = 1", (2, 1), "unknown key 'bandwith' in [axes.x]", "did you mean 'bandwidth'?"),
         ('[axes."x"]\nlatency = "1 m"', (2, 1), "'latency' is not a quantity", 'such as latency = "1 us"'),
         ('axes.x.latency = "1 m"', (1, 1), "'latency' is not a quantity", 'such as latency = "1 us"'),
         ('[axes]\nx = {latency = "1 m"}', (2, 1), "'latency' is not a quantity", "write a number"),
     ],
 )
-def test_what_is_wrong_with_a_topology(text: str, place: tuple[int, int], message: str, help: str) -> None:
+def test_invalid_topologies(text: str, position: tuple[int, int], message: str, help: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         read_topology("tpu.toml", text)
     diagnostic = caught.value.diagnostic
-    assert diagnostic.location == FileLoc("tpu.toml", *place)
+    assert diagnostic.location == FileLoc("tpu.toml", *position)
     assert diagnostic.message.startswith(message)
     assert help in diagnostic.help

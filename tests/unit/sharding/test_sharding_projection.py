@@ -55,7 +55,7 @@ def test_axes_that_do_not_divide_another_factor_overflow() -> None:
     assert projected[1] == FactorSharding((), True, True)
 
 
-def test_a_missing_sharding_is_open_unless_asked_for_otherwise() -> None:
+def test_a_missing_sharding_is_open_by_default() -> None:
     mapping = TensorMapping((DimMapping((0,)), DimMapping((1,))))
     assert project_tensor(mapping, None, (2, 2), MESH).factors == {0: FactorSharding(), 1: FactorSharding()}
     closed = project_tensor(mapping, None, (2, 2), MESH, closed_if_missing=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.ir.affine import (
+    MAX_DEPTH,
     AffineBinary,
     AffineConstant,
     AffineDim,
@@ -21,8 +22,6 @@ from sdyopt.ir.affine import (
     subtract,
 )
 
-# The maximum depth of an expression, which allows functions on expressions to be recursive.
-_MAX_DEPTH = 200
 _LARGEST_CONSTANT = (1 << 63) - 1
 
 
@@ -148,6 +147,6 @@ def _divide(context: ActionContext, parts: Parts, offsets: list[int]) -> AffineE
 
 
 def _bounded(context: ActionContext, expression: AffineExpr) -> AffineExpr:
-    if isinstance(expression, AffineBinary) and expression.depth > _MAX_DEPTH:
+    if isinstance(expression, AffineBinary) and expression.depth > MAX_DEPTH:
         raise context.error_at_next_token("affine expression is too large")
     return expression

@@ -43,7 +43,7 @@ func.func @edges(%arg: tensor<8xf32>) -> tensor<8xf32> {
   %0 = sdy.named_computation<"inner">(%arg) in_shardings=[<@mesh, [{?}]>] (%in: tensor<8xf32>) {
     // CHECK: sdy.data_flow_edge %arg1 sharding=<@mesh, [{"x"}]> : tensor<8xf32>
     %1 = sdy.data_flow_edge %in sharding=<@mesh, [{"x"}]> : tensor<8xf32>
-    // The edge holds the sharding of the argument from here on.
+    // From here on, the edge stores the sharding of the argument.
     // CHECK-NEXT: sdy.all_gather [{"x"}]
     %2 = sdy.all_gather [{"x"}] %1 out_sharding=<@mesh, [{}]> : tensor<8xf32>
     sdy.return %2 : tensor<8xf32>

@@ -6,7 +6,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2]>
 
-// The maximum of partial maxima.
+// An all-reduce that computes the maximum of partial maxima.
 // CHECK-LABEL: func.func @max(
 // CHECK-SAME: unreduced=max{"x"}>
 // CHECK-NEXT: sdy.all_reduce max {"x"} %arg0 out_sharding=<@mesh, [{}, {}]>

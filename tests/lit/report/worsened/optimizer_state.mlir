@@ -1,4 +1,4 @@
-// A momentum that is not sharded as its weight takes memory on each device. The budget and the baseline fail with the line.
+// A momentum that is not sharded like its weight takes more memory on each device. The errors of budget and baseline are at lines of the model.
 // RUN: split-file %s %t
 // RUN: sdy-opt %t/good.mlir -sdy-propagation-pipeline=enable-insert-explicit-collectives=true --budget=%t/budget.toml --report=%t/good.json -o /dev/null
 // RUN: not sdy-opt %t/worse.mlir -sdy-propagation-pipeline=enable-insert-explicit-collectives=true --budget=%t/budget.toml -o /dev/null 2>&1 | filecheck %s --check-prefix=BUDGET

@@ -1,6 +1,6 @@
-"""Simulated collectives: each device has a numpy array, and the groups exchange them.
+"""Simulates the collectives of the mesh dialect: each device has a numpy array, and groups exchange them.
 
-An independent definition of the semantics, against which resharding is tested.
+The results are defined independently of the passes that insert collectives.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ SEMANTICS: Mapping[type[Op], Callable[[Any, Group], Array]] = {
 
 
 def run(function: FuncOp, shape: Shape, arguments: list[Arrays]) -> list[Arrays]:
-    """The results of a function of collectives on every device of a mesh of this shape."""
+    """The results of a function of collectives on the devices of a mesh of this shape."""
     return programs.run(function, arguments, lambda op, values: _execute(op, shape, values))
 
 

@@ -53,7 +53,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "argument", "size", "expected"), CASES, ids=[case[0] for case in CASES])
-def test_value(text: str, argument: str, size: int, expected: list[list[int] | None]) -> None:
+def test_results_on_each_device(
+    text: str, argument: str, size: int, expected: list[list[int] | None]
+) -> None:
     values = X if argument == "x" else Y
     operand_type, result_type = f"tensor<{len(values[0, 0])}xi64>", f"tensor<{size}xi64>"
     name = text.split()[0]

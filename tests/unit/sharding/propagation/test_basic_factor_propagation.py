@@ -132,7 +132,7 @@ def test_the_minor_most_factor_of_a_dimension_is_padded() -> None:
 
 
 def test_another_factor_takes_the_prefix_of_an_axis_that_divides_it() -> None:
-    # i has size 6, of which "z" of size 4 shards 2.
+    # Of "z", whose size is 4, only the major half divides i of size 6.
     rule = read_rule("([ij])->([i, j]) {i=6, j=2}")
     assert basic(rule, "[{?}]", '[{"z"}, {?}]') == ['[{"z":(1)2, ?}]', '[{"z"}, {?}]']
 

@@ -1,0 +1,340 @@
+"""Sentences on why an axis did not come to a value, and what to write to change it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from sdyopt.dialects.sdy.axes import axis_refs_text
+from sdyopt.explain.arrival_text import annotation_place, annotation_text, site_text
+from sdyopt.explain.names import Names, axis_text, dim_text
+from sdyopt.explain.tree_text import Sentence
+from sdyopt.record.absences import Absence, Obstacle
+from sdyopt.record.annotations import Annotation, annotation_on
+from sdyopt.record.model import Run, Site
+from sdyopt.record.precedence import Precedence, Rule, precedence, user_priority
+from sdyopt.record.recorder import Subject
+from sdyopt.record.sharding_record import ShardingRecord
+from sdyopt.sharding.axis_lists import sharded_size
+from sdyopt.sharding.propagation.refusals import Reason, Refusal
+
+# The number of values that are named of those that have the axis.
+_SHOWN_NEIGHBOURS = 2
+
+
+@dataclass(frozen=True)
+class Question:
+    """An absence with one of its reasons, in a record."""
+
+    record: ShardingRecord
+    run: Run
+    names: Names
+    absence: Absence
+    refusal: Refusal
+
+    @property
+    def culprit(self) -> Subject:
+        """The value that the reason is about."""
+        position = self.refusal.culprit
+        subject = None if position is None else self.absence.site.subjects[position]
+        return self.absence.subject if subject is None else subject
+
+    @property
+    def culprit_name(self) -> str:
+        return self.names.subject(self.run, self.culprit)
+
+    @property
+    def axes(self) -> str:
+        return axis_text(self.absence.axis)
+
+    def dim_of_culprit(self, factor: int) -> int:
+        """The dimension of the culprit that has a factor; -1 if none has."""
+        assert isinstance(self.absence.site, Site)
+        position = self.refusal.culprit
+        mapping = list(self.absence.site.rule.tensors)[
+            self.absence.position if position is None else position
+        ]
+        return next((dim for dim, each in enumerate(mapping.dims) if factor in each.factors), -1)
+
+    def annotation(self) -> str:
+        """Where the culprit is annotated, for a help line."""
+        annotation = annotation_on(self.record, self.run, self.culprit)
+        return _where(annotation, self.names)
+
+
+# (reason, help)
+Answer = tuple[str, str]
+
+
+def add_absences(
+    parent: Sentence, found: Iterable[Absence], record: ShardingRecord, run: Run, names: Names
+) -> None:
+    """Adds the axes that a value lacks, each with its reason and help. Equal answers are merged."""
+    groups: dict[tuple[str, int, Answer], list[Absence]] = {}
+    for absence in found:
+        groups.setdefault(
+            (axis_text(absence.axis), absence.dim, answer(absence, record, run, names)), []
+        ).append(absence)
+    for (axis, dim, (reason, help)), absences in groups.items():
+        where = f"dimension {dim}" if dim >= 0 else "any dimension"
+        first = absences[0]
+        listed = _neighbours(absences, run, names)
+        node = parent.add(
+            f"{axis} does not shard {where}, though it shards {listed}", names.place(first.site.op)
+        )
+        node.add(f"{site_text(run, first.site)}: {reason}")
+        if help:
+            node.add(f"help: {help}")
+
+
+def _neighbours(absences: Sequence[Absence], run: Run, names: Names) -> str:
+    """`dimension 0 of %a and %b`, `dimension 0 of %a and dimension 1 of %b`."""
+    found = list(dict.fromkeys((each.neighbour_dim, names.subject(run, each.neighbour)) for each in absences))
+    parts, last = [], -1
+    for dim, name in found[:_SHOWN_NEIGHBOURS]:
+        parts.append(name if dim == last else f"dimension {dim} of {name}")
+        last = dim
+    more = len(found) - _SHOWN_NEIGHBOURS
+    return " and ".join(parts) + (f" and {more} more" if more > 0 else "")
+
+
+def answer(absence: Absence, record: ShardingRecord, run: Run, names: Names) -> Answer:
+    """The reason and the help of an absence."""
+    if absence.refusals:
+        refusal = _decisive(absence)
+        return _ANSWERS[refusal.reason](Question(record, run, names, absence, refusal))
+    assert absence.obstacle is not None, "every absence has a reason"
+    return _OBSTACLES[absence.obstacle](absence, run, names)
+
+
+def _decisive(absence: Absence) -> Refusal:
+    """The reason that is told: preferably one in the value itself."""
+    return min(absence.refusals, key=lambda refusal: refusal.culprit != absence.position)
+
+
+# --- Reasons that a step decides --------------------------------------------------------------------
+
+
+def _closed(question: Question) -> Answer:
+    dim = question.dim_of_culprit(question.refusal.factor)
+    sharding = question.run.final.get(question.culprit)
+    written = "{}" if sharding is None else dim_text(sharding.dims[dim])
+    opened = "{?}" if written == "{}" else f"{written[:-1]}, ?}}"
+    return (
+        f"dimension {dim} of {question.culprit_name} is closed",
+        f"write {opened} instead of {written} {question.annotation()}",
+    )
+
+
+def _replicated(question: Question) -> Answer:
+    return (
+        f"{question.culprit_name} is explicitly replicated along {question.axes}",
+        f"remove {question.axes} from replicated={{…}} {question.annotation()}",
+    )
+
+
+def _unreduced(question: Question) -> Answer:
+    return (
+        f"{question.culprit_name} is unreduced along {question.axes}: its shards are to be summed along it",
+        f"shard along another axis, or remove {question.axes} from unreduced={{…}} {question.annotation()}",
+    )
+
+
+def _other_factor(question: Question) -> Answer:
+    refusal = question.refusal
+    assert refusal.other_factor is not None
+    dim = question.dim_of_culprit(refusal.other_factor)
+    found = precedence(question.record, question.run, question.absence, refusal)
+    text = f"{axis_refs_text(refusal.conflicting)} already shards dimension {dim} of {question.culprit_name}"
+    if found is None:
+        return text, "shard one of the two dimensions along another axis"
+    return f"{text}: {_rule_text(found, question)}", _rule_help(found, question)
+
+
+def _other_axes(question: Question) -> Answer:
+    refusal = question.refusal
+    if refusal.culprit is None:
+        return "two other operands or results are sharded along other axes", "annotate them alike"
+    dim = question.dim_of_culprit(refusal.factor)
+    axes = axis_refs_text(refusal.conflicting)
+    text = f"dimension {dim} of {question.culprit_name} is sharded along {axes}"
+    if not refusal.conflicting:
+        text = f"dimension {dim} of {question.culprit_name} is sharded along other axes"
+    found = precedence(question.record, question.run, question.absence, refusal)
+    help = f"annotate both alike, or add a constraint on {question.culprit_name}"
+    if found is not None:
+        help = f"remove {axes} {_where(found.winner.origin, question.names)}"
+    return f"{text}, and neither list is a prefix of the other", help
+
+
+def _not_divisible(question: Question) -> Answer:
+    site, refusal = question.absence.site, question.refusal
+    assert isinstance(site, Site)
+    size = site.rule.factor_sizes[refusal.factor]
+    axis_size = _axis_size(question)
+    dim = question.absence.dim
+    return (
+        f"{question.axes} has size {axis_size}, which does not divide the part of dimension {dim} "
+        f"of size {size} that corresponds",
+        f"pad the dimension, or shard it along an axis whose size divides {size}",
+    )
+
+
+def _overflow(question: Question) -> Answer:
+    return (
+        f"the size of {question.axes} does not divide the corresponding part of {question.culprit_name}",
+        "pad the dimension, or shard it along an axis whose size divides it",
+    )
+
+
+def _major_factor(question: Question) -> Answer:
+    return (
+        f"dimension {question.absence.dim} is several dimensions in one, and the more major one is not fully "
+        f"sharded: shards along {question.axes} would not be contiguous",
+        "shard the more major one fully first, or constrain the value",
+    )
+
+
+def _direction(question: Question) -> Answer:
+    absence = question.absence
+    assert isinstance(absence.site, Site)
+    is_forward = absence.neighbour_position < absence.site.operand_count <= absence.position
+    way = "forward" if is_forward else "backward"
+    if absence.site.op_name == "sdy.propagation_barrier":
+        return (
+            f"the barrier does not let shardings through {way}",
+            "allow the direction, as in allowed_direction=BOTH, or remove the barrier",
+        )
+    return f"the factor does not propagate {way}", ""
+
+
+def _blocked(question: Question) -> Answer:
+    return (
+        f"its rule blocks propagation along dimension {question.absence.dim}",
+        "constrain the value, if it is to be sharded along it",
+    )
+
+
+def _results(question: Question) -> Answer:
+    return (
+        f"operands of an elementwise operation take from each other only axes that its result has, and "
+        f"{question.culprit_name} lacks {question.axes}",
+        f"see why {question.culprit_name} lacks it",
+    )
+
+
+def _conservative(question: Question) -> Answer:
+    return "conservative propagation does not propagate sub-axes", "set conservative-propagation=false"
+
+
+def _meshes(question: Question) -> Answer:
+    return "its operands and results have shardings on different meshes", "use one mesh for all of them"
+
+
+def _maximal(question: Question) -> Answer:
+    return "the sharding is on a mesh of one device", "use the mesh of the other values"
+
+
+def _rank(question: Question) -> Answer:
+    return "the sharding has another rank than the tensor", "remove the value from the sharding group"
+
+
+def _axis_size(question: Question) -> int:
+    sharding = question.run.final.get(question.absence.neighbour)
+    mesh = None if sharding is None else question.run.mesh_of(sharding.mesh_or_ref)
+    return 0 if mesh is None else sharded_size((question.absence.axis,), mesh)
+
+
+_ANSWERS: dict[Reason, Callable[[Question], Answer]] = {
+    Reason.MESHES: _meshes,
+    Reason.MAXIMAL_MESH: _maximal,
+    Reason.RANK: _rank,
+    Reason.BLOCKED: _blocked,
+    Reason.DIRECTION: _direction,
+    Reason.OTHER_AXES: _other_axes,
+    Reason.CLOSED: _closed,
+    Reason.REPLICATED: _replicated,
+    Reason.UNREDUCED: _unreduced,
+    Reason.OTHER_FACTOR: _other_factor,
+    Reason.NOT_DIVISIBLE: _not_divisible,
+    Reason.OVERFLOW: _overflow,
+    Reason.RESULTS: _results,
+    Reason.CONSERVATIVE: _conservative,
+    Reason.MAJOR_FACTOR: _major_factor,
+}
+
+
+# --- Who was first ----------------------------------------------------------------------------------
+
+
+def _rule_text(found: Precedence, question: Question) -> str:
+    winner = found.winner
+    if found.rule is Rule.ANNOTATION:
+        return f"{annotation_text(winner.origin, question.names)} is annotated with it"
+    step = winner.step
+    assert step is not None
+    came = f"it came {_along(question.run, step.site)}"
+    return {
+        Rule.USER_PRIORITY: f"{came} with user priority p{step.priority}, before the other",
+        Rule.OP_PRIORITY: f"{came} in round {step.round}, before this operation propagates",
+        Rule.STRATEGY: f"{came} by the basic strategy, which is before the aggressive one",
+        Rule.MORE_ELEMENTS: f"{came}, from the larger tensor",
+        Rule.SHARDED_SIZE: f"{came}, where it is sharded along more axes",
+        Rule.EARLIER_TENSOR: f"{came}, from the earlier operand",
+        Rule.LOWER_FACTOR: f"{came}, where its dimension comes first",
+        Rule.ORDER: f"{came}, which is visited first",
+    }[found.rule]
+
+
+def _rule_help(found: Precedence, question: Question) -> str:
+    if found.rule is Rule.ANNOTATION:
+        return f"use another axis {_where(found.winner.origin, question.names)}"
+    axis, origin = axis_text(found.winner.axis), _where(found.winner.origin, question.names)
+    lower = max(user_priority(found.winner), user_priority(found.loser)) + 1
+    return f"give {axis} a lower user priority, such as p{lower}, {origin}, or use another axis there"
+
+
+def _along(run: Run, site: Site) -> str:
+    return f"along {site_text(run, site)}"
+
+
+def _where(annotation: Annotation, names: Names) -> str:
+    """`in the input %x (train.py:3)`."""
+    place = annotation_place(annotation, names)
+    text = annotation_text(annotation._replace(means=None), names)
+    return f"in {text}" + (f" ({place})" if place else "")
+
+
+# --- Reasons that no step decides -------------------------------------------------------------------
+
+
+def _no_rule(absence: Absence, run: Run, names: Names) -> Answer:
+    return (
+        "it has no sharding rule, so nothing propagates along it",
+        "add an sdy.sharding_rule attribute to it, or constrain the value",
+    )
+
+
+def _no_propagation(absence: Absence, run: Run, names: Names) -> Answer:
+    if absence.site.op_name == "sdy.propagation_barrier":
+        return (
+            "the barrier lets no sharding through",
+            "allow a direction, such as allowed_direction=BOTH, or remove the barrier",
+        )
+    return "nothing propagates along it", ""
+
+
+def _no_dimension(absence: Absence, run: Run, names: Names) -> Answer:
+    assert isinstance(absence.site, Site)
+    rule, factor = absence.site.rule, absence.factor
+    is_reduced = factor in rule.reduction
+    if is_reduced:
+        return "it reduces over that dimension, so this value does not have it", ""
+    return "no dimension of this value corresponds to that one", ""
+
+
+_OBSTACLES: dict[Obstacle, Callable[[Absence, Run, Names], Answer]] = {
+    Obstacle.NO_RULE: _no_rule,
+    Obstacle.NO_PROPAGATION: _no_propagation,
+    Obstacle.NO_DIMENSION: _no_dimension,
+}

@@ -1,0 +1,40 @@
+"""The answer to a question about a value: a tree of sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.explain.absence_text import add_absences
+from sdyopt.explain.arrival_text import add_arrival, arrival_title
+from sdyopt.explain.names import Names, sharding_text, type_text
+from sdyopt.explain.tree_text import Sentence
+from sdyopt.record.absences import Absence, Obstacle, absences
+from sdyopt.record.arrivals import arrivals
+from sdyopt.record.model import Run
+from sdyopt.record.recorder import Subject
+from sdyopt.record.sharding_record import ShardingRecord
+
+
+def explain_subject(record: ShardingRecord, run: Run, subject: Subject, names: Names) -> Sentence:
+    """How the axes of a subject came, and why others did not."""
+    sharding = run.final[subject]
+    type, name = type_text(subject), names.subject(run, subject)
+    names = names.within(run, subject)
+    is_sharded = sharding is not None and any(dim.axes for dim in sharding.dims)
+    state = "is sharded" if is_sharded else "is not sharded"
+    shown = f" {sharding_text(sharding)}" if sharding is not None else ""
+    root = Sentence(f"{name}: {type} {state}{shown}", names.place_of_subject(run, subject))
+    for dim in () if sharding is None else sharding.dims:
+        for axis in dim.axes:
+            for arrival in arrivals(record, run, subject, axis):
+                add_arrival(root.add(arrival_title(arrival)), arrival, run, names)
+    add_absences(root, _told(list(absences(run, subject))), record, run, names)
+    if not root.children:
+        root.add("no operation that it is an operand or result of has another axis")
+    return root
+
+
+def _told(found: Sequence[Absence]) -> Sequence[Absence]:
+    """The absences to tell: those for which no dimension corresponds only if there are no others."""
+    told = [absence for absence in found if absence.obstacle is not Obstacle.NO_DIMENSION]
+    return told or found

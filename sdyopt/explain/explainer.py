@@ -1,0 +1,117 @@
+"""Answers questions about the shardings of a program.
+
+explainer = Explainer(source, module, dialects, options)    # after parsing
+target = explainer.target("%14")
+with explainer.recording():
+    run_pipeline(…)
+explainer.answer(target, width)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+
+from sdyopt.asm.parser.module_parser import ParseOptions
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
+from sdyopt.diagnostics.ids import USAGE_ERROR
+from sdyopt.diagnostics.location import UnknownLoc
+from sdyopt.diagnostics.source import Source
+from sdyopt.explain.answers import explain_subject
+from sdyopt.explain.input_names import InputNames, block_or_result
+from sdyopt.explain.names import Names
+from sdyopt.explain.targets import CollectiveTarget, ResultTarget, Target, find_target
+from sdyopt.explain.tree_text import Sentence, tree_text
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import RankedShapedType
+from sdyopt.ir.value import Value
+from sdyopt.record.model import Run
+from sdyopt.record.recorder import FunctionResult, Subject
+from sdyopt.record.sharding_record import ShardingRecord
+
+# Of more values, such as those of a line, only the largest are explained.
+_MAX_VALUES = 4
+
+
+class Explainer:
+    """Records what passes do to the shardings of a program, and explains it."""
+
+    def __init__(self, source: Source, module: Op, dialects: DialectTable, options: ParseOptions) -> None:
+        self._module = module
+        self._inputs = InputNames(source, module, dialects, options)
+        self.record = ShardingRecord()
+        self._names = Names(self._inputs, self.record)
+
+    def target(self, text: str) -> Target:
+        """What a question is about. Raises DiagnosticError, located in the text."""
+        return find_target(text, self._inputs)
+
+    def recording(self) -> AbstractContextManager[None]:
+        """Records in the `with` block."""
+        return self.record.active()
+
+    def answer(self, target: Target, width: int) -> str:
+        """The answer to a question. Raises DiagnosticError if the record has none."""
+        return "".join(tree_text(tree, width) for tree in self.trees(target))
+
+    def trees(self, target: Target) -> list[Sentence]:
+        """The answer to a question, one tree for each value that it is about."""
+        if not self.record.runs:
+            raise _nothing_propagated()
+        if isinstance(target, CollectiveTarget):
+            return []
+        if isinstance(target, ResultTarget):
+            return self._explain_values(
+                [self._inputs.returned[target.function, target.number]], self._result(target)
+            )
+        return self._explain_values(target.values)
+
+    def _explain_values(
+        self, values: Sequence[Value], found: dict[Subject, Run] | None = None
+    ) -> list[Sentence]:
+        subjects = dict(found or {})
+        if not subjects:
+            for value in values:
+                subjects.update(self._subjects(value))
+        if not subjects:
+            return [self._unrecorded(value) for value in values[:_MAX_VALUES]]
+        if len(subjects) > _MAX_VALUES:
+            subjects = dict(sorted(subjects.items(), key=lambda item: -_size(item[0])))
+        trees = [explain_subject(self.record, run, each, self._names) for each, run in subjects.items()]
+        # Copies of a value often have the same answer.
+        different = list({tree_text(tree, 80): tree for tree in trees}.values())
+        more = len(different) - _MAX_VALUES
+        shown = different[:_MAX_VALUES]
+        return [*shown, Sentence(f"… and {more} more values")] if more > 0 else shown
+
+    def _subjects(self, value: Value) -> dict[Subject, Run]:
+        """What had the sharding of a value, or of its copies, in the last run of propagation that saw it."""
+        for run in reversed(self.record.runs):
+            found = [run.subject_of.get(each) for each in self.record.values.descendants(value)]
+            if subjects := {each: run for each in found if each is not None}:
+                return subjects
+        return {}
+
+    def _result(self, target: ResultTarget) -> dict[Subject, Run]:
+        subject = FunctionResult(self._inputs.functions[target.function], target.number)
+        run = self.record.runs[-1]
+        return {subject: run} if subject in run.final else {}
+
+    def _unrecorded(self, value: Value) -> Sentence:
+        name = self._names.value(block_or_result(value))
+        root = Sentence(f"{name} has no sharding", self._names.place_of_value(block_or_result(value)))
+        root.add("no sharding propagates along the operations that it is an operand or result of")
+        return root
+
+
+def _size(subject: Subject) -> int:
+    """The number of elements of a subject."""
+    type = None if isinstance(subject, FunctionResult) else subject.type
+    return type.num_elements if isinstance(type, RankedShapedType) and type.has_static_shape else 0
+
+
+def _nothing_propagated() -> DiagnosticError:
+    message = "there is nothing to explain: no pass has propagated shardings"
+    diagnostic = Diagnostic(Severity.ERROR, UnknownLoc(), message, id=USAGE_ERROR)
+    return DiagnosticError(diagnostic).help("add -sdy-propagation-pipeline")

@@ -1,0 +1,169 @@
+"""Why a value does not have an axis that a neighbour has.
+
+A neighbour is another operand or result of an operation that the value is an operand or result of. For each
+of its axes that the value lacks there is an absence, with the refusals of the step along the operation at the
+fixed point; see `Refusal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from sdyopt.dialects.sdy.axes import AxisRef, difference
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.record.model import Gap, Run, Site
+from sdyopt.record.recorder import Subject
+from sdyopt.sharding.axis_lists import Axes, overlap
+from sdyopt.sharding.propagation.propagation_step import StepRefusals, StepResult
+from sdyopt.sharding.propagation.refusals import Reason, Refusal
+
+
+class Obstacle(Enum):
+    """A reason that no step decides."""
+
+    NO_RULE = "the operation has no sharding rule"
+    NO_PROPAGATION = "nothing propagates along this operation"
+    NO_DIMENSION = "no dimension corresponds to the one that is sharded along the axis"
+
+
+@dataclass(frozen=True)
+class Absence:
+    """An axis that `subject` lacks and `neighbour` has.
+
+    `position` and `neighbour_position` are those among the operands and results of the site, `dim` and
+    `neighbour_dim` the dimensions that correspond; `dim` is -1 if none does. `refusals` are the reasons; if
+    it is empty, `obstacle` is the reason.
+    """
+
+    subject: Subject
+    neighbour: Subject
+    axis: AxisRef
+    site: Site | Gap
+    position: int
+    neighbour_position: int
+    dim: int
+    neighbour_dim: int
+    factor: int = -1
+    refusals: Sequence[Refusal] = ()
+    obstacle: Obstacle | None = None
+
+    @property
+    def has_reason(self) -> bool:
+        """Whether there is a reason. There always should be one."""
+        return bool(self.refusals) or self.obstacle is not None
+
+
+def absences(run: Run, subject: Subject) -> Iterator[Absence]:
+    """The axes that a subject lacks, by operation in program order."""
+    for site in run.sites_of.get(subject, ()):
+        refusals = site.refusals
+        for position, each in enumerate(site.subjects):
+            if each != subject:
+                continue
+            for neighbour_position, neighbour in enumerate(site.subjects):
+                if neighbour is not None and neighbour != subject:
+                    yield from _at(run, site, refusals, position, neighbour_position)
+    for gap in run.gaps_of.get(subject, ()):
+        yield from _at_gap(run, gap, subject)
+
+
+def _at_gap(run: Run, gap: Gap, subject: Subject) -> Iterator[Absence]:
+    own = run.final[subject]
+    own_axes = [] if own is None else [axis for dim in own.dims for axis in dim.axes]
+    position = gap.subjects.index(subject)
+    for neighbour_position, neighbour in enumerate(gap.subjects):
+        sharding = None if neighbour is None else run.final[neighbour]
+        mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
+        if neighbour is None or neighbour == subject or sharding is None or mesh is None:
+            continue
+        for dim, dim_sharding in enumerate(sharding.dims):
+            for axis in difference(dim_sharding.axes, own_axes, mesh):
+                yield Absence(
+                    *(subject, neighbour, axis, gap, position, neighbour_position, -1, dim),
+                    obstacle=Obstacle.NO_RULE,
+                )
+
+
+def _at(
+    run: Run, site: Site, refusals: StepRefusals | None, position: int, neighbour_position: int
+) -> Iterator[Absence]:
+    subject, neighbour = site.subjects[position], site.subjects[neighbour_position]
+    assert subject is not None and neighbour is not None
+    sharding, own = site.shardings[neighbour_position], site.shardings[position]
+    mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
+    if sharding is None or mesh is None:
+        return
+    own_axes = [] if own is None else [axis for dim in own.dims for axis in dim.axes]
+    for neighbour_dim, dim_sharding in enumerate(sharding.dims):
+        for axis in dim_sharding.axes:
+            base = Absence(subject, neighbour, axis, site, position, neighbour_position, -1, neighbour_dim)
+            if refusals is None:
+                for part in difference((axis,), own_axes, mesh):
+                    yield replace(base, axis=part, obstacle=Obstacle.NO_PROPAGATION)
+            elif refusals.result is None:
+                for part in difference((axis,), own_axes, mesh):
+                    yield replace(base, axis=part, refusals=refusals.refusals[:1])
+            else:
+                yield from _of_axis(base, refusals, refusals.result, own, own_axes, mesh)
+
+
+def _of_axis(
+    base: Absence,
+    refusals: StepRefusals,
+    result: StepResult,
+    own: TensorSharding | None,
+    own_axes: Sequence[AxisRef],
+    mesh: Mesh,
+) -> Iterator[Absence]:
+    assert isinstance(base.site, Site)
+    tensors = list(base.site.rule.tensors)
+    mapping, neighbour_mapping = tensors[base.position], tensors[base.neighbour_position]
+    factors = neighbour_mapping.dims[base.neighbour_dim].factors
+    dim_of = {factor: dim for dim, each in enumerate(mapping.dims) for factor in each.factors}
+    before, neighbour_before = result.before[base.position], result.before[base.neighbour_position]
+    remaining: Axes = (base.axis,)
+    for factor in factors:
+        projected = neighbour_before.factors.get(factor)
+        if projected is None:
+            continue
+        found = [axis for axis in projected.axes if axis.overlaps(base.axis)]
+        remaining = difference(remaining, found, mesh)
+        if factor not in dim_of:
+            for part in difference(found, own_axes, mesh):
+                yield replace(base, axis=part, factor=factor, obstacle=Obstacle.NO_DIMENSION)
+            continue
+        current = before.factors.get(factor)
+        current_axes = () if current is None else current.axes
+        for part in difference(found, current_axes, mesh):
+            dim = dim_of[factor]
+            reasons = _reasons(refusals, result, base, factor, part)
+            yield replace(base, axis=part, factor=factor, dim=dim, refusals=reasons)
+    for part in difference(remaining, own_axes, mesh):
+        # Overflow axes shard no factor.
+        factor = factors[-1]
+        overflow = Refusal(Reason.OVERFLOW, factor, (part,), base.position, base.neighbour_position)
+        yield replace(base, axis=part, factor=factor, dim=dim_of.get(factor, -1), refusals=(overflow,))
+
+
+def _reasons(
+    refusals: StepRefusals, result: StepResult, base: Absence, factor: int, part: AxisRef
+) -> Sequence[Refusal]:
+    found = [
+        refusal
+        for refusal in refusals.refusals
+        if refusal.factor == factor
+        and refusal.target in (None, base.position)
+        and overlap(refusal.axes, (part,))
+    ]
+    if found:
+        return found
+    after = result.after[base.position].factors.get(factor)
+    if after is not None and overlap(after.axes, (part,)):
+        # The step gives the axis to the factor, but the dimension ends at a more major one.
+        return [Refusal(Reason.MAJOR_FACTOR, factor, (part,), base.position, base.position)]
+    if after is None:
+        return [Refusal(Reason.OVERFLOW, factor, (part,), base.position, base.position)]
+    return ()

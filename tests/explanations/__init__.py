@@ -1,0 +1,1 @@
+"""Checks of explanations on the corpus of examples and on random programs."""

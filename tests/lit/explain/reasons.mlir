@@ -1,0 +1,179 @@
+// RUN: sdy-opt %s -sdy-propagation-pipeline --explain='@main %%w' --explain='@closed %%b' --explain='@replicated %%b' --explain='@unreduced %%b' --explain='@dimensions %%0' --explain='@priorities %%0' --explain='@axes %%0' --explain='@divisibility %%0' --explain='@columns %%0' --explain='@contraction %%0' --explain='@barrier %%0' --explain='@custom_call %%0' --explain='@meshes %%0' | filecheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+sdy.mesh @other = <["a"=2]>
+
+// An axis comes step by step: here from a constraint on the product, backward to an input.
+// CHECK: %w of @main: tensor<16x32xf32> is sharded [{?}, {"y", ?}]  reasons.mlir:12
+// CHECK-NEXT: └─ "y" shards dimension 1
+// CHECK-NEXT:    ├─ from %0 (dimension 1), backward along stablehlo.dot_general (round 3)  reasons.mlir:13
+// CHECK-NEXT:    ├─ from %1 (dimension 1), backward along sdy.sharding_constraint (round 1)  reasons.mlir:15
+// CHECK-NEXT:    └─ annotated: the sharding constraint on %0  reasons.mlir:15
+func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) -> tensor<8x32xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+    : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{?}, {"y", ?}]> : tensor<8x32xf32>
+  return %1 : tensor<8x32xf32>
+}
+
+// A closed dimension gets no axis.
+// CHECK: %b of @closed: tensor<8xf32> is not sharded [{}]  reasons.mlir:26
+// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a and %0  reasons.mlir:27
+// CHECK-NEXT:    ├─ stablehlo.add: dimension 0 of %b is closed
+// CHECK-NEXT:    └─ help: write {?} instead of {} in the input %b (reasons.mlir:26)
+func.func @closed(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+    %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) -> tensor<8xf32> {
+  %0 = stablehlo.add %a, %b : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// Nor does an explicitly replicated tensor.
+// CHECK: %b of @replicated: tensor<8xf32> is not sharded [{?}], replicated={"x"}  reasons.mlir:38
+// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a and %0  reasons.mlir:39
+// CHECK-NEXT:    ├─ stablehlo.add: %b is explicitly replicated along "x"
+// CHECK-NEXT:    └─ help: remove "x" from replicated={…} in the input %b (reasons.mlir:38)
+func.func @replicated(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+    %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}], replicated={"x"}>}) -> tensor<8xf32> {
+  %0 = stablehlo.add %a, %b : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// Nor an unreduced one.
+// CHECK: %b of @unreduced: tensor<8xf32> is not sharded [{?}], unreduced={"x"}  reasons.mlir:51
+// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a and %0  reasons.mlir:52
+// CHECK-NEXT:    ├─ stablehlo.add: %b is unreduced along "x": its shards are to be summed along it
+// CHECK-NEXT:    └─ help: shard along another axis, or remove "x" from unreduced={…} in the input %b
+// CHECK-NEXT:         (reasons.mlir:51)
+func.func @unreduced(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+    %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}], unreduced={"x"}>}) -> tensor<8xf32> {
+  %0 = stablehlo.add %a, %b : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// Of two dimensions that claim an axis, the aggressive strategy prefers that of the earlier operand.
+// CHECK: %0 of @dimensions: tensor<8x8xf32> is sharded [{"x", ?}, {?}]  reasons.mlir:69
+// CHECK-NEXT: ├─ "x" shards dimension 0
+// CHECK-NEXT: │  ├─ from %a (dimension 0), forward along stablehlo.add (round 1)  reasons.mlir:69
+// CHECK-NEXT: │  └─ annotated: the input %a  reasons.mlir:67
+// CHECK-NEXT: └─ "x" does not shard dimension 1, though it shards dimension 1 of %b  reasons.mlir:69
+// CHECK-NEXT:    ├─ stablehlo.add: "x" already shards dimension 0 of %0: it came along stablehlo.add, from the
+// CHECK-NEXT:    │    earlier operand
+// CHECK-NEXT:    └─ help: give "x" a lower user priority, such as p1, in the input %a (reasons.mlir:67), or use
+// CHECK-NEXT:         another axis there
+func.func @dimensions(
+    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>},
+    %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.add %a, %b : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// With a lower user priority, the same dimension loses.
+// CHECK: %0 of @priorities: tensor<8x8xf32> is sharded [{?}, {"x", ?}]  reasons.mlir:86
+// CHECK-NEXT: ├─ "x" shards dimension 1
+// CHECK-NEXT: │  ├─ from %b (dimension 1), forward along stablehlo.add (round 1)  reasons.mlir:86
+// CHECK-NEXT: │  └─ annotated: the input %b  reasons.mlir:85
+// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:86
+// CHECK-NEXT:    ├─ stablehlo.add: "x" already shards dimension 1 of %0: it came along stablehlo.add with user
+// CHECK-NEXT:    │    priority p0, before the other
+// CHECK-NEXT:    └─ help: give "x" a lower user priority, such as p2, in the input %b (reasons.mlir:85), or use
+// CHECK-NEXT:         another axis there
+func.func @priorities(
+    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}p1, {?}]>},
+    %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.add %a, %b : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// If one dimension is sharded along different axes, none of them propagates.
+// CHECK: %0 of @axes: tensor<8x8xf32> is not sharded  reasons.mlir:103
+// CHECK-NEXT: ├─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:103
+// CHECK-NEXT: │  ├─ stablehlo.add: dimension 0 of %b is sharded along "y", and neither list is a prefix of the
+// CHECK-NEXT: │  │    other
+// CHECK-NEXT: │  └─ help: remove "y" in the input %b (reasons.mlir:102)
+// CHECK-NEXT: └─ "y" does not shard dimension 0, though it shards dimension 0 of %b  reasons.mlir:103
+// CHECK-NEXT:    ├─ stablehlo.add: dimension 0 of %a is sharded along "x", and neither list is a prefix of the
+// CHECK-NEXT:    │    other
+// CHECK-NEXT:    └─ help: remove "x" in the input %a (reasons.mlir:101)
+func.func @axes(
+    %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>},
+    %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {?}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.add %a, %b : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// An axis of size 4 does not divide 6, so only half of it propagates.
+// CHECK: %0 of @divisibility: tensor<24xf32> is sharded [{"y":(1)2, ?}]  reasons.mlir:118
+// CHECK-NEXT: ├─ "y":(1)2 shards dimension 0
+// CHECK-NEXT: │  ├─ from %a (dimension 0), forward along stablehlo.reshape (round 1)  reasons.mlir:118
+// CHECK-NEXT: │  └─ annotated: the input %a  reasons.mlir:117
+// CHECK-NEXT: └─ "y":(2)2 does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:118
+// CHECK-NEXT:    ├─ stablehlo.reshape: "y":(2)2 has size 2, which does not divide the part of dimension 0 of size
+// CHECK-NEXT:    │    6 that corresponds
+// CHECK-NEXT:    └─ help: pad the dimension, or shard it along an axis whose size divides 6
+func.func @divisibility(
+    %a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {?}]>}) -> tensor<24xf32> {
+  %0 = stablehlo.reshape %a : (tensor<6x4xf32>) -> tensor<24xf32>
+  return %0 : tensor<24xf32>
+}
+
+// The rows of a matrix are not contiguous in the flat tensor if only columns are sharded.
+// CHECK: %0 of @columns: tensor<24xf32> is not sharded  reasons.mlir:130
+// CHECK-NEXT: └─ "y" does not shard dimension 0, though it shards dimension 1 of %a  reasons.mlir:130
+// CHECK-NEXT:    ├─ stablehlo.reshape: dimension 0 is several dimensions in one, and the more major one is not
+// CHECK-NEXT:    │    fully sharded: shards along "y" would not be contiguous
+// CHECK-NEXT:    └─ help: shard the more major one fully first, or constrain the value
+func.func @columns(
+    %a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) -> tensor<24xf32> {
+  %0 = stablehlo.reshape %a : (tensor<6x4xf32>) -> tensor<24xf32>
+  return %0 : tensor<24xf32>
+}
+
+// A contracted dimension is not in the result.
+// CHECK: %0 of @contraction: tensor<8x8xf32> is not sharded  reasons.mlir:142
+// CHECK-NEXT: └─ "x" does not shard any dimension, though it shards dimension 1 of %a and dimension 0 of %b
+// CHECK-NEXT:    │  reasons.mlir:142
+// CHECK-NEXT:    └─ stablehlo.dot_general: it reduces over that dimension, so this value does not have it
+func.func @contraction(
+    %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>},
+    %b: tensor<16x8xf32>) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+    : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+// A barrier lets axes through in its direction only.
+// CHECK: %0 of @barrier: tensor<8xf32> is not sharded  reasons.mlir:154
+// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:154
+// CHECK-NEXT:    ├─ sdy.propagation_barrier: the barrier does not let shardings through forward
+// CHECK-NEXT:    └─ help: allow the direction, as in allowed_direction=BOTH, or remove the barrier
+func.func @barrier(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %0 = sdy.propagation_barrier %a allowed_direction=BACKWARD : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// An unknown custom call has no rule.
+// CHECK: %0 of @custom_call: tensor<8xf32> is not sharded  reasons.mlir:165
+// CHECK-NEXT: └─ "x" does not shard any dimension, though it shards dimension 0 of %a  reasons.mlir:165
+// CHECK-NEXT:    ├─ stablehlo.custom_call: it has no sharding rule, so nothing propagates along it
+// CHECK-NEXT:    └─ help: add an sdy.sharding_rule attribute to it, or constrain the value
+func.func @custom_call(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %0 = stablehlo.custom_call @foo(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// Nothing propagates between meshes.
+// CHECK: %0 of @meshes: tensor<8xf32> is not sharded  reasons.mlir:177
+// CHECK-NEXT: └─ "x" does not shard any dimension, though it shards dimension 0 of %a  reasons.mlir:177
+// CHECK-NEXT:    ├─ stablehlo.add: its operands and results have shardings on different meshes
+// CHECK-NEXT:    └─ help: use one mesh for all of them
+func.func @meshes(
+    %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+    %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{?}]>}) -> tensor<8xf32> {
+  %0 = stablehlo.add %a, %b : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
