@@ -60,7 +60,7 @@ def snapshot_options(arguments: Arguments) -> SnapshotOptions:
 
 
 def _prints_other(arguments: Arguments) -> bool:
-    """Whether answers, a report or a comparison are on stdout."""
+    """Whether answers, findings, a report or a comparison are on stdout."""
     is_compared = arguments["compare-with"] is not None or arguments["compare-pipeline"] is not None
     return (
         bool(arguments["explain"])

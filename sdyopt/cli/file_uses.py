@@ -18,7 +18,7 @@ _WRITTEN = {
     "--mlir-generate-reproducer": ("the reproducer", True),
     "--mlir-pass-pipeline-crash-reproducer": ("the reproducer", True),
 }
-_READ = ("--topology", "--budget", "--baseline", "--compare-with", "--check-snapshot")
+_READ = ("--topology", "--budget", "--baseline", "--lint-config", "--compare-with", "--check-snapshot")
 # What an empty name of these flags is an example of.
 _EXAMPLES = {
     "--diagnostics-output": "diagnostics.json",

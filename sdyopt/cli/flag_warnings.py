@@ -32,6 +32,8 @@ NEEDS = MappingProxyType(
         "report-rows": ("report", "compare-with", "compare-pipeline"),
         "tolerance": ("baseline",),
         "snapshot-places": ("snapshot", "check-snapshot"),
+        "lint-config": ("lint",),
+        "lint-fail-on": ("lint",),
         "validate-mode": ("validate",),
         "validate-timeout": ("validate",),
         "validate-memory": ("validate",),

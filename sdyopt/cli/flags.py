@@ -64,6 +64,13 @@ _ALL = (
     ),
     Flag("output-split-marker", GENERAL, "separate the outputs of chunks by MARKER", "MARKER", "// -----"),
     _choice("mesh-version", GENERAL, "use the mesh dialect of this LLVM release", "19", "21"),
+    _choice(
+        "sdy-version",
+        GENERAL,
+        "follow Shardy as of this month, where versions differ: 2026-06 is in jaxlib 0.10.2",
+        "2026-06",
+        "2026-08",
+    ),
     _switch("no-implicit-module", GENERAL, "parse a single top-level operation of any kind"),
     _switch("allow-unregistered-dialect", GENERAL, "allow operations of unregistered dialects"),
     Flag(
@@ -240,8 +247,7 @@ _ALL = (
     Flag(
         "compare-with",
         REPORTS,
-        "print the differences in shardings, communication and memory from another program or a report "
-        "(.json) instead of the program",
+        "print what differs from another program or report (.json) instead of the program",
         "FILE",
     ),
     Flag(
@@ -276,6 +282,28 @@ _ALL = (
         REPORTS,
         "fail if shardings differ from a snapshot, which --snapshot=FILE wrote",
         "FILE",
+    ),
+    Flag(
+        "lint",
+        REPORTS,
+        "print what a sharding wastes, by RULES or all but -RULES",
+        "RULES",
+        implied="all",
+        is_list=True,
+    ),
+    Flag(
+        "lint-config",
+        REPORTS,
+        "read the settings of --lint from this TOML file, or from none for - (default: sdy-lint.toml or "
+        "pyproject.toml in the folder of the input or the next one around it)",
+        "FILE",
+    ),
+    Flag(
+        "lint-fail-on",
+        REPORTS,
+        "exit with 1 for findings of this severity and of more severe ones (default: error)",
+        "error|warning|remark|never",
+        choices=("error", "warning", "remark", "never"),
     ),
     Flag(
         "explain",
@@ -327,6 +355,7 @@ _ALL = (
     _switch("help", INFORMATION, "print help on the most common flags"),
     _switch("help-hidden", INFORMATION, "print help on all flags, passes and options"),
     Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),
+    Flag("help-lint", INFORMATION, "print the page of a lint rule, or list all rules", "RULE", implied=""),
     _choice(
         "list-passes",
         INFORMATION,
@@ -351,7 +380,7 @@ COMMON = frozenset(
         *("verify-diagnostics", "diagnostics-format", "diagnostics-output", "werror", "color"),
         *("mlir-print-op-generic", "mlir-print-debuginfo"),
         *("mlir-print-ir-after-all", "mlir-print-ir-after", "mlir-print-ir-after-change"),
-        *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline"),
+        *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline", "lint"),
         *("compare-with", "check-snapshot", "validate"),
         *("help", "help-hidden", "help-pass", "list-passes", "version"),
     )

@@ -47,8 +47,9 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
-if TYPE_CHECKING:  # imported only with questions, and for validation
+if TYPE_CHECKING:  # imported only with questions, for lint and for validation
     from sdyopt.driver.answering import Answering
+    from sdyopt.driver.linting import ChunkLint
     from sdyopt.driver.validating import Validating
 
 
@@ -59,7 +60,7 @@ class ChunkFailed(Exception):
 class ChunkRun:
     """Processes one chunk. Diagnostics are emitted.
 
-    `observers` read the program before and after the pipeline, and so does `validation`.
+    `observers` read the program before and after the pipeline, and so do `validation` and `lint`.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class ChunkRun:
         timing: TimingRecorder | None,
         observers: Sequence[Observer] = (),
         validation: Validating | None = None,
+        lint: ChunkLint | None = None,
     ) -> None:
         self._job = job
         self._source = source
@@ -77,6 +79,7 @@ class ChunkRun:
         self._timing = timing
         self._observers = observers
         self._validation = validation
+        self._lint = lint
         self._parse_options = ParseOptions(
             allow_unregistered_dialects=job.allow_unregistered_dialects, implicit_module=job.implicit_module
         )
@@ -113,6 +116,8 @@ class ChunkRun:
             observer.on_input(op)
         if self._validation is not None:
             self._validation.start(op)
+        if self._lint is not None:
+            self._lint.read(op, will_change=bool(self.pipeline.elements))
         if answering is None:
             self._transform(op, self.pipeline, verify_each)
         else:
@@ -122,6 +127,9 @@ class ChunkRun:
         if self._validation is not None:
             with self._phase("Validation"):
                 self._validation.finish(op, IncrementalVerifier(self._verifier))
+        if self._lint is not None:
+            with self._phase("Lint"):
+                self._lint.check(op)
         if job.show is not None:
             return job.show(op)
         if not (job.prints_output or self._observers):

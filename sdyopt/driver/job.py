@@ -104,6 +104,24 @@ class SnapshotOptions:
 
 
 @dataclass(frozen=True)
+class LintOptions:
+    """Options of `--lint`: the rules as they are given, and a configuration file as (name, text), if any.
+
+    `select` is empty without `--lint`, and ("all",) for the rules of the configuration. `fail_on` is "" if it
+    is not given.
+    """
+
+    select: tuple[str, ...] = ()
+    config: tuple[str, str] | None = None
+    fail_on: str = ""
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the program is linted."""
+        return bool(self.select)
+
+
+@dataclass(frozen=True)
 class ValidationRequest:
     """How the program after the pipeline is validated; `seeds` is 0 if it is not.
 
@@ -191,6 +209,7 @@ class Job:
     comparison: ComparisonOptions = field(default_factory=ComparisonOptions)
     snapshot: SnapshotOptions = field(default_factory=SnapshotOptions)
     observers: tuple[Observer, ...] = ()
+    lint_options: LintOptions = field(default_factory=LintOptions)
     validation: ValidationRequest = field(default_factory=ValidationRequest)
     # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
     questions: tuple[str, ...] = ()
@@ -206,10 +225,11 @@ class Job:
     reproducer: str = ""
 
     @property
-    def replaces_program(self) -> bool:
-        """Whether answers, a report, a comparison or a snapshot are on stdout instead of the program."""
+    def replaces_output(self) -> bool:
+        """Whether stdout has answers, reports, a comparison or a snapshot instead of the program."""
         parts = self.report_options, self.comparison, self.snapshot
-        return bool(self.questions) or any(part.to_stdout for part in parts)
+        is_replaced = any(part.to_stdout for part in parts)
+        return is_replaced or self.lint_options.is_needed or bool(self.questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from sdyopt.driver.split import check_text, decode, split
 from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import find_entry
 
-if TYPE_CHECKING:  # imported only if it is needed
+if TYPE_CHECKING:  # imported only if they are needed
+    from sdyopt.driver.linting import Linting
     from sdyopt.driver.validating import Validating
 
 
@@ -46,6 +47,7 @@ class _JobRun:
         self._timing = TimingRecorder() if job.timing else None
         self._display = DiagnosticDisplay(job, self._dialects)
         self._observers: list[Observer] = list(job.observers)
+        self._linting: Linting | None = None
         self._validation: Validating | None = None
         self._answers: list[str] = []
 
@@ -61,6 +63,7 @@ class _JobRun:
                     check_text(source)
                 chunks = list(split(source, job.split_marker))
                 self._observers += self._started_observers(chunks)
+                self._linting = self._start_linting()
                 self._validation = self._start_validation()
             except DiagnosticError as error:
                 emit(error.diagnostic)
@@ -84,10 +87,13 @@ class _JobRun:
         if self._validation is not None and not job.verify_diagnostics:
             succeeded &= self._validation.found_no_difference
         text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
-        if not job.verify_diagnostics:
-            succeeded &= all(observer.is_within_limits for observer in self._observers)
         reports = [answers for answers in self._answers if answers]
         reports += [text for observer in self._observers for text in observer.texts]
+        if not job.verify_diagnostics:
+            succeeded &= all(observer.is_within_limits for observer in self._observers)
+        if self._linting is not None:
+            reports += self._linting.texts
+            succeeded &= bool(job.verify_diagnostics) or self._linting.is_passed
         return Outcome(succeeded, text, "\n".join(reports))
 
     def _started_observers(self, chunks: Sequence[Source]) -> Iterator[Observer]:
@@ -117,6 +123,17 @@ class _JobRun:
 
             yield Snapshots(job)
 
+    def _start_linting(self) -> Linting | None:
+        """The linting of the job; None if it is not needed.
+
+        Raises DiagnosticError for an invalid configuration file, and UsageError for an unknown rule.
+        """
+        if not self._job.lint_options.is_needed:
+            return None
+        from sdyopt.driver.linting import Linting
+
+        return Linting(self._job, self._dialects)
+
     def _start_validation(self) -> Validating | None:
         if not self._job.validation.seeds:
             return None
@@ -138,7 +155,10 @@ class _JobRun:
         promoted_before = self._display.promoted
         self._display.start_chunk(chunk)
         try:
-            run = ChunkRun(self._job, chunk, self._dialects, self._timing, self._observers, self._validation)
+            lint = None if self._linting is None else self._linting.of_chunk(chunk)
+            run = ChunkRun(
+                self._job, chunk, self._dialects, self._timing, self._observers, self._validation, lint
+            )
             output = run.run(self._pipeline)
             self._answers.append(run.answers)
             self._last_pipeline = run.pipeline

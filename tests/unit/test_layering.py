@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
   interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline ‹ registry ‹ passes
-       registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ driver ‹ api ‹ cli ‹ lit
+registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -41,9 +41,10 @@ MAY_IMPORT = {
     "comparison": (*CORE, "notation", "report"),
     "explain": (*CORE, "notation", "report", "error_help"),
     "execution": CORE,
-    "driver": (*CORE, "notation", "report", "comparison", "error_help", "explain", "execution"),
+    "lint": (*CORE, "report", "error_help"),
+    "driver": (*CORE, "notation", "report", "comparison", "error_help", "explain", "execution", "lint"),
     "api": (*CORE, "notation", "report", "comparison", "error_help", "explain", "execution", "driver"),
-    "cli": (*CORE, "notation", "report", "comparison", "error_help", "explain", "driver", "api"),
+    "cli": (*CORE, "notation", "report", "comparison", "error_help", "explain", "lint", "driver", "api"),
     "lit": (*CORE, "notation", "report", "comparison", "error_help", "explain", "driver", "api", "cli"),
     "__main__": ("cli",),
 }
