@@ -249,7 +249,7 @@ def _rank(question: Question) -> Answer:
 def _axis_size(question: Question) -> int:
     sharding = question.run.final.get(question.absence.neighbour)
     mesh = None if sharding is None else question.run.mesh_of(sharding.mesh_or_ref)
-    return 0 if mesh is None else sharded_size((question.absence.axis,), mesh)
+    return 0 if mesh is None else sharded_size(question.refusal.axes[:1], mesh)
 
 
 _ANSWERS: dict[Reason, Callable[[Question], Answer]] = {

@@ -48,8 +48,7 @@ def test_an_axis_propagates_without_its_reason(a: str, b: str) -> None:
         }}"""
     program = propagated("test", MESH + text)
     assert program is not None
-    first, second = program.imported.functions[0].entry.arguments
-    case = next(
-        case for case in undoable(program) if case.absence.subject is second and case.absence.dim == 0
-    )
-    assert undo(Case(program, case.absence)) is Outcome.PROPAGATES
+    _, second = program.imported.functions[0].entry.arguments
+    of_second = (case for case in undoable(program) if case.absence.subject is second)
+    case = next(case for case in of_second if case.absence.dim == 0)
+    assert undo(case) is Outcome.PROPAGATES
