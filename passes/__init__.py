@@ -1,4 +1,4 @@
-"""The passes, one per file. A file has the name of its pass's flag, without the dialect prefix.
+"""The passes, one per file. A file has the name of its pass's flag, without a prefix such as `sdy-`.
 
     common/       passes for any stage (canonicalize, cse, sdy-report, …) and shared helpers in support/
     importing/    run before propagation: bring a program into the form that propagation expects

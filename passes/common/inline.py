@@ -18,7 +18,7 @@ The pass visits the call graph bottom-up, and runs `default-pipeline` on a funct
 calls in it. A function that is not public and has no uses left is erased. `no_inline` on the function or on
 the call is respected. A call is also kept if its callee calls itself or the caller, if the callee contains
 operations of a dialect that does not allow inlining, such as the mesh dialect of LLVM 19, or if the callee
-has several blocks and the region of the call may have one only. For each strongly connected component of the
+has several blocks and the region of the call may have only one. For each strongly connected component of the
 call graph, functions are simplified, and calls in them inlined, at most `max-iterations` times. Inlined
 operations have call-site locations.
 """

@@ -2,7 +2,7 @@
 
     sdy-opt model.mlir -sdy-user-priority-propagate -sdy-report='file=propagated.html' -sdy-close-shardings
 
-The pass can stand anywhere in a pipeline and changes nothing. It writes the report on the program at that
+The pass can be anywhere in a pipeline and changes nothing. It writes the report on the program at that
 point to a file, in the format of its suffix (.html, .json, .md or .txt), or prints it on stderr. The option
 --report reports on the program after the pipeline.
 """

@@ -9,7 +9,7 @@ is an error at the addition: its operand has partial results along "y", and its 
     %2 = stablehlo.add %1, %1 …
 
 where the reshard combines them. `sdy-insert-explicit-reshards` would combine them in both programs; run this
-pass before it if each such place shall be visible in the program.
+pass before it to require that the program itself has every such reshard.
 
 Operations may introduce unreduced axes. The partial results are those of a sum, and for `stablehlo.reduce`
 those of the reduction of its body: `unreduced=max{"y"}` for a maximum. Reshards, sharding constraints and

@@ -1,18 +1,27 @@
-"""sdy-resolve-permutation-factors: reshard operations that need elements of other shards.
+"""sdy-resolve-permutation-factors: give operations the elements of other shards that they need.
 
 Over `sdy.mesh @mesh = <["x"=2]>`,
 
-    %0 = stablehlo.slice %a [2:6] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
-becomes, if %a is sharded along "x",
-    %0 = sdy.reshard %a <@mesh, [{}]>
-    %1 = stablehlo.slice %0 [2:6] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
-    %2 = sdy.reshard %1 <@mesh, [{"x"}]>
+    %0 = stablehlo.pad %a, %v, low = [0], high = [4], interior = [0] : … -> tensor<12xf32>
+becomes, if %a has 8 elements and is sharded along "x", and %v is the constant 0,
+    %0 = sdy.manual_computation(%a, %v) … manual_axes={"x"} (%shard: tensor<4xf32>, %value: tensor<f32>) {
+      %1 = stablehlo.slice %shard [0:2]
+      %2 = "stablehlo.collective_permute"(%1) <{source_target_pairs = dense<[[1, 0]]>, …}>
+      %3 = stablehlo.concatenate %shard, %2, dim = 0
+      %4 = stablehlo.pad %3, %value, low = [0], high = [2], interior = [0]
+      %5 = stablehlo.dynamic_slice %4, %start, sizes = [6]
+      sdy.return %5 : tensor<6xf32>
+    } : (tensor<8xf32>, tensor<f32>) -> tensor<12xf32>
 
-After this pass, every operation can be run on the shards of its operands. A slice, a convolution or a
-window that crosses the border between two shards gets the whole dimension, and the result is resharded. So
-does an operation without a sharding rule, for all dimensions, and one whose shardings are on different
-meshes. What stays in its shard is not changed: a slice of whole shards, padding between elements, windows
-that do not overlap.
+After this pass, every operation can be run on the shards of its operands. Slices, pads, concatenations,
+reversals, convolutions and windows get halos: the elements of other shards that they read. If halos are as
+large as the rest of the dimension, and for other operations, the dimension is replicated by a reshard, and
+the result is resharded. An operation without a sharding rule gets whole operands, and so does one whose
+shardings are on different meshes. What stays in its shard is not changed: a slice of whole shards, padding
+between elements, windows that do not overlap.
+
+A concatenation whose operands are gathered by reshards gets halos instead, where they are smaller. A
+rotation, the concatenation of two slices of one tensor, is one exchange.
 
 An operation with side effects runs on every device too, with a warning.
 
@@ -22,15 +31,23 @@ Run this pass after `sdy-insert-explicit-reshards` in its full version and befor
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.dialects.stablehlo.slicing import SliceOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import Value
+from sdyopt.partition.channels import Channels
+from sdyopt.partition.halo_registry import exchange_halos
 from sdyopt.partition.local_types import LocalTypes
-from sdyopt.partition.replication import dims_to_replicate
+from sdyopt.partition.replication import Dim, dims_to_replicate
+from sdyopt.partition.sharded_body import HaloContext
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 
@@ -38,19 +55,26 @@ from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
 from .resolution.branches import reshard_barrier_operands, reshard_branches
 from .resolution.meshes import resolve_mesh_change
+from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards
 
 
 @register("sdy-resolve-permutation-factors")
 class ResolvePermutationFactors(Pass):
     enable_halo_exchange: bool = option(
-        default=True, help="keep windows, slices and padding sharded where they stay in their shards"
+        default=True,
+        help="exchange halos, and keep windows sharded that stay in their shards, instead of replicating",
     )
     replica_count: int = option(default=1, help="number of replicas of the program")
     partition_count: int = option(default=1, help="number of partitions of each replica")
 
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
-        for op in list(module.walk_post_order()):
+        context = HaloContext(types, rewriter, Channels(module), self.replica_count)
+        ops = list(module.walk_post_order())
+        self._resolve_rotations(ops, context)
+        for op in ops:
+            if op.parent is None:
+                continue  # replaced or erased with another operation
             if isinstance(op, ReshardOp):
                 resolve_mesh_change(op, types, rewriter)
             elif isinstance(op, PropagationBarrierOp):
@@ -59,11 +83,40 @@ class ResolvePermutationFactors(Pass):
                 reshard_branches(op, rewriter)
             elif op.dialect_name in ("stablehlo", "chlo"):
                 _warn_of_effects(op, types)
-                _replicate(op, types, self.enable_halo_exchange, rewriter)
+                self._resolve(op, context)
         for op in list(module.walk()):
             if isinstance(op, OptimizationBarrierOp):
                 reshard_barrier_operands(op, rewriter)
         return rewriter.changed
+
+    def _resolve_rotations(self, ops: Sequence[Op], context: HaloContext) -> None:
+        """Exchanges halos of concatenations before the slices that they may consist of."""
+        if not self.enable_halo_exchange:
+            return
+        for op in ops:
+            if isinstance(op, ConcatenateOp):
+                slices = [_definition(value) for value in op.operands]
+                self._resolve(op, context)
+                erase_unused([each for each in slices if isinstance(each, SliceOp)], context.rewriter)
+
+    def _resolve(self, op: Op, context: HaloContext) -> None:
+        """Exchanges halos, or replicates the dimensions that the operation needs whole."""
+        if self.enable_halo_exchange and exchange_instead_of_reshards(op, context):
+            return
+        dims = dims_to_replicate(op, context.types, self.enable_halo_exchange)
+        if not dims:
+            return
+        values = exchange_halos(op, context) if self.enable_halo_exchange else None
+        if values is None:
+            _replicate(op, dims, context.types, context.rewriter)
+        else:
+            context.rewriter.replace(op, values)
+
+
+def _definition(value: Value) -> Op | None:
+    """The operation that computes a value before it is resharded."""
+    op = value.defining_op
+    return op.input.defining_op if isinstance(op, ReshardOp) else op
 
 
 def _warn_of_effects(op: Op, types: LocalTypes) -> None:
@@ -76,11 +129,8 @@ def _warn_of_effects(op: Op, types: LocalTypes) -> None:
             op.warning(f"has side effects, and runs on each of {devices} devices")
 
 
-def _replicate(op: Op, types: LocalTypes, keep_local_windows: bool, rewriter: Rewriter) -> None:
+def _replicate(op: Op, dims: Sequence[Dim], types: LocalTypes, rewriter: Rewriter) -> None:
     """Reshards operands and results so that no dimension that the operation needs whole is sharded."""
-    dims = dims_to_replicate(op, types, keep_local_windows)
-    if not dims:
-        return
     values = (*op.operands, *op.results)
     changes: list[tuple[int, TensorSharding]] = []
     for number, value in enumerate(values):

@@ -16,7 +16,7 @@ _WRITTEN = {
     "--mlir-generate-reproducer": ("the reproducer", True),
     "--mlir-pass-pipeline-crash-reproducer": ("the reproducer", True),
 }
-_READ = ("--topology", "--budget", "--baseline")
+_READ = ("--topology", "--budget", "--baseline", "--lint-config")
 # What an empty name of these flags is an example of.
 _EXAMPLES = {"--diagnostics-output": "diagnostics.json", "--report": "report.html"}
 # For these flags, `-` is a stream that may have several uses.

@@ -31,6 +31,12 @@ NEEDS = MappingProxyType(
         "output-split-marker": ("split-input-file",),
         "report-rows": ("report",),
         "tolerance": ("baseline",),
+        "lint-config": ("lint",),
+        "lint-fail-on": ("lint",),
+        "validate-mode": ("validate",),
+        "validate-timeout": ("validate",),
+        "validate-memory": ("validate",),
+        "jax-python": ("validate",),
     }
 )
 

@@ -47,8 +47,10 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
-if TYPE_CHECKING:  # imported only with questions
+if TYPE_CHECKING:  # imported only with questions, for lint and for validation
     from sdyopt.driver.answering import Answering
+    from sdyopt.driver.linting import ChunkLint
+    from sdyopt.driver.validating import Validating
 
 
 class ChunkFailed(Exception):
@@ -59,6 +61,7 @@ class ChunkRun:
     """Processes one chunk. Diagnostics are emitted.
 
     `report` receives the program after the pipeline, and a function that returns the printed program.
+    `validation` and `lint` receive the program before and after the pipeline.
     """
 
     def __init__(
@@ -68,12 +71,16 @@ class ChunkRun:
         dialects: DialectTable,
         timing: TimingRecorder | None,
         report: Callable[[Op, Callable[[], str]], None] | None = None,
+        validation: Validating | None = None,
+        lint: ChunkLint | None = None,
     ) -> None:
         self._job = job
         self._source = source
         self._dialects = dialects
         self._timing = timing
         self._report = report
+        self._validation = validation
+        self._lint = lint
         self._parse_options = ParseOptions(
             allow_unregistered_dialects=job.allow_unregistered_dialects, implicit_module=job.implicit_module
         )
@@ -106,12 +113,22 @@ class ChunkRun:
             job.write_log(written.dump())
         # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
+        if self._validation is not None:
+            self._validation.start(op)
+        if self._lint is not None:
+            self._lint.read(op, will_change=bool(self.pipeline.elements))
         if answering is None:
             self._transform(op, self.pipeline, verify_each)
         else:
             with answering.recording():
                 self._transform(op, self.pipeline, verify_each)
             self.answers = answering.answers(job.report_options.width)
+        if self._validation is not None:
+            with self._phase("Validation"):
+                self._validation.finish(op, IncrementalVerifier(self._verifier))
+        if self._lint is not None:
+            with self._phase("Lint"):
+                self._lint.check(op)
         if job.show is not None:
             return job.show(op)
         if not (job.prints_output or self._report):

@@ -46,6 +46,42 @@ class ReportOptions:
 
 
 @dataclass(frozen=True)
+class LintOptions:
+    """Options of `--lint`: the rules as they are given, and a configuration file as (name, text), if any.
+
+    `select` is empty without `--lint`, and ("all",) for the rules of the configuration. `fail_on` is "" if it
+    is not given.
+    """
+
+    select: tuple[str, ...] = ()
+    config: tuple[str, str] | None = None
+    fail_on: str = ""
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the program is linted."""
+        return bool(self.select)
+
+
+@dataclass(frozen=True)
+class ValidationRequest:
+    """How the program after the pipeline is validated; `seeds` is 0 if it is not.
+
+    Programs are run by the Python `python`, this one if empty, for `timeout` seconds and in `memory` GiB at
+    most. `bisect` is the file of the reduced program; "" for none. The C++ passes that `reference_python` has
+    run instead of those of this project.
+    """
+
+    seeds: int = 0
+    mode: str = "replicas"
+    python: str = ""
+    timeout: int = 300
+    memory: int = 8
+    bisect: str = ""
+    reference_python: str = ""
+
+
+@dataclass(frozen=True)
 class Job:
     """An input and the options of a run.
 
@@ -112,6 +148,8 @@ class Job:
     warnings: tuple[Diagnostic, ...] = ()
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
+    lint_options: LintOptions = field(default_factory=LintOptions)
+    validation: ValidationRequest = field(default_factory=ValidationRequest)
     # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
     questions: tuple[str, ...] = ()
     # Returns the output for the program, instead of the printed program.
@@ -124,6 +162,11 @@ class Job:
     local_reproducer: bool = False
     # The file of the reproducer that is written before the pipeline runs; "" for none.
     reproducer: str = ""
+
+    @property
+    def replaces_output(self) -> bool:
+        """Whether stdout has reports or answers instead of the program."""
+        return self.report_options.to_stdout or self.lint_options.is_needed or bool(self.questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,10 @@ from sdyopt.driver.split import check_text, decode, split
 from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import find_entry
 
-if TYPE_CHECKING:  # imported only for reports, because importing rich is slow
+if TYPE_CHECKING:  # imported only if they are needed
+    from sdyopt.driver.linting import Linting
     from sdyopt.driver.reporting import Reporting
+    from sdyopt.driver.validating import Validating
 
 
 def run_job(job: Job) -> Outcome:
@@ -46,6 +48,8 @@ class _JobRun:
         self._timing = TimingRecorder() if job.timing else None
         self._display = DiagnosticDisplay(job, self._dialects)
         self._reporting: Reporting | None = None
+        self._linting: Linting | None = None
+        self._validation: Validating | None = None
         self._answers: list[str] = []
 
     def run(self) -> Outcome:
@@ -60,6 +64,8 @@ class _JobRun:
                     check_text(source)
                 chunks = list(split(source, job.split_marker))
                 self._reporting = self._start_reporting(chunks)
+                self._linting = self._start_linting()
+                self._validation = self._start_validation()
             except DiagnosticError as error:
                 emit(error.diagnostic)
                 return Outcome(False, "")
@@ -77,13 +83,17 @@ class _JobRun:
                 outputs = self._run_chunks(chunks)
             succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
+        if self._validation is not None and not job.verify_diagnostics:
+            succeeded &= self._validation.found_no_difference
         text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
         reports = [answers for answers in self._answers if answers]
-        if self._reporting is None:
-            return Outcome(succeeded, text, "\n".join(reports))
-        if not job.verify_diagnostics:
-            succeeded &= self._reporting.is_within_limits
-        return Outcome(succeeded, text, "\n".join([*reports, *self._reporting.texts]))
+        if self._reporting is not None:
+            reports += self._reporting.texts
+            succeeded &= bool(job.verify_diagnostics) or self._reporting.is_within_limits
+        if self._linting is not None:
+            reports += self._linting.texts
+            succeeded &= bool(job.verify_diagnostics) or self._linting.is_passed
+        return Outcome(succeeded, text, "\n".join(reports))
 
     def _start_reporting(self, chunks: Sequence[Source]) -> Reporting | None:
         """The reporting of the job; None if it is not needed.
@@ -105,6 +115,24 @@ class _JobRun:
 
         return Reporting(self._job)
 
+    def _start_linting(self) -> Linting | None:
+        """The linting of the job; None if it is not needed.
+
+        Raises DiagnosticError for an invalid configuration file, and UsageError for an unknown rule.
+        """
+        if not self._job.lint_options.is_needed:
+            return None
+        from sdyopt.driver.linting import Linting
+
+        return Linting(self._job, self._dialects)
+
+    def _start_validation(self) -> Validating | None:
+        if not self._job.validation.seeds:
+            return None
+        from sdyopt.driver.validating import Validating
+
+        return Validating(self._job)
+
     def _run_chunks(self, chunks: Sequence[Source]) -> list[str | None]:
         """The outputs of the chunks; None for all if --werror makes a warning about options an error."""
         is_rejected = self._display.promoted > 0
@@ -120,7 +148,8 @@ class _JobRun:
         promoted_before = self._display.promoted
         self._display.start_chunk(chunk)
         try:
-            run = ChunkRun(self._job, chunk, self._dialects, self._timing, report)
+            lint = None if self._linting is None else self._linting.of_chunk(chunk)
+            run = ChunkRun(self._job, chunk, self._dialects, self._timing, report, self._validation, lint)
             output = run.run(self._pipeline)
             self._answers.append(run.answers)
             self._last_pipeline = run.pipeline

@@ -18,7 +18,7 @@ from sdyopt.record.sharding_record import ShardingRecord
 from sdyopt.sharding.axis_lists import sharded_size
 from sdyopt.sharding.propagation.refusals import Reason, Refusal
 
-# The number of neighbours that are named, and of reasons that are told for one absence.
+# The number of values that are named of those that have the axis, and of reasons of one absence.
 _SHOWN_NEIGHBOURS = 2
 _SHOWN_REASONS = 3
 
@@ -188,8 +188,7 @@ def _not_divisible(question: Question) -> Answer:
 
 def _overflow(question: Question) -> Answer:
     return (
-        f"{question.axes} is beyond the size of what corresponds in {question.culprit_name}: the size of the "
-        "axis does not divide it",
+        f"the size of {question.axes} does not divide the corresponding part of {question.culprit_name}",
         "pad the dimension, or shard it along an axis whose size divides it",
     )
 

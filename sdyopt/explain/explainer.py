@@ -31,7 +31,7 @@ from sdyopt.record.model import Run
 from sdyopt.record.recorder import FunctionResult, Subject
 from sdyopt.record.sharding_record import ShardingRecord
 
-# The number of values of a line that are explained: the largest.
+# Of more values, such as those of a line, only the largest are explained.
 _MAX_VALUES = 4
 
 

@@ -21,7 +21,7 @@ MAX_DEVICES = 1 << 20
 @cache
 def shard_indices(axes: tuple[AxisRef, ...], mesh: Mesh) -> tuple[int, ...]:
     """The shard of each device, by device id, of a dimension that is sharded along `axes`."""
-    digits = [_digit(axis, mesh) for axis in axes]
+    digits = [digit_of(axis, mesh) for axis in axes]
     indices = [0] * mesh.total_size
     for position, device in enumerate(_device_ids(mesh)):
         index = 0
@@ -38,7 +38,7 @@ def replica_groups(axes: Iterable[AxisRef], mesh: Mesh) -> list[list[int]]:
     """
     first_positions: Iterable[int] = range(mesh.total_size)
     offsets = [0]
-    for stride, size in [_digit(axis, mesh) for axis in axes]:
+    for stride, size in [digit_of(axis, mesh) for axis in axes]:
         first_positions = [p for p in first_positions if p // stride % size == 0]
         offsets = [offset + number * stride for offset in offsets for number in range(size)]
     ids = _device_ids(mesh)
@@ -49,7 +49,7 @@ def _device_ids(mesh: Mesh) -> Sequence[int]:
     return mesh.device_ids or range(mesh.total_size)
 
 
-def _digit(axis: AxisRef, mesh: Mesh) -> tuple[int, int]:
+def digit_of(axis: AxisRef, mesh: Mesh) -> tuple[int, int]:
     """The stride and the size of the digit of an axis in positions."""
     minor_axes = mesh.axes[mesh.axis_position(axis.name) + 1 :]
     size = axis.size(mesh)

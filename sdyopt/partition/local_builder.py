@@ -194,5 +194,10 @@ def ranked(value: Value) -> RankedTensor:
     return value.type
 
 
+def scalar_type(value: Value) -> RankedTensor:
+    """The type of a scalar with the elements of a tensor."""
+    return tensor((), ranked(value).element)
+
+
 def _reshaped(value: Value, shape: Sequence[int]) -> RankedTensor:
     return tensor(tuple(shape), ranked(value).element)

@@ -12,13 +12,14 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.dialects.stablehlo import mesh_axes
-from sdyopt.dialects.stablehlo.channel import DEVICE_TO_DEVICE, ChannelHandle
+from sdyopt.dialects.stablehlo.channel import ChannelHandle
 from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I64, UI32, RankedTensor, Type, tensor
 from sdyopt.ir.value import Value
+from sdyopt.partition.channels import Channels
 from sdyopt.partition.device_positions import MAX_DEVICES, replica_groups, shard_indices
 from sdyopt.partition.local_builder import SCALAR_I64, LocalBuilder, dense_integers
 from sdyopt.partition.local_types import Axes, LocalTypes
@@ -42,6 +43,13 @@ class ReplicaGroups(NamedTuple):
     size: int
 
 
+def device_id(builder: LocalBuilder, is_replicated: bool) -> Value:
+    """The id of the device that runs the program, a replica or a partition, as a scalar `i64`."""
+    id_class = ReplicaIdOp if is_replicated else PartitionIdOp
+    id = builder.create(id_class, (), [tensor((), UI32)]).result
+    return builder.convert(id, I64)
+
+
 class LocalContext:
     """What the lowerings of one module share."""
 
@@ -51,7 +59,7 @@ class LocalContext:
         self.types = LocalTypes(module)
         # The results of reductions whose partial results cannot be combined by one collective.
         self.combined: dict[object, Sequence[Value]] = {}
-        self._next_channel = _largest_channel(module) + 1
+        self._channels = Channels(module)
 
     def builder(self, op: Op) -> LocalBuilder:
         """A builder that creates operations before `op`, which is being lowered."""
@@ -107,14 +115,11 @@ class LocalContext:
 
     def new_channel(self) -> ChannelHandle:
         """A channel handle that is not used yet."""
-        self._next_channel += 1
-        return ChannelHandle(self._next_channel - 1, DEVICE_TO_DEVICE)
+        return self._channels.new()
 
     def device_id(self, builder: LocalBuilder) -> Value:
         """The id of the device that runs the program, as a scalar `i64`."""
-        id_class = ReplicaIdOp if self.options.replica_count > 1 else PartitionIdOp
-        id = builder.create(id_class, (), [tensor((), UI32)]).result
-        return builder.convert(id, I64)
+        return device_id(builder, self.options.replica_count > 1)
 
     def lookup(self, builder: LocalBuilder, per_device: Sequence[int], element: Type = I64) -> Value:
         """The element for this device of a table by device id, as a tensor of one element."""
@@ -165,8 +170,3 @@ def _stablehlo_mesh(mesh: Mesh) -> mesh_axes.Mesh:
     axes = tuple([mesh_axes.MeshAxis(axis.name, axis.size) for axis in mesh.axes])
     ids = mesh.device_ids
     return mesh_axes.Mesh(axes, dense_integers(tensor((len(ids),), I64), ids) if ids else None)
-
-
-def _largest_channel(module: ModuleOp) -> int:
-    handles = (op.attribute("channel_handle") for op in module.walk())
-    return max((handle.handle for handle in handles if isinstance(handle, ChannelHandle)), default=0)

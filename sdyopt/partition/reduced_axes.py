@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sdyopt.dialects.sdy.axes import AxisRef, sorted_and_merged
-from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.dialects.sdy.collectives import AllReduceOp, AllSliceOp, ReduceScatterOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.dialects.stablehlo.slicing import SliceOp
@@ -37,9 +37,9 @@ def check_is_combined(
 
 
 def _users(value: Value) -> Iterator[Op]:
-    """The users of a value, through padding and slices, which may precede a collective on padded tensors."""
+    """The users of a value, through what may precede the collective: padding, and slices of all kinds."""
     for use in value.uses:
-        if isinstance(use.owner, PadOp | SliceOp) and use.index == 0:
+        if isinstance(use.owner, PadOp | SliceOp | AllSliceOp) and use.index == 0:
             yield from _users(use.owner.results[0])
         else:
             yield use.owner

@@ -13,6 +13,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import shape_of
 from sdyopt.partition.local_types import Axes
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
 class Shardings(Protocol):
@@ -24,7 +25,7 @@ class Shardings(Protocol):
 class SlidDimension(NamedTuple):
     """A dimension of an operand over which a window slides.
 
-    `window_axes` shard the window itself, if it is the kernel of a convolution.
+    `window_axes` shard the window itself, if it is the kernel of a convolution, in which it is `kernel_dim`.
     """
 
     operand: Value
@@ -33,6 +34,8 @@ class SlidDimension(NamedTuple):
     window: WindowDimension
     global_size: int
     window_axes: Axes = ()
+    kernel_dim: int = -1
+    is_reversed: bool = False
 
     def is_local(self, shard_size: int) -> bool:
         """Whether no window crosses a border between shards, and all shards have equally many windows."""
@@ -43,7 +46,7 @@ class SlidDimension(NamedTuple):
         if self.window_axes:
             # Each device has a part of the one window, and a partial sum.
             is_whole = window.window_dilation == 1 and window.size == self.global_size
-            return is_plain and is_whole and self.axes == self.window_axes
+            return is_plain and is_whole and not self.is_reversed and self.axes == self.window_axes
         extent = (window.size - 1) * window.window_dilation + 1
         return is_plain and extent <= window.stride and shard_size % window.stride == 0
 
@@ -61,10 +64,21 @@ def windows_of_convolution(op: ConvolutionOp, shardings: Shardings) -> Sequence[
         op.rhs_dilation,
     )
     axes, kernel_axes = shardings.axes_per_dim(op.lhs), shardings.axes_per_dim(op.rhs)
+    reversal = op.window_reversal or [False] * len(windows)
     return [
-        SlidDimension(op.lhs, dim, axes[dim], window, lhs[dim], kernel_axes[kernel_dim])
-        for dim, kernel_dim, window in zip(dims.input_spatial, dims.kernel_spatial, windows, strict=True)
+        SlidDimension(op.lhs, dim, axes[dim], window, lhs[dim], kernel_axes[kernel_dim], kernel_dim, reverse)
+        for dim, kernel_dim, window, reverse in zip(
+            dims.input_spatial, dims.kernel_spatial, windows, reversal, strict=True
+        )
     ]
+
+
+def is_reduced(op: ConvolutionOp, kernel_dim: int) -> bool:
+    """Whether a convolution sums over a dimension of the kernel, by its sharding rule."""
+    rule = sharding_rule_of(op)
+    return rule is not None and any(
+        factor in rule.reduction for factor in rule.operands[1].dims[kernel_dim].factors
+    )
 
 
 def windows_of(op: ReduceWindowOp | SelectAndScatterOp, shardings: Shardings) -> Sequence[SlidDimension]:

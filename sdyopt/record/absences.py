@@ -34,8 +34,8 @@ class Absence:
     """An axis that `subject` lacks and `neighbour` has.
 
     `position` and `neighbour_position` are those among the operands and results of the site, `dim` and
-    `neighbour_dim` the dimensions that correspond; `dim` is -1 if none does. `refusals` are the reasons, the
-    first of them if there is one; otherwise `obstacle` is the reason.
+    `neighbour_dim` the dimensions that correspond; `dim` is -1 if none does. `refusals` are the reasons; if
+    it is empty, `obstacle` is the reason.
     """
 
     subject: Subject

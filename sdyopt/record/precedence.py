@@ -28,7 +28,7 @@ class Rule(Enum):
 
 
 class Precedence(NamedTuple):
-    """The rule that decided, how the axis came to the tensor, and how the other one came to its neighbour."""
+    """The rule that decided, how the axis came to the tensor, and how the refused one to its neighbour."""
 
     rule: Rule
     winner: Arrival
@@ -38,7 +38,7 @@ class Precedence(NamedTuple):
 # The last round by op priority; operations propagate along all factors in both directions only in it.
 _LAST_ROUND = 5
 
-# By the first difference between the preferences of two factors.
+# The rule that decided, by the first field of `Preference` in which two factors differ.
 _RULES = (Rule.MORE_ELEMENTS, Rule.SHARDED_SIZE, Rule.EARLIER_TENSOR, Rule.LOWER_FACTOR)
 
 

@@ -1,1 +1,1 @@
-"""Sharding algebra: axis lists, sharding rules, propagation, explicit reshards and collectives."""
+"""Computes with shardings: axis lists, rules, propagation steps, and plans of reshards and collectives."""

@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
   interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline ‹ registry ‹ passes
-                               registry ‹ notation ‹ report ‹ error_help ‹ explain ‹ driver ‹ api ‹ cli ‹ lit
+             registry ‹ notation ‹ report ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -39,9 +39,11 @@ MAY_IMPORT = {
     "report": (*CORE, "notation"),
     "error_help": CORE,
     "explain": (*CORE, "notation", "report", "error_help"),
-    "driver": (*CORE, "notation", "report", "error_help", "explain"),
-    "api": (*CORE, "notation", "report", "error_help", "explain", "driver"),
-    "cli": (*CORE, "notation", "report", "error_help", "explain", "driver", "api"),
+    "execution": CORE,
+    "lint": (*CORE, "report", "error_help"),
+    "driver": (*CORE, "notation", "report", "error_help", "explain", "execution", "lint"),
+    "api": (*CORE, "notation", "report", "error_help", "explain", "execution", "driver"),
+    "cli": (*CORE, "notation", "report", "error_help", "explain", "lint", "driver", "api"),
     "lit": (*CORE, "notation", "report", "error_help", "explain", "driver", "api", "cli"),
     "__main__": ("cli",),
 }
@@ -49,7 +51,11 @@ MAY_IMPORT = {
 # The modules that may import each dependency, which is slow to import or a concern of one layer.
 USERS = {
     "click": ("sdyopt/cli",),
+    "jax": ("sdyopt/execution/worker",),
+    "jaxlib": ("sdyopt/execution/worker",),
     "lark": ("sdyopt/asm",),
+    "ml_dtypes": ("sdyopt/execution/worker",),
+    "numpy": ("sdyopt/execution/worker",),
     "pytest": ("sdyopt/lit",),
     "rich": (
         "sdyopt/report",

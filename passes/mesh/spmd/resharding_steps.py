@@ -171,7 +171,7 @@ class MoveLastAxis(ReshardingStep):
 
 @dataclass(frozen=True)
 class SplitLastAxis(ReshardingStep):
-    """Splits a dimension along one more axis."""
+    """Shards a dimension along one more axis."""
 
     dimension: int
     axis: int

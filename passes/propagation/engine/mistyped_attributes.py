@@ -1,7 +1,7 @@
 """The warning for a discardable attribute whose name resembles one that propagation reads.
 
-MLIR accepts any discardable attribute of a dialect that does not reject it, so `sdy.shardng` would have no
-effect without a word.
+MLIR accepts any discardable attribute of a dialect that does not reject it, so `sdy.shardng` would be ignored
+silently.
 """
 
 from __future__ import annotations

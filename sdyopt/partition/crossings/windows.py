@@ -9,8 +9,7 @@ from sdyopt.dialects.stablehlo.reduction import ReduceWindowOp
 from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.replication import Dim, by_rule, crosses_shards
-from sdyopt.partition.windows import SlidDimension, windows_of, windows_of_convolution
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.partition.windows import SlidDimension, is_reduced, windows_of, windows_of_convolution
 
 
 @crosses_shards(ConvolutionOp, has_windows=True)
@@ -27,16 +26,9 @@ def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
         is_partial_sum = bool(slid.window_axes)
         if _crosses(slid, types) or (slid.axes != output_axes[output_dim] and not is_partial_sum):
             found += [Dim(0, slid.dim), Dim(2, output_dim)]
-        if not _is_reduced(op, kernel_dim):
+        if not is_reduced(op, kernel_dim):
             found.append(Dim(1, kernel_dim))
     return found
-
-
-def _is_reduced(op: ConvolutionOp, kernel_dim: int) -> bool:
-    rule = sharding_rule_of(op)
-    return rule is not None and any(
-        factor in rule.reduction for factor in rule.operands[1].dims[kernel_dim].factors
-    )
 
 
 @crosses_shards(ReduceWindowOp, has_windows=True)

@@ -76,15 +76,14 @@ def _slice_for_kernel(
     padded = builder.pad(op.lhs, zero, low, high, interior)
     sizes = list(shape_of(padded))
     starts = [builder.index(0)] * rank
-    reversal = op.window_reversal or [False] * len(windows)
-    for slid, is_reversed in zip(windows, reversal, strict=True):
+    for slid in windows:
         if not slid.window_axes:
             continue
         shards = sharded_size(slid.window_axes, mesh)
         extent = slid.window.size // shards * slid.window.window_dilation
         sizes[slid.dim] -= extent * (shards - 1)
         offset = local.offset(builder, slid.window_axes, mesh, extent)
-        if is_reversed:
+        if slid.is_reversed:
             offset = builder.binary(SubtractOp, builder.index(extent * (shards - 1)), offset)
         starts[slid.dim] = offset
     for name in ("padding", "lhs_dilation"):

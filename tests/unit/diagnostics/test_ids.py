@@ -42,6 +42,12 @@ def test_ids_are_stable() -> None:
         "budget-unknown",
         "baseline-error",
         "baseline-exceeded",
+        "lint",
+        "lint-comment",
+        "lint-config-error",
+        "validated",
+        "validation-difference",
+        "not-validated",
         "other",
     ]
 

@@ -1,0 +1,86 @@
+"""Operations whose operands were gathered for them, although halos are enough.
+
+By its sharding rule a concatenation needs whole operands, so explicit reshards gather them, and slice the
+result. If halos are smaller, the operation gets the operands, and has the result, that are outside of these
+reshards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.ops import ReshardOp
+from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import Value
+from sdyopt.partition.halo_registry import exchange_halos, has_exchange
+from sdyopt.partition.local_types import LocalTypes
+from sdyopt.partition.sharded_body import HaloContext
+
+
+def exchange_instead_of_reshards(op: Op, context: HaloContext) -> bool:
+    """Exchanges the halos of an operation without the reshards around it; returns whether it could."""
+    if not has_exchange(op) or len(op.results) != 1:
+        return False
+    gathers = [_gather_of(value, op, context.types) for value in op.operands]
+    slices = _slices_of(op, context.types)
+    if not any(gathers) and not slices:
+        return False
+    rewriter, operands, sharding = context.rewriter, op.operands, op.attributes.get(SHARDING)
+    inputs = [
+        value if gather is None else gather.input for value, gather in zip(operands, gathers, strict=True)
+    ]
+    rewriter.set_operands(op, inputs)
+    if slices:
+        rewriter.set_attribute(op, SHARDING, ShardingPerValue((slices[0].sharding,)))
+    values = exchange_halos(op, context)
+    if values is None:
+        rewriter.set_operands(op, operands)
+        if slices and sharding is not None:
+            rewriter.set_attribute(op, SHARDING, sharding)
+        return False
+    for each in slices:
+        rewriter.replace(each, values)
+    rewriter.replace(op, values)
+    erase_unused([gather for gather in gathers if gather is not None], rewriter)
+    return True
+
+
+def erase_unused(ops: Sequence[Op], rewriter: Rewriter) -> None:
+    """Erases those of these operations whose results are not used."""
+    for op in dict.fromkeys(ops):
+        if not any(result.has_uses for result in op.results):
+            rewriter.erase(op)
+
+
+def _gather_of(value: Value, op: Op, types: LocalTypes) -> ReshardOp | None:
+    """The reshard that computes an operand, if it only removes axes and only this operation uses it."""
+    reshard = value.defining_op
+    if not isinstance(reshard, ReshardOp) or any(use.owner is not op for use in value.uses):
+        return None
+    before = types.sharding(reshard.input)
+    return reshard if before is not None and _is_prefix(reshard.sharding, before) else None
+
+
+def _slices_of(op: Op, types: LocalTypes) -> Sequence[ReshardOp]:
+    """The users of the result, if they are reshards to one sharding that only adds axes."""
+    owners = [use.owner for use in op.results[0].uses]
+    slices = [owner for owner in owners if isinstance(owner, ReshardOp)]
+    before = types.sharding(op.results[0])
+    if before is None or not slices or len(slices) != len(owners):
+        return []
+    is_same = all(each.sharding is slices[0].sharding for each in slices)
+    return slices if is_same and _is_prefix(before, slices[0].sharding) else []
+
+
+def _is_prefix(fewer: TensorSharding, more: TensorSharding) -> bool:
+    """Whether the axes of each dimension in `fewer` are the first ones of its axes in `more`."""
+    if fewer.mesh_or_ref is not more.mesh_or_ref or fewer.rank != more.rank:
+        return False
+    if fewer.unreduced_axes or more.unreduced_axes:
+        return False
+    return all(
+        dim.axes == other.axes[: len(dim.axes)] for dim, other in zip(fewer.dims, more.dims, strict=True)
+    )

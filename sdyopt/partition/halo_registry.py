@@ -1,0 +1,82 @@
+"""How operations are run on shards with the halos that they need from other shards.
+
+    @exchanges_halos(SliceOp)
+    def exchange_slice(op: SliceOp, context: HaloContext) -> Values: ...
+
+Such a function replaces an operation by a manual computation that exchanges halos, and returns the values
+that replace its results. It returns None if it cannot, or if the halos are not smaller than the rest of the
+operands; then the operands are replicated along the dimensions that cross shards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+from sdyopt.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import Value
+from sdyopt.partition.device_positions import MAX_DEVICES
+from sdyopt.partition.sharded_body import HaloContext, ShardedBody
+
+Values = Sequence[Value] | None
+# Functions only take operations of the classes that they are registered for.
+Exchange = Callable[[Any, HaloContext], Values]
+E = TypeVar("E", bound=Exchange)
+
+_exchanges: dict[type[Op], Exchange] = {}
+
+
+def exchanges_halos(*op_classes: type[Op]) -> Callable[[E], E]:
+    """Registers the function that exchanges the halos of operations of these classes."""
+
+    def register(function: E) -> E:
+        for op_class in op_classes:
+            assert op_class not in _exchanges, f"{op_class.name} is registered twice"
+            _exchanges[op_class] = function
+        return function
+
+    return register
+
+
+def exchange_halos(op: Op, context: HaloContext) -> Values:
+    """The values that replace the results of an operation; None if its operands must be replicated."""
+    _load_exchanges()
+    exchange = _exchanges.get(type(op))
+    return None if exchange is None else exchange(op, context)
+
+
+def has_exchange(op: Op) -> bool:
+    """Whether operations of this class can exchange halos."""
+    _load_exchanges()
+    return type(op) in _exchanges
+
+
+def begin_body(op: Op, context: HaloContext) -> ShardedBody | None:
+    """A body in place of an operation; None if its tensors are on different meshes."""
+    shardings = [context.types.sharding(value) for value in (*op.operands, *op.results)]
+    sharded = [each for each in shardings if each is not None and not each.is_fully_replicated]
+    meshes = {each.mesh_or_ref for each in sharded}
+    if len(meshes) != 1 or any(each.unreduced_axes for each in sharded):
+        return None
+    mesh = context.types.mesh(sharded[0])
+    if mesh is None or mesh.is_maximal or mesh.total_size > MAX_DEVICES:
+        return None
+    return ShardedBody(op, sharded[0].mesh_or_ref, mesh, context)
+
+
+def attributes_of(op: Op) -> dict[str, Attribute]:
+    """The attributes of an operation, without its sharding."""
+    attributes = {**dict(op.signature.attributes), **dict(op.attributes)}
+    for name in (SHARDING, SHARDING_RULE):
+        attributes.pop(name, None)
+    return attributes
+
+
+@cache
+def _load_exchanges() -> None:
+    """Imports the modules that register functions, at the first use, not at start-up."""
+    import_module("sdyopt.partition.halos")

@@ -1,0 +1,171 @@
+"""select_and_scatter: each device scatters from all windows that reach into its shard."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sdyopt.dialects.stablehlo.binary import AddOp
+from sdyopt.dialects.stablehlo.compare_select import CompareOp
+from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
+from sdyopt.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
+from sdyopt.ir.block import Region
+from sdyopt.ir.floats import encode_double
+from sdyopt.ir.types import I1, I64, FloatType, tensor
+from sdyopt.ir.value import Value
+from sdyopt.partition.combiners import binary_body
+from sdyopt.partition.halo_exchange import Padding, ReadDimension, crop, element_index, exchange
+from sdyopt.partition.halo_plan import Reads, plan_halo
+from sdyopt.partition.halo_registry import Values, attributes_of, begin_body, exchanges_halos
+from sdyopt.partition.local_builder import dense_integers, ranked, scalar_type, shape_of
+from sdyopt.partition.local_types import LocalTypes
+from sdyopt.partition.sharded_body import HaloContext, ShardedBody
+
+# What is never selected after the last element of a tensor, by the direction of the comparison. Before the
+# first element it is NaN, because `NaN >= x` is false.
+_FILLERS = {"GE": float("-inf"), "LE": float("inf")}
+
+
+class _Windows(NamedTuple):
+    """The windows that reach into each shard along one dimension: the first ones, and how many."""
+
+    window: WindowDimension
+    size: int
+    shard_size: int
+    firsts: list[int]
+    num_windows: int
+    operand: ReadDimension
+    source: ReadDimension
+
+
+@exchanges_halos(SelectAndScatterOp)
+def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) -> Values:
+    """Windows that reach into several shards are computed for each of them, and each keeps its part.
+
+    The selection must be that of the largest or smallest element, and the scatter a sum: then windows outside
+    of the tensor, whose source is zero, have no effect.
+    """
+    filler = _filler(op)
+    windows = None if filler is None else _windows(op, context.types)
+    body = None if windows is None else begin_body(op, context)
+    if windows is None or body is None or filler is None:
+        return None
+    operand, source = body.shard_of(op.operand), body.shard_of(op.source)
+    init = body.shard_of(op.init_value)
+    zero = Padding(body.zero(scalar_type(operand)), is_zero=True)
+    for each in windows:
+        operand = exchange(body, operand, each.operand, zero)
+        source = exchange(body, source, each.source, zero)
+        operand = _fill(body, operand, each, filler)
+    pairs = list(padding_pairs(op.signature, op.padding)) or [(0, 0)] * ranked(operand).rank
+    for each in windows:
+        pairs[each.operand.dim] = (0, 0)
+    numbers = [number for pair in pairs for number in pair]
+    padding = dense_integers(tensor((len(pairs), 2), I64), numbers)
+    regions = [Region(), Region()]
+    for region, copy in zip(op.regions, regions, strict=True):
+        body.rewriter.copy_region(region, copy)
+    attributes = {**attributes_of(op), "padding": padding}
+    result: Value = body.create(
+        SelectAndScatterOp, [operand, source, init], [operand.type], attributes, regions
+    ).result
+    for each in windows:
+        result = _own_part(body, result, each, init)
+    return body.finish([result])
+
+
+def _filler(op: SelectAndScatterOp) -> float | None:
+    """What is not selected after the last element; None for regions and element types without one."""
+    element = ranked(op.operand).element
+    block = op.select.blocks[0]
+    returned = block.last
+    compare = None if returned is None else returned.operand_at(0).defining_op
+    if not isinstance(compare, CompareOp) or compare.operands != list(block.arguments):
+        return None
+    # Narrower floats have no infinities.
+    if not isinstance(element, FloatType) or element.width < 16:
+        return None
+    if binary_body(op.scatter, 0) is not AddOp:
+        return None
+    return _FILLERS.get(compare.comparison_direction.value)
+
+
+def _windows(op: SelectAndScatterOp, types: LocalTypes) -> list[_Windows] | None:
+    """The windows along each sharded dimension; None if tensors are sharded differently."""
+    padding = padding_pairs(op.signature, op.padding)
+    windows = checked_window(op.signature, op.window_dimensions or (), op.window_strides, padding)
+    found = []
+    result_axes, source_axes = types.axes_per_dim(op.out), types.axes_per_dim(op.source)
+    for dim, axes in enumerate(types.axes_per_dim(op.operand)):
+        if axes != result_axes[dim] or source_axes[dim] not in (axes, ()):
+            return None
+        if not axes:
+            continue
+        size, count = shape_of(op.operand)[dim], shape_of(op.source)[dim]
+        if not size or not count:
+            return None
+        each = _along(dim, windows[dim], (size, count), op, types)
+        if each is None:
+            return None
+        found.append(each)
+    return found
+
+
+def _along(
+    dim: int, window: WindowDimension, sizes: tuple[int, int], op: SelectAndScatterOp, types: LocalTypes
+) -> _Windows | None:
+    size, count = sizes
+    axes = types.axes_per_dim(op.operand)[dim]
+    shards = types.shard_count(axes, op.operand)
+    shard_size = -(-size // shards)
+    firsts, lasts = [], []
+    for shard in range(shards):
+        start = shard * shard_size + window.low
+        firsts.append(-(-(start - window.size + 1) // window.stride))
+        lasts.append((start + shard_size - 1) // window.stride)
+    most = max(last - first + 1 for first, last in zip(firsts, lasts, strict=True))
+    if most <= 0:
+        return None
+    positions: list[tuple[int, int] | None] = []
+    for first, last in zip(firsts, lasts, strict=True):
+        start, end = max(first, 0), min(last + 1, count)
+        span = start * window.stride - window.low, (end - 1) * window.stride - window.low + window.size
+        positions.append(span if start < end else None)
+    # The source of windows outside of the tensor must be zero, so it is read.
+    ranges = [(first, last + 1) for first, last in zip(firsts, lasts, strict=True)]
+    starts = [first * window.stride - window.low for first in firsts]
+    operand = Reads(size, starts, (most - 1) * window.stride + window.size, positions)
+    source = Reads(count, firsts, most, ranges, is_replicated=not types.axes_per_dim(op.source)[dim])
+    plans = plan_halo(operand), plan_halo(source)
+    if plans[0] is None or plans[1] is None:
+        return None
+    return _Windows(
+        window,
+        size,
+        shard_size,
+        firsts,
+        most,
+        ReadDimension(dim, axes, operand, plans[0]),
+        ReadDimension(dim, axes, source, plans[1]),
+    )
+
+
+def _fill(body: ShardedBody, value: Value, each: _Windows, filler: float) -> Value:
+    """Fills what is outside of the whole tensor with elements that are not selected."""
+    if not each.window.low and not each.window.high:
+        return value
+    read, element = each.operand, ranked(value).element
+    assert isinstance(element, FloatType)
+    index = element_index(body, value, read.dim, body.per_shard(read.plan.first_elements, read.axes))
+    for direction, limit, number in (("LT", 0, float("nan")), ("GE", each.size, filler)):
+        mask = body.compare(index, body.integers(ranked(index), [limit]), direction)
+        mask = body.broadcast(mask, tensor(shape_of(value), I1), [read.dim])
+        bits = encode_double(number, element.format).to_bytes(element.width // 8, "little")
+        value = body.select(mask, body.splat(ranked(value), bits), value)
+    return value
+
+
+def _own_part(body: ShardedBody, value: Value, each: _Windows, init: Value) -> Value:
+    """The elements of the own shard. What no window reaches is the initial value."""
+    positions = each.operand.reads.positions
+    starts = [shard * each.shard_size - position for shard, position in enumerate(positions)]
+    return crop(body, value, each.operand, starts, each.shard_size, Padding(init, is_zero=False))
