@@ -78,6 +78,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass, option
+from sdyopt.record.reshards import plan_to_record, record_plan
 from sdyopt.registry import register
 from sdyopt.sharding.axis_lists import Axes, overlap
 from sdyopt.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
@@ -179,7 +180,8 @@ class _ReshardInserter:
             if is_rule_context_free(op) and all(map(is_sufficient_key, operand_shardings)):
                 self._plans[key] = plan
         if plan is not None:
-            apply_plan(op, plan, self._rewriter)
+            before = plan_to_record(op)
+            record_plan(before, apply_plan(op, plan, self._rewriter))
             self._shardings.invalidate(op.results)
 
     def _prepare_and_plan(self, op: Op) -> ReshardPlan | None:

@@ -20,6 +20,7 @@ def test_the_workflow_of_github_has_these_steps() -> None:
         "Verify the programs",
         "Run the lit tests",
         "Check the budget of the model",
+        "Check the shardings of the model",
         "Compare the model with that of the target branch",
         "Show the report",
     ]
