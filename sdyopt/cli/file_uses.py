@@ -13,6 +13,7 @@ _WRITTEN = {
     "--diagnostics-output": ("the diagnostics", False),
     "--report": ("the report", True),
     "--log-actions-to": ("the log", True),
+    "--bisect": ("the reduced program", True),
     "--mlir-generate-reproducer": ("the reproducer", True),
     "--mlir-pass-pipeline-crash-reproducer": ("the reproducer", True),
 }

@@ -35,6 +35,8 @@ NEEDS = MappingProxyType(
         "validate-timeout": ("validate",),
         "validate-memory": ("validate",),
         "jax-python": ("validate",),
+        "bisect": ("validate",),
+        "reference-python": ("validate",),
     }
 )
 

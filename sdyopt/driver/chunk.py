@@ -112,7 +112,9 @@ class ChunkRun:
         self.pipeline = pipeline if written is job.pipeline else written.merged()
         if self._validation is not None:
             self._validation.start(op)
-        if answering is None:
+        if self._validation is not None and job.validation.reference_python:
+            op = self._validation.run_reference(op, self.pipeline, IncrementalVerifier(self._verifier))
+        elif answering is None:
             self._transform(op, self.pipeline, verify_each)
         else:
             with answering.recording():
@@ -120,7 +122,8 @@ class ChunkRun:
             self.answers = answering.answers(job.report_options.width)
         if self._validation is not None:
             with self._phase("Validation"):
-                self._validation.finish(op, IncrementalVerifier(self._verifier))
+                verify = IncrementalVerifier(self._verifier)
+                self._validation.finish(op, self.pipeline, verify)
         if job.show is not None:
             return job.show(op)
         if not (job.prints_output or self._report):
