@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from sdyopt.execution.worker.element_types import Array, wide
-from sdyopt.execution.worker.inputs import Placement, slices
+from sdyopt.execution.worker.inputs import REDUCTIONS, Placement, slices
 
 
 @dataclass
@@ -100,12 +101,12 @@ def _in_double(array: Array) -> Any:
 
 
 def _reduced(shards: Sequence[Array], value: Placement) -> Iterator[tuple[Sequence[int], Array]]:
-    """The devices that have a value together, and the sum of what they have."""
+    """The devices that have a value together, and what they have, combined."""
     if not value["groups"]:
         yield from (((device,), shard) for device, shard in enumerate(shards))
         return
     for group in value["groups"]:
-        total = sum((wide(shards[device]) for device in group[1:]), start=wide(shards[group[0]]))
+        total = reduce(REDUCTIONS[value["reduction"]], [wide(shards[device]) for device in group])
         yield group, np.asarray(total).astype(shards[group[0]].dtype)
 
 
