@@ -83,6 +83,7 @@ docs: install ## write the pages and tables that are generated from the code
 	$(BIN)/python -m tests.unit.mistakes
 	$(BIN)/python -m docs.errors
 	$(BIN)/python -m docs.mesh_pages
+	$(BIN)/python -m docs.lint_pages
 
 bench: install ## time sdy-opt; REFERENCE_PYTHON=… also times the C++ passes that it imports
 	$(BIN)/python -m benchmarks.run $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))

@@ -149,7 +149,7 @@ def load_plugins(arguments: Arguments) -> None:
 
 
 def _information(arguments: Arguments) -> str:
-    """The output of --help, --help-pass, --list-passes or --show-dialects; empty without them."""
+    """The output of --help, --help-pass, --help-lint, --list-passes or --show-dialects; "" without them."""
     if arguments["help"] or arguments["help-hidden"]:
         from sdyopt.cli.help import help_text
 
@@ -158,6 +158,10 @@ def _information(arguments: Arguments) -> str:
         from sdyopt.cli.help import manual_text
 
         return manual_text(name)
+    if (rule := arguments["help-lint"]) is not None:
+        from sdyopt.cli.lint_help import lint_help
+
+        return lint_help(rule)
     if style := arguments["list-passes"]:
         from sdyopt.cli.help import PASS_LISTS
 
@@ -170,6 +174,13 @@ def _information(arguments: Arguments) -> str:
 
 
 def _process(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int:
+    from sdyopt.cli.request import selected_sdy_version
+
+    with selected_sdy_version(arguments):
+        return _run_job(arguments, diagnostics)
+
+
+def _run_job(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int:
     from sdyopt.cli.request import build_job, build_pipeline
     from sdyopt.driver.run import run_job
 
@@ -183,10 +194,9 @@ def _process(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
     output = Output(arguments["o"])
     try:
         outcome = run_job(job)
-        replaces_program = job.report_options.to_stdout or bool(job.questions)
-        if replaces_program:
+        if job.replaces_output:
             Output(STDOUT).write(outcome.reports)
-        if (outcome.succeeded or is_stdout) and not (is_stdout and replaces_program):
+        if (outcome.succeeded or is_stdout) and not (is_stdout and job.replaces_output):
             output.write(outcome.output)
     finally:
         output.discard()

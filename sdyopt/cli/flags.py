@@ -11,9 +11,13 @@ INSTRUMENTATION: Final = "Pass instrumentation"
 DIAGNOSTICS: Final = "Diagnostics"
 REPORTS: Final = "Reports"
 SHARDINGS: Final = "Shardings"
+VALIDATION: Final = "Validation"
 INFORMATION: Final = "Information"
 
-GROUPS = (GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, REPORTS, SHARDINGS, INFORMATION)
+GROUPS = (
+    *(GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, REPORTS, SHARDINGS, VALIDATION),
+    INFORMATION,
+)
 
 
 class Flag(NamedTuple):
@@ -60,6 +64,13 @@ _ALL = (
     ),
     Flag("output-split-marker", GENERAL, "separate the outputs of chunks by MARKER", "MARKER", "// -----"),
     _choice("mesh-version", GENERAL, "use the mesh dialect of this LLVM release", "19", "21"),
+    _choice(
+        "sdy-version",
+        GENERAL,
+        "follow Shardy as of this month, where versions differ: 2026-06 is in jaxlib 0.10.2",
+        "2026-06",
+        "2026-08",
+    ),
     _switch("no-implicit-module", GENERAL, "parse a single top-level operation of any kind"),
     _switch("allow-unregistered-dialect", GENERAL, "allow operations of unregistered dialects"),
     Flag(
@@ -234,6 +245,67 @@ _ALL = (
     Flag("baseline", REPORTS, "fail if the report exceeds this report, written as .json", "FILE"),
     Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),
     Flag(
+        "compare-with",
+        REPORTS,
+        "print what differs from another program or report (.json) instead of the program",
+        "FILE",
+    ),
+    Flag(
+        "compare-pipeline",
+        REPORTS,
+        "run these passes on the other program, which is the input unless --compare-with names one (default: "
+        "the passes of this run)",
+        "PASSES",
+    ),
+    Flag(
+        "compare-output",
+        REPORTS,
+        "write the comparison to FILE (.json, .md or .txt) instead of stdout",
+        "FILE",
+    ),
+    Flag(
+        "snapshot",
+        REPORTS,
+        "print the shardings of values as JSON instead of the program, or write them to FILE",
+        "FILE",
+        implied="-",
+    ),
+    Flag(
+        "snapshot-places",
+        REPORTS,
+        "limit the values of a snapshot to those whose name stack or file contains one of these texts",
+        "TEXT,…",
+        is_list=True,
+    ),
+    Flag(
+        "check-snapshot",
+        REPORTS,
+        "fail if shardings differ from a snapshot, which --snapshot=FILE wrote",
+        "FILE",
+    ),
+    Flag(
+        "lint",
+        REPORTS,
+        "print what a sharding wastes, by RULES or all but -RULES",
+        "RULES",
+        implied="all",
+        is_list=True,
+    ),
+    Flag(
+        "lint-config",
+        REPORTS,
+        "read the settings of --lint from this TOML file, or from none for - (default: sdy-lint.toml or "
+        "pyproject.toml in the folder of the input or the next one around it)",
+        "FILE",
+    ),
+    Flag(
+        "lint-fail-on",
+        REPORTS,
+        "exit with 1 for findings of this severity and of more severe ones (default: error)",
+        "error|warning|remark|never",
+        choices=("error", "warning", "remark", "never"),
+    ),
+    Flag(
         "explain",
         SHARDINGS,
         "explain why a value is sharded as it is, such as '@main %3' or '@main result 0', all values of a "
@@ -251,9 +323,39 @@ _ALL = (
     Flag("mesh", SHARDINGS, """the mesh of --show-sharding, such as '"x"=4, "y"=2'""", "MESH"),
     Flag("shape", SHARDINGS, "the shape of the tensor of --show-sharding, such as 64x128", "SHAPE"),
     Flag("sharding-rows", SHARDINGS, "print at most N rows of shards, all for 0", "N", 16, kind=int),
+    Flag(
+        "validate",
+        VALIDATION,
+        "run the program before and after the passes on N random inputs, and fail if a result differs; a "
+        "program that is not partitioned yet is partitioned first (needs jax)",
+        "N",
+        0,
+        implied="1",
+        kind=int,
+    ),
+    _choice(
+        "validate-mode",
+        VALIDATION,
+        "run a partitioned program on replicas, or unchanged inside a manual computation, which is slower",
+        "replicas",
+        "manual",
+    ),
+    Flag(
+        "validate-timeout",
+        VALIDATION,
+        "stop running a function after SECONDS",
+        "SECONDS",
+        300,
+        kind=int,
+    ),
+    Flag("validate-memory", VALIDATION, "limit the memory of a run to GIB gibibytes", "GIB", 8, kind=int),
+    Flag(
+        "jax-python", VALIDATION, "run programs by this Python, which has jax (default: this one)", "PYTHON"
+    ),
     _switch("help", INFORMATION, "print help on the most common flags"),
     _switch("help-hidden", INFORMATION, "print help on all flags, passes and options"),
     Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),
+    Flag("help-lint", INFORMATION, "print the page of a lint rule, or list all rules", "RULE", implied=""),
     _choice(
         "list-passes",
         INFORMATION,
@@ -273,12 +375,13 @@ ALIASES = {"h": "help", "help-list": "help", "help-list-hidden": "help-hidden"}
 # The flags that --help lists; --help-hidden lists all.
 COMMON = frozenset(
     (
-        *("o", "split-input-file", "load-dialect-plugin", "load-pass-plugin"),
-        *("pass-pipeline", "dump-pass-pipeline", "mlir-pass-pipeline-crash-reproducer", "run-reproducer"),
+        *("o", "split-input-file"),
+        *("pass-pipeline", "dump-pass-pipeline", "mlir-pass-pipeline-crash-reproducer"),
         *("verify-diagnostics", "diagnostics-format", "diagnostics-output", "werror", "color"),
         *("mlir-print-op-generic", "mlir-print-debuginfo"),
         *("mlir-print-ir-after-all", "mlir-print-ir-after", "mlir-print-ir-after-change"),
-        *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline"),
+        *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline", "lint"),
+        *("compare-with", "check-snapshot", "validate"),
         *("help", "help-hidden", "help-pass", "list-passes", "version"),
     )
 )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import AbstractContextManager, nullcontext
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
+from sdyopt.cli.comparison_request import comparison_options, snapshot_options
 from sdyopt.cli.file_uses import check_files
 from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, write_file, write_to_stderr
 from sdyopt.cli.flag_warnings import flag_warnings
@@ -15,11 +17,11 @@ from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.usage import UsageError, nearest
-from sdyopt.driver.job import Job, ReportOptions
+from sdyopt.driver.job import Job, LintOptions, ReportOptions, ValidationRequest
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry import LIST_PASSES, all_passes, find_entry, lookup, missing_pass
+from sdyopt.registry import LIST_PASSES, all_passes, find_entry, lookup
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
@@ -55,7 +57,7 @@ def build_pipeline(arguments: Arguments) -> Pipeline:
 
 
 def _unknown(flag: PassFlag) -> UsageError:
-    if (error := missing_pass(flag.name) or missing_flag(flag.name, flag.spelling)) is not None:
+    if (error := missing_flag(flag.name, flag.spelling)) is not None:
         return error
     message = f"Unknown command line argument '{flag.spelling}'.  Try: 'sdy-opt --help'"
     entries = all_passes()
@@ -76,6 +78,16 @@ def _unknown(flag: PassFlag) -> UsageError:
         return UsageError(message, f"write {' '.join(f'-{name}' for name in names)}")
     help = nearest(flag.name, [*FLAGS, *(entry.flag for entry in entries)])
     return UsageError(message, help.replace("'", "'--", 1))
+
+
+def selected_sdy_version(arguments: Arguments) -> AbstractContextManager[None]:
+    """Follows the selected version of Shardy within the `with` block."""
+    version = arguments["sdy-version"]
+    if version == FLAGS["sdy-version"].default:
+        return nullcontext()
+    from sdyopt.dialects.sdy.version import sdy_version
+
+    return sdy_version(version)
 
 
 def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
@@ -113,6 +125,10 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
         warnings=tuple(flag_warnings(arguments)),
         report_options=_report_options(arguments),
+        comparison=comparison_options(arguments, pipeline),
+        snapshot=snapshot_options(arguments),
+        lint_options=_lint_options(arguments),
+        validation=_validation_request(arguments),
         questions=tuple(arguments["explain"]),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
@@ -157,6 +173,33 @@ def _report_options(arguments: Arguments) -> ReportOptions:
         budget=_read_text(arguments["budget"]),
         baseline=_read_text(arguments["baseline"]),
         tolerance=_percentage(arguments["tolerance"]),
+    )
+
+
+def _lint_options(arguments: Arguments) -> LintOptions:
+    if not arguments["lint"]:
+        return LintOptions()
+    from sdyopt.cli.lint_config import find_config
+
+    config = arguments["lint-config"]
+    path = find_config(arguments.input) if config is None else config
+    return LintOptions(
+        select=arguments["lint"],
+        config=None if path in (None, STDOUT) else _read_text(path),
+        fail_on=arguments["lint-fail-on"] or "",
+    )
+
+
+def _validation_request(arguments: Arguments) -> ValidationRequest:
+    for flag in ("validate", "validate-timeout", "validate-memory"):
+        if arguments.values.get(flag) == 0:
+            raise UsageError(f"for the --{flag} option: 0 is too small", "write at least 1")
+    return ValidationRequest(
+        seeds=arguments["validate"],
+        mode=arguments["validate-mode"],
+        python=arguments["jax-python"] or "",
+        timeout=arguments["validate-timeout"],
+        memory=arguments["validate-memory"],
     )
 
 
@@ -235,8 +278,6 @@ def _ir_printing_options(arguments: Arguments) -> IRPrintingOptions:
 def _selected_passes(arguments: Arguments, flag: str) -> frozenset[str] | None:
     for name in arguments[flag]:
         if find_entry(name) is None:
-            if (error := missing_pass(name)) is not None:
-                raise error
             help = nearest(name, [entry.flag for entry in all_passes()]) or LIST_PASSES
             raise UsageError(f"for the --{flag} option: Cannot find option named '{name}'!", help)
     return frozenset(arguments[flag])

@@ -46,6 +46,15 @@ BUDGET_EXCEEDED: Final = "budget-exceeded"
 BUDGET_UNKNOWN: Final = "budget-unknown"
 BASELINE_ERROR: Final = "baseline-error"
 BASELINE_EXCEEDED: Final = "baseline-exceeded"
+COMPARISON_ERROR: Final = "comparison-error"
+SNAPSHOT_ERROR: Final = "snapshot-error"
+SNAPSHOT_DIFFERENCE: Final = "snapshot-difference"
+LINT: Final = "lint"
+LINT_COMMENT: Final = "lint-comment"
+LINT_CONFIG_ERROR: Final = "lint-config-error"
+VALIDATED: Final = "validated"
+VALIDATION_DIFFERENCE: Final = "validation-difference"
+NOT_VALIDATED: Final = "not-validated"
 OTHER: Final = "other"
 
 # What a diagnostic with the id reports.
@@ -79,6 +88,15 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         BUDGET_UNKNOWN: "a figure that the budget limits is unknown",
         BASELINE_ERROR: "the file of --baseline is invalid",
         BASELINE_EXCEEDED: "a figure of the report exceeds the baseline",
+        COMPARISON_ERROR: "the report of --compare-with is invalid",
+        SNAPSHOT_ERROR: "the file of --check-snapshot is invalid",
+        SNAPSHOT_DIFFERENCE: "a sharding is not that of the snapshot",
+        LINT: "--lint finds something; the name is that of the rule",
+        LINT_COMMENT: "a comment that allows findings of --lint is wrong",
+        LINT_CONFIG_ERROR: "the configuration file of --lint is invalid",
+        VALIDATED: "--validate: the results are equal",
+        VALIDATION_DIFFERENCE: "--validate: a result differs",
+        NOT_VALIDATED: "--validate: the program cannot be run, or too little of a result can be compared",
         OTHER: "any other problem",
     }
 )
@@ -115,6 +133,12 @@ def operation_name(diagnostic: Diagnostic) -> str:
     """The name of the operation of a diagnostic; empty without one, or if no dialect registers the name."""
     operation = diagnostic.operation
     return operation.signature.name if operation is not None and operation.name else ""
+
+
+def lint_rule(id: str) -> str:
+    """The rule of a finding; empty for any other diagnostic."""
+    stem, _, rule = id.partition("/")
+    return rule if stem == LINT else ""
 
 
 def summary(id: str) -> str:

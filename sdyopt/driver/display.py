@@ -8,7 +8,7 @@ from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.excerpt import ELLIPSIS
-from sdyopt.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN
+from sdyopt.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN, lint_rule
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.printable import printable
 from sdyopt.diagnostics.render import render
@@ -66,12 +66,15 @@ class DiagnosticDisplay:
             return
         if job.hides_notes:
             diagnostic = replace(diagnostic, notes=[])
-        if self._explainer is not None and not job.verify_diagnostics:
+        rule = lint_rule(diagnostic.id)
+        if self._explainer is not None and not job.verify_diagnostics and not rule:
             self._explainer.complete(diagnostic)
         if job.collect is not None:
             job.collect(diagnostic, self.source, is_promoted)
         if not job.shows_text:
             return
+        if rule:
+            diagnostic = replace(diagnostic, message=f"{diagnostic.message} [{rule}]")
         if is_promoted:
             message = diagnostic.message + PROMOTED
             diagnostic = replace(diagnostic, severity=Severity.ERROR, message=message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.diagnostic import Diagnostic
@@ -18,6 +19,26 @@ SPLIT_MARKER = "// -----"
 
 def discard_text(*_: str) -> None:
     """Ignores its arguments."""
+
+
+class JobFailed(Exception):
+    """A program that the job needs is invalid; the errors are already reported."""
+
+
+class Observer(Protocol):
+    """Reads the program of each chunk before and after the pipeline.
+
+    `texts` are those for stdout; `is_within_limits` becomes False for a program that a check rejects.
+    """
+
+    texts: list[str]
+    is_within_limits: bool
+
+    def on_input(self, op: Op) -> None:
+        """Reads the program before the pipeline."""
+
+    def on_output(self, op: Op, program: Callable[[], str]) -> None:
+        """Reads the program after the pipeline; `program` returns the printed program."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +64,79 @@ class ReportOptions:
     def is_needed(self) -> bool:
         """Whether a report is computed."""
         return bool(self.to_stdout or self.path or self.budget or self.baseline)
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """Options of the comparison with another program, or with a report.
+
+    `name` and `data` are those of the other file; a comparison is needed if there is a name. `pipeline` runs
+    on the other program, and `titles` name both programs. The suffix of the file `path` selects the format;
+    with `to_stdout`, the comparison replaces the program on stdout.
+    """
+
+    name: str = ""
+    data: bytes = b""
+    pipeline: Pipeline = field(default_factory=Pipeline)
+    titles: tuple[str, str] = ("", "")
+    to_stdout: bool = False
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class SnapshotOptions:
+    """Options of the snapshot of shardings, and of the check against an earlier one.
+
+    The snapshot is written to the file `path`; with `to_stdout`, it replaces the program on stdout. `places`
+    limits it to values whose name stack or file contains one of these texts. `check` is the earlier snapshot,
+    as (name, text).
+    """
+
+    to_stdout: bool = False
+    path: str = ""
+    places: tuple[str, ...] = ()
+    check: tuple[str, str] | None = None
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether a snapshot is made."""
+        return bool(self.to_stdout or self.path or self.check)
+
+
+@dataclass(frozen=True)
+class LintOptions:
+    """Options of `--lint`: the rules as they are given, and a configuration file as (name, text), if any.
+
+    `select` is empty without `--lint`, and ("all",) for the rules of the configuration. `fail_on` is "" if it
+    is not given.
+    """
+
+    select: tuple[str, ...] = ()
+    config: tuple[str, str] | None = None
+    fail_on: str = ""
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the program is linted."""
+        return bool(self.select)
+
+
+@dataclass(frozen=True)
+class ValidationRequest:
+    """How the program after the pipeline is validated; `seeds` is 0 if it is not.
+
+    Programs are run by the Python `python`, this one if empty, for `timeout` seconds and in `memory` GiB at
+    most. `bisect` is the file of the reduced program; "" for none. The C++ passes that `reference_python` has
+    run instead of those of this project.
+    """
+
+    seeds: int = 0
+    mode: str = "replicas"
+    python: str = ""
+    timeout: int = 300
+    memory: int = 8
+    bisect: str = ""
+    reference_python: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +206,11 @@ class Job:
     warnings: tuple[Diagnostic, ...] = ()
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
+    comparison: ComparisonOptions = field(default_factory=ComparisonOptions)
+    snapshot: SnapshotOptions = field(default_factory=SnapshotOptions)
+    observers: tuple[Observer, ...] = ()
+    lint_options: LintOptions = field(default_factory=LintOptions)
+    validation: ValidationRequest = field(default_factory=ValidationRequest)
     # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
     questions: tuple[str, ...] = ()
     # Returns the output for the program, instead of the printed program.
@@ -124,6 +223,13 @@ class Job:
     local_reproducer: bool = False
     # The file of the reproducer that is written before the pipeline runs; "" for none.
     reproducer: str = ""
+
+    @property
+    def replaces_output(self) -> bool:
+        """Whether stdout has answers, reports, a comparison or a snapshot instead of the program."""
+        parts = self.report_options, self.comparison, self.snapshot
+        is_replaced = any(part.to_stdout for part in parts)
+        return is_replaced or self.lint_options.is_needed or bool(self.questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ class Explainer:
         self._options = options
         # How many characters may still be read as statements.
         self.characters_left = _READS_OF_SOURCE * len(source.text)
+        self._statements: dict[int, Statement] = {}
 
     def complete(self, diagnostic: Diagnostic) -> None:
         """Sets the culprit and the help of a diagnostic, and the culprits of its notes, where it has none."""
@@ -55,6 +56,24 @@ class Explainer:
             diagnostic.culprit = self._culprit(diagnostic, offset, statement, explanation)
         for note in diagnostic.notes:
             self._locate(note, diagnostic)
+
+    def range_of(self, location: Location, op: Op, *steps: Step) -> FileRange | None:
+        """The piece that steps find in the statement of an operation, or its first token.
+
+        None if the source does not have the operation.
+        """
+        place = resolve_file_location(location)
+        is_inside = place is not None and place.file == self._source.name
+        offset = self._offset(location, None if is_inside else op)
+        if offset < 0:
+            return None
+        if not steps:
+            return self._token_range(offset)
+        if offset not in self._statements:
+            self._statements[offset] = self._statement(offset)
+        statement = self._statements[offset]
+        span = narrow(statement, *steps)
+        return self._token_range(offset) if span is None else self._range(*statement.offsets(span))
 
     def _statement(self, offset: int) -> Statement:
         """The statement at an offset, or only its start if much of the source was read before."""

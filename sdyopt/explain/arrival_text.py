@@ -83,7 +83,7 @@ def site_text(run: Run, site: Site | Gap) -> str:
 
 
 def op_text(op: Op) -> str:
-    """What an operation is called; a named computation is called after its function."""
+    """The name of an operation; for a named computation, the call that it was."""
     name = op.attribute("name") if op.signature.name == "sdy.named_computation" else None
     return op.signature.name if name is None else f"the call of @{getattr(name, 'value', '')}"
 
@@ -154,12 +154,16 @@ def _attribute(annotation: Annotation, names: Names) -> str:
     return f"the sdy.sharding attribute of {op.signature.name}"
 
 
+def _manual_entry(annotation: Annotation, shardings: str) -> str:
+    return f"entry {annotation.number} of the {shardings} of the manual computation"
+
+
 _KIND_TEXT = {
     Kind.INPUT: _input,
     Kind.OUTPUT: _output,
     Kind.CONSTRAINT: _constraint,
-    Kind.MANUAL_INPUT: lambda annotation, _: f"in_shardings of the manual computation, {annotation.number}",
-    Kind.MANUAL_OUTPUT: lambda annotation, _: f"out_shardings of the manual computation, {annotation.number}",
+    Kind.MANUAL_INPUT: lambda annotation, _: _manual_entry(annotation, "in_shardings"),
+    Kind.MANUAL_OUTPUT: lambda annotation, _: _manual_entry(annotation, "out_shardings"),
     Kind.ATTRIBUTE: _attribute,
 }
 

@@ -43,6 +43,7 @@ class InputNames:
         self.of_value: dict[Value, InputName] = {}
         self.offset_of_op: dict[Op, int] = {}
         self.functions: dict[str, FuncOp] = {}
+        # The offsets of the lists of result names that are assigned.
         self._seen: set[int] = set()
         self.returned: dict[tuple[str, int], Value] = {}
         twins: Iterator[Op] = module.walk()
@@ -73,7 +74,7 @@ class InputNames:
     def _add_results(self, op: Op, offset: int) -> None:
         text = self.source.text
         match = _RESULTS.search(text, max(0, offset - _WINDOW), offset)
-        # The operations in the short form of a reduction have its offset.
+        # The operations in the region of a reduction in short form have the offset of the reduction.
         if match is None or match.start() in self._seen:
             return
         self._seen.add(match.start())

@@ -143,12 +143,13 @@ class _ValueParser:
 
 
 def _similar_names(name: str, names: Sequence[str]) -> str:
-    """Names that start alike, or are close as numbers; else the first ones."""
+    """A help line with the nearest numbers or the nearest name, else the first names."""
     if name[1:].isdecimal():
         numbered = [each for each in names if each[1:].isdecimal()]
         numbered.sort(key=lambda each: (abs(int(each[1:]) - int(name[1:])), int(each[1:])))
         if numbered:
-            return f"names in the source are those before passes, such as {', '.join(numbered[:3])}"
+            nearby = ", ".join(numbered[:3])
+            return f"write the name that the value has in the source; the nearest are {nearby}"
     if not names:
         return ""
     return nearest(name, names) or f"the first names are {', '.join(names[:_LISTED])}"

@@ -1,4 +1,4 @@
-"""How operations are run on shards with the halos that they need of other shards.
+"""How operations are run on shards with the halos that they need from other shards.
 
     @exchanges_halos(SliceOp)
     def exchange_slice(op: SliceOp, context: HaloContext) -> Values: ...
@@ -84,5 +84,5 @@ def attributes_of(op: Op) -> dict[str, Attribute]:
 
 @cache
 def _load_exchanges() -> None:
-    """Imports the tables at their first use, not at start-up."""
+    """Imports the modules that register functions, at the first use, not at start-up."""
     import_module("sdyopt.partition.halos")

@@ -5,7 +5,7 @@
             each.step, each.source
         arrival.annotation
 
-Sub-axes of one axis may have come on different ways, so an axis has one arrival for each of them.
+Sub-axes of one axis may have come by different ways, so an axis has one arrival for each of them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Arrival:
 
     Either a step propagated it, from operand or result `source_position` to `position` of its site, or it is
     in an annotation. `group_member`: the member of the sharding group of the subject that got the axis by the
-    step. A source may have got parts of the axis on different ways: `sources` are their arrivals there.
+    step. A source may have got parts of the axis by different ways: `sources` are their arrivals there.
     """
 
     subject: Subject

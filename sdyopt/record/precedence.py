@@ -28,7 +28,7 @@ class Rule(Enum):
 
 
 class Precedence(NamedTuple):
-    """The rule that decided, how the axis came to the tensor, and how the other one came to its neighbour."""
+    """The rule that decided, how the axis came to the tensor, and how the refused one to its neighbor."""
 
     rule: Rule
     winner: Arrival
@@ -38,7 +38,7 @@ class Precedence(NamedTuple):
 # The last round by op priority; operations propagate along all factors in both directions only in it.
 _LAST_ROUND = 5
 
-# By the first difference between the preferences of two factors.
+# The rule that decided, by the first field of `Preference` in which two factors differ.
 _RULES = (Rule.MORE_ELEMENTS, Rule.SHARDED_SIZE, Rule.EARLIER_TENSOR, Rule.LOWER_FACTOR)
 
 
@@ -49,7 +49,7 @@ def precedence(record: ShardingRecord, run: Run, absence: Absence, refusal: Refu
     if culprit is None or not (overlapping or refusal.conflicting):
         return None
     winners = arrivals(record, run, culprit, (overlapping or list(refusal.conflicting))[0])
-    losers = arrivals(record, run, absence.neighbour, absence.axis)
+    losers = arrivals(record, run, absence.neighbor, absence.axis)
     if not winners or not losers:
         return None
     winner, loser = winners[0], losers[0]

@@ -41,7 +41,7 @@ class Traffic(NamedTuple):
 TrafficOf = Callable[[Any, TensorSharding, Mesh, Mesh], Traffic]
 
 
-def _ring(axes: Iterable[AxisRef], mesh: Mesh, rounds: int, of_result: bool = False) -> Traffic:
+def ring(axes: Iterable[AxisRef], mesh: Mesh, rounds: int, of_result: bool = False) -> Traffic:
     """`rounds` trips around a ring of n devices, in each of which a device sends (n - 1) / n of a tensor.
 
     That is the local operand or, if `of_result`, the local result.
@@ -59,19 +59,19 @@ def _local(axes: Iterable[AxisRef], mesh: Mesh) -> Traffic:
 
 
 def _all_gather(op: AllGatherOp, before: TensorSharding, mesh: Mesh, _after: Mesh) -> Traffic:
-    return _ring(op.gathering_axes.axes, mesh, 1, of_result=True)
+    return ring(op.gathering_axes.axes, mesh, 1, of_result=True)
 
 
 def _all_reduce(op: AllReduceOp, before: TensorSharding, mesh: Mesh, _after: Mesh) -> Traffic:
-    return _ring(op.reduction_axes, mesh, 2)
+    return ring(op.reduction_axes, mesh, 2)
 
 
 def _reduce_scatter(op: ReduceScatterOp, before: TensorSharding, mesh: Mesh, _after: Mesh) -> Traffic:
-    return _ring(op.reduce_scatter_axes.axes, mesh, 1)
+    return ring(op.reduce_scatter_axes.axes, mesh, 1)
 
 
 def _all_to_all(op: AllToAllOp, before: TensorSharding, mesh: Mesh, _after: Mesh) -> Traffic:
-    return _ring([axis for move in op.params for axis in move.axes], mesh, 1)
+    return ring([axis for move in op.params for axis in move.axes], mesh, 1)
 
 
 def _permute(op: CollectivePermuteOp, before: TensorSharding, mesh: Mesh, after_mesh: Mesh) -> Traffic:

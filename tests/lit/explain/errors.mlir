@@ -3,7 +3,7 @@
 // NAME:      --explain:1:7: error: no value of this name in @main
 // NAME-NEXT: @main %12
 // NAME-NEXT:       ^~~
-// NAME-NEXT: help: names in the source are those before passes, such as %0
+// NAME-NEXT: help: write the name that the value has in the source; the nearest are %0
 
 // A name that several functions have.
 // RUN: not sdy-opt %s -sdy-propagation-pipeline --explain='%%0' 2>&1 | filecheck %s --check-prefix=BOTH

@@ -1,0 +1,37 @@
+"""Finds the configuration file of `--lint`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sdyopt.cli.files import STDIN
+from sdyopt.diagnostics.native_text import from_native, native_path
+
+FILE, PYPROJECT, TABLE = "sdy-lint.toml", "pyproject.toml", "[tool.sdy-lint"
+
+
+def find_config(input: str) -> str | None:
+    """The next configuration file in the folder of an input and those around it; None if there is none.
+
+    A `pyproject.toml` counts if it has the table of the tool.
+    """
+    folder = Path.cwd() if input == STDIN else native_path(input).parent.absolute()
+    for each in (folder, *folder.parents):
+        if (each / FILE).is_file():
+            return _relative(each / FILE)
+        if _has_table(each / PYPROJECT):
+            return _relative(each / PYPROJECT)
+    return None
+
+
+def _has_table(path: Path) -> bool:
+    try:
+        return TABLE in path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+
+
+def _relative(path: Path) -> str:
+    """A path as people write it: relative if it is below the current folder."""
+    current = Path.cwd()
+    return from_native(str(path.relative_to(current) if path.is_relative_to(current) else path))

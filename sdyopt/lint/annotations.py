@@ -1,0 +1,47 @@
+"""The shardings of function arguments, function results and constraints, and where their text is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.error_help.culprit import Step, argument, attribute, result
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import Type
+
+
+class Annotation(NamedTuple):
+    """A sharding at an operation. `what` says in words which value of this `type` it shards."""
+
+    op: Op
+    what: str
+    type: Type
+    sharding: TensorSharding
+    steps: tuple[Step, ...] = ()
+
+
+def boundary_annotations(functions: list[FuncOp]) -> Iterator[Annotation]:
+    """The shardings of the arguments and results of functions."""
+    for function in functions:
+        lists = (
+            ("argument", function.argument_attributes, function.function_type.inputs, argument),
+            ("result", function.result_attributes, function.function_type.results, result),
+        )
+        for what, attributes, types, step in lists:
+            for number, (each, type) in enumerate(zip(attributes, types, strict=True)):
+                sharding = each.get(SHARDING)
+                if isinstance(sharding, TensorSharding):
+                    name = f"{what} {number} of @{function.sym_name}"
+                    steps = (step(number), attribute(SHARDING))
+                    yield Annotation(function, name, type, sharding, steps)
+
+
+def constraints(module: Op) -> Iterator[Annotation]:
+    """The shardings of constraints."""
+    for op in module.walk():
+        if isinstance(op, ShardingConstraintOp):
+            yield Annotation(op, "the constrained value", op.input.type, op.sharding)

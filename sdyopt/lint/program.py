@@ -1,0 +1,129 @@
+"""A program that rules look at, with the figures of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import cached_property
+
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.ssa_names import SsaNames
+from sdyopt.diagnostics.diagnostic import handling
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.report.call_locations import CallLocations
+from sdyopt.report.causes import consumers
+from sdyopt.report.execution_counts import ExecutionCounts, entry_functions
+from sdyopt.report.figures import Collective, Product, Report
+from sdyopt.report.flops import FLOPS
+from sdyopt.report.local_shapes import LocalShapes
+from sdyopt.report.memory_figures import ValueTexts
+from sdyopt.report.product_collectives import COLLECTIVES
+from sdyopt.report.program_report import report_on
+from sdyopt.report.source_locations import source_location
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+
+
+class LintedProgram:
+    """A module that no longer changes. Everything is computed when a rule first asks for it."""
+
+    def __init__(self, module: Op) -> None:
+        self.module = module
+
+    @cached_property
+    def report(self) -> Report:
+        """The report on the program, from which all figures of findings are."""
+        return report_on(self.module)
+
+    @cached_property
+    def shapes(self) -> LocalShapes:
+        return LocalShapes(self.module)
+
+    @cached_property
+    def counts(self) -> ExecutionCounts:
+        return ExecutionCounts(self.module)
+
+    @cached_property
+    def collectives(self) -> Mapping[Op, Collective]:
+        """The figures of each collective, in program order."""
+        ops = [op for op in self.module.walk() if isinstance(op, COLLECTIVES)]
+        return dict(zip(ops, self.report.collectives, strict=True))
+
+    @cached_property
+    def products(self) -> Mapping[Op, Product]:
+        """The figures of each product, in program order."""
+        ops = [op for op in self.module.walk() if type(op) in FLOPS]
+        return dict(zip(ops, self.report.products, strict=True))
+
+    @cached_property
+    def texts(self) -> ValueTexts:
+        """Values in words."""
+        mesh = max(self.meshes, key=lambda mesh: mesh.total_size, default=None)
+        names = SsaNames(self.module).names
+        return ValueTexts(names, AttributePrinter(), self.shapes, mesh, CallLocations(self.counts))
+
+    def manual_axes(self, op: Op) -> frozenset[str]:
+        """The axes along which an operation is manual, in any of the calls of its function."""
+        found: set[str] = set()
+        pending, visited = [op], {op}
+        while pending:
+            for parent in pending.pop().ancestors():
+                if isinstance(parent, ManualComputationOp):
+                    found.update(parent.manual_axes)
+                elif isinstance(parent, FuncOp):
+                    sites = [call for call in self.counts.call_sites(parent) if call not in visited]
+                    visited.update(sites)
+                    pending += sites
+        return frozenset(found)
+
+    @cached_property
+    def meshes(self) -> list[Mesh]:
+        """The named meshes."""
+        return [op.mesh for op in self.module.walk() if isinstance(op, MeshOp)]
+
+    @cached_property
+    def entries(self) -> list[FuncOp]:
+        """The functions where the program starts."""
+        return entry_functions([op for op in self.module.walk() if isinstance(op, FuncOp)])
+
+
+def bytes_of_runs(each: Collective) -> Fraction:
+    """Wire bytes of one device in all runs of a collective, in one run if their number is unknown."""
+    runs = 1 if each.times is None else each.times.high
+    return (each.wire_bytes or Fraction(0)) * runs
+
+
+def place_of(op: Op) -> Op:
+    """The operation whose line shows an sdy collective: what uses its result or, for a reduction, itself."""
+    if not isinstance(op, CollectiveOp) or isinstance(op, (AllReduceOp, ReduceScatterOp)):
+        return op
+    users = (user for user in consumers(op) if not user.is_terminator)
+    return next((user for user in users if source_location(user.location).line), op)
+
+
+def has_sharding_rule(op: Op) -> bool:
+    """Whether an operation has a sharding rule; without the warning about one that has none."""
+    with handling(lambda _: None):
+        return sharding_rule_of(op) is not None
+
+
+def owner_of(value: Value) -> Op:
+    """The operation that defines a value, or that has it as an argument of its region."""
+    assert isinstance(value, OpResult | BlockArgument)
+    op = value.op if isinstance(value, OpResult) else value.owner.parent_op
+    assert op is not None
+    return op
+
+
+def arguments_and_results(op: Op) -> Iterator[Value]:
+    """The results of an operation and the arguments of its blocks."""
+    yield from op.results
+    for region in op.regions:
+        for block in region.blocks:
+            yield from block.arguments

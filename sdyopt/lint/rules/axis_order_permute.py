@@ -1,0 +1,83 @@
+"""axis-order-permute: a collective_permute only changes the order of axes or devices.
+
+    %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{"y", "x"}, {}]> : tensor<8x8xf32>
+
+`%0` is sharded along `{"x", "y"}`. Both shardings have the same shards; they are on other devices. Two meshes
+with the same axes and different `device_ids` do the same to every value that is used under both.
+
+Write the axes in one order everywhere, in the order of the mesh where possible; use one order of devices.
+In JAX, a `PartitionSpec` with `("y", "x")` in one place and `("x", "y")` in another is the usual cause, and
+a second `Mesh` whose devices are transposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.collectives import CollectivePermuteOp
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.lint.finding import Finding
+from sdyopt.lint.limits import MIN_WIRE_BYTES
+from sdyopt.lint.program import LintedProgram, bytes_of_runs
+from sdyopt.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.lint.texts import axes_text, collective_text, runs_text
+from sdyopt.report.units import bytes_text
+
+
+@rule("axis-order-permute", Severity.WARNING, Looks.WITH_COLLECTIVES)
+class AxisOrderPermute(Rule):
+    limits = MIN_WIRE_BYTES
+    cost = "on the wire"
+
+    def check(self, subject: Subject) -> Iterator[Finding]:
+        program = subject.with_collectives
+        for op, figures in program.collectives.items():
+            cost = bytes_of_runs(figures)
+            if not isinstance(op, CollectivePermuteOp) or not cost or cost < self.limit("min_bytes"):
+                continue
+            reason = _reason(op, program)
+            if reason:
+                yield Finding(
+                    op,
+                    f"{collective_text(figures)} only changes an order: {reason}; {bytes_text(cost)} on the "
+                    f"wire{runs_text(figures)}",
+                    "write the axes in one order in all shardings, and use one order of devices",
+                    cost=cost,
+                )
+
+
+def _reason(op: CollectivePermuteOp, program: LintedProgram) -> str:
+    """What is in another order before and after a permute; empty if more than an order changes."""
+    before, after = op.operand_sharding, op.out_sharding
+    meshes = [program.shapes.mesh(each.mesh_or_ref) for each in (before, after)]
+    if None in meshes or before.rank != after.rank:
+        return ""
+    if meshes[0] is not meshes[1]:
+        return _device_order(before, after, meshes)
+    changes = []
+    for number, (old, new) in enumerate(zip(before.dims, after.dims, strict=True)):
+        if old.axes == new.axes:
+            continue
+        if sorted(old.axes, key=_sort_key) != sorted(new.axes, key=_sort_key):
+            return ""
+        changes.append(
+            f"dimension {number} is sharded along {axes_text(old.axes)} before and along "
+            f"{axes_text(new.axes)} after it"
+        )
+    return ", ".join(changes)
+
+
+def _device_order(before: TensorSharding, after: TensorSharding, meshes: list[Mesh | None]) -> str:
+    old, new = meshes
+    assert old is not None and new is not None
+    is_same = old.axes == new.axes and [dim.axes for dim in before.dims] == [dim.axes for dim in after.dims]
+    return (
+        f"the devices of @{before.mesh_name} and @{after.mesh_name} have different orders" if is_same else ""
+    )
+
+
+def _sort_key(axis: AxisRef) -> tuple[str, int, int]:
+    return axis.sort_key

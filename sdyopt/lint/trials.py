@@ -1,0 +1,69 @@
+"""Trials: changed copies of a program, partitioned again, to measure what a change saves.
+
+saved = trials.saved_bytes(lambda twins, rewriter: rewriter.set_attribute(twins[op], "sharding", opened))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from sdyopt.diagnostics.diagnostic import handling
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.lint.completion import Completion, NotCompleted, Passes, is_complete
+from sdyopt.lint.program import LintedProgram, bytes_of_runs
+
+# All trials of one rule partition this many operations at most, but at least one trial takes place.
+MAX_OPERATIONS = 100_000
+MAX_TRIALS = 8
+
+# (operation -> its copy, rewriter of the copy): changes the copy.
+Edit = Callable[[Mapping[Op, Op], Rewriter], None]
+
+
+class Trials:
+    """Trials on a program that is not partitioned yet; `base` is None if it has its collectives."""
+
+    def __init__(
+        self, module: Op, completion: Completion, with_collectives: Callable[[], LintedProgram]
+    ) -> None:
+        self._completion = completion
+        self.base = None if is_complete(module) else LintedProgram(module)
+        self._with_collectives = with_collectives
+
+    @property
+    def count(self) -> int:
+        """How many trials a rule may make."""
+        size = 0 if self.base is None else sum(1 for _ in self.base.module.walk())
+        return max(1, min(MAX_TRIALS, MAX_OPERATIONS // max(size, 1)))
+
+    def after(self, passes: Passes) -> Op:
+        """A copy of the program after passes."""
+        assert self.base is not None
+        copy = Rewriter().clone(self.base.module)
+        self._completion.run(copy, passes)
+        return copy
+
+    def saved_bytes(self, edit: Edit | None = None, first: Passes | None = None) -> Fraction | None:
+        """The wire bytes of one device that an edit, and passes that run first, save.
+
+        None if the changed program cannot be partitioned.
+        """
+        assert self.base is not None
+        rewriter = Rewriter()
+        copy = rewriter.clone(self.base.module)
+        if edit is not None:
+            edit(dict(zip(self.base.module.walk(), copy.walk(), strict=True)), rewriter)
+        try:
+            with handling(lambda _: None):
+                self._completion.run(copy, first or {})
+                after = LintedProgram(self._completion.completed(copy))
+        except NotCompleted:
+            return None
+        return wire_bytes(self._with_collectives()) - wire_bytes(after)
+
+
+def wire_bytes(program: LintedProgram) -> Fraction:
+    """The wire bytes of one device in one run of a program, as far as they are known."""
+    return sum(map(bytes_of_runs, program.report.collectives), Fraction(0))

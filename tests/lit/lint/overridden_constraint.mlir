@@ -1,0 +1,24 @@
+// RUN: sdy-opt %s --lint=overridden-constraint --lint-config=- --split-input-file --verify-diagnostics
+
+sdy.mesh @mesh = <["x"=4]>
+
+// Nothing computes with %0: it goes from one constraint into the other.
+func.func @twice(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  // expected-warning@+1 {{this constraint to [{"x"}, {}] has no use: its value is constrained to [{}, {"x"}] next}}
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  // expected-note@+1 {{constrained again here}}
+  %1 = sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// The result of the function has another sharding.
+func.func @returned(%a: tensor<8x8xf32>) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  // expected-warning@+1 {{this constraint to [{"x"}, {}] has no use}}
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  // expected-note@+1 {{returned here}}
+  return %0 : tensor<8x8xf32>
+}

@@ -1,0 +1,29 @@
+// Findings are diagnostics on stderr: with the rule at the end of the first line, the piece that is meant, and help.
+// RUN: sdy-opt %s --lint --lint-config=- 2>&1 >%t | filecheck %s
+// The summary on stdout replaces the program: a line per rule, and their sum.
+// RUN: filecheck %s --check-prefix=SUMMARY --input-file=%t
+// With -o, the program is written as well, after the passes of the command line.
+// RUN: sdy-opt %s -canonicalize --lint --lint-config=- -o %t.mlir 2>/dev/null | filecheck %s --check-prefix=SUMMARY
+// RUN: filecheck %s --check-prefix=PROGRAM --input-file=%t.mlir
+
+// CHECK:      summary.mlir:13:1: warning: no value is sharded along axis "y" of @mesh: the 2 devices along it do the same work [unused-mesh-axis]
+// CHECK-NEXT:   --> {{.*}}summary.mlir:13:27
+// CHECK-NEXT: sdy.mesh @mesh = <["x"=4, "y"=2]>
+// CHECK-NEXT:                           ^~~
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+// CHECK-NEXT: help: shard an argument or a constraint along "y", or give its devices to another axis
+
+// SUMMARY:      1  repeated-collective  768.0 KiB on the wire
+// SUMMARY-NEXT: 1  unused-mesh-axis
+// SUMMARY-NEXT: 2 findings; --help-lint=RULE explains a rule
+
+// PROGRAM: sdy.all_gather
+func.func @main(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<512x512xf32>, tensor<512x512xf32>) {
+  %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32>
+  %1 = stablehlo.negate %0 : tensor<512x512xf32>
+  %2 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32>
+  // CHECK: summary.mlir:26:8: warning: all_gather {"x"} of tensor<128x512xf32> repeats what is there: 768.0 KiB on the wire [repeated-collective]
+  %3 = stablehlo.abs %2 : tensor<512x512xf32>
+  // CHECK: note: the first result is for this use
+  return %1, %3 : tensor<512x512xf32>, tensor<512x512xf32>
+}
