@@ -6,19 +6,31 @@ becomes
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>}) { … }
 
 The inverse of `sdy-lift-inlined-meshes`. Shardings no longer refer to symbols, so a function can be moved to
-another module. Meshes of nested modules are not inlined.
+another module. Meshes of nested modules are not inlined. In replica groups, meshes are inlined with
+`--sdy-version=2026-08` only; without it, replica groups that refer to a mesh are an error.
 """
 
 from __future__ import annotations
 
+from struct import pack
+
 from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
+from sdyopt.dialects.stablehlo.mesh_axes import Mesh as StablehloMesh
+from sdyopt.dialects.stablehlo.mesh_axes import MeshAxis, ReplicaGroupMeshAxes
+from sdyopt.ir.attribute import SymbolRef
+from sdyopt.ir.elements_attributes import dense
 from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import I64, RankedTensor
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
 from ..common.support.shardings import transform_shardings
+
+REPLICA_GROUPS = "replica_groups"
 
 
 @register("sdy-inline-meshes")
@@ -34,6 +46,21 @@ class InlineMeshes(Pass):
             return sharding if mesh is None else sharding.with_mesh(mesh)
 
         transform_shardings(module, inline, rewriter)
+        for op in module.walk() if is_at_least(SdyVersion.AUGUST_2026) else ():
+            groups = op.signature.attributes.get(REPLICA_GROUPS)
+            if isinstance(groups, ReplicaGroupMeshAxes) and isinstance(groups.mesh, SymbolRef):
+                mesh = meshes.get(groups.mesh.root)
+                if mesh is not None:
+                    inlined = ReplicaGroupMeshAxes(_stablehlo_mesh(mesh), groups.axes)
+                    rewriter.set_attribute(op, REPLICA_GROUPS, inlined)
         for op in named:
             rewriter.erase(op)
         return rewriter.changed
+
+
+def _stablehlo_mesh(mesh: Mesh) -> StablehloMesh:
+    axes = tuple([MeshAxis(axis.name, axis.size) for axis in mesh.axes])
+    ids = mesh.device_ids
+    return StablehloMesh(
+        axes, dense(RankedTensor((len(ids),), I64), pack(f"<{len(ids)}q", *ids)) if ids else None
+    )

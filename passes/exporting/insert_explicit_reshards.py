@@ -53,7 +53,9 @@ all-reduced along the other axes that shard the reduction.
 
 If the meshes of the shardings differ in device order only, the most frequent mesh of those that are not fully
 replicated is used for all. Operations with shardings on meshes with different axes or on a maximal mesh, and
-operations with a user-defined rule, get no reshards, and their results are not all-reduced.
+operations with a user-defined rule, get no reshards, and their results are not all-reduced. With
+`--sdy-version=2026-08`, this pass includes `sdy-reshard-single-devices`, and arguments and results of
+functions must not be on a single device.
 
 Run the pass once: it does not recognize its own all-reduces and repeats them. It warns if it has done so.
 """
@@ -69,12 +71,14 @@ from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.dialects.sdy.value_shardings import sharding_of
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass, option
+from sdyopt.record.reshards import plan_to_record, record_plan
 from sdyopt.registry import register
 from sdyopt.sharding.axis_lists import Axes, overlap
 from sdyopt.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
@@ -87,6 +91,7 @@ from .explicit_reshards.reshard_plan import (
     ReshardPlanner,
 )
 from .explicit_reshards.sharding_cache import ShardingCache, is_sufficient_key
+from .explicit_reshards.single_devices import SingleDeviceResharder, check_arguments_and_results
 from .explicit_reshards.unreduced_axes import all_reduce_use, unreduce_use
 from .explicit_reshards.use_resharder import UseResharder
 
@@ -101,7 +106,10 @@ class InsertExplicitReshards(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        inserter = _ReshardInserter(function, self.enable_full_version, rewriter)
+        follows_august = is_at_least(SdyVersion.AUGUST_2026)
+        inserter = _ReshardInserter(function, self.enable_full_version, follows_august, rewriter)
+        if follows_august:
+            inserter.check_arguments_and_results()
         for op in function.walk_post_order():
             if not op.is_terminator:
                 inserter.visit(op)
@@ -112,12 +120,17 @@ class InsertExplicitReshards(Pass):
 class _ReshardInserter:
     """Inserts the reshards of one function."""
 
-    def __init__(self, function: FuncOp, full: bool, rewriter: Rewriter) -> None:
+    def __init__(
+        self, function: FuncOp, full: bool, reshard_single_devices: bool, rewriter: Rewriter
+    ) -> None:
         self._function = function
         self._full = full
         self._rewriter = rewriter
         self._mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
         self._use_resharder = UseResharder(self._mesh_of, full, rewriter)
+        self._single_devices = (
+            SingleDeviceResharder(function, self._mesh_of, rewriter) if reshard_single_devices else None
+        )
         self._planner = ReshardPlanner(self._mesh_of)
         self._shardings = ShardingCache()
         self._plans: dict[object, ReshardPlan | None] = {}
@@ -131,8 +144,17 @@ class _ReshardInserter:
             self._use_resharder.reshard_edge_sources(op)
         elif isinstance(op, CallOp):
             self._use_resharder.reshard_call_operands(op)
-        elif not (isinstance(op, ReshardOp) and self._lower_to_unreduced(op)):
+        elif isinstance(op, ReshardOp) and self._lower_to_unreduced(op):
+            pass
+        elif self._single_devices is not None and (device := self._single_devices.device_sharding(op)):
+            self._all_reduce_operands(op)
+            self._single_devices.reshard(op, device)
+        else:
             self._reshard_by_rule(op)
+
+    def check_arguments_and_results(self) -> None:
+        """Checks that arguments and results of the function are on no single device."""
+        check_arguments_and_results(self._function, self._mesh_of)
 
     def finish(self) -> None:
         self._use_resharder.reshard_returned_values(self._function)
@@ -158,7 +180,8 @@ class _ReshardInserter:
             if is_rule_context_free(op) and all(map(is_sufficient_key, operand_shardings)):
                 self._plans[key] = plan
         if plan is not None:
-            apply_plan(op, plan, self._rewriter)
+            before = plan_to_record(op)
+            record_plan(before, apply_plan(op, plan, self._rewriter))
             self._shardings.invalidate(op.results)
 
     def _prepare_and_plan(self, op: Op) -> ReshardPlan | None:

@@ -19,8 +19,9 @@ Shardy omits: its result then does not have the target sharding.
 
 A reshard whose input has the same sharding is removed, unless `keep-redundant-reshards` is set. A reshard
 between meshes with different axes is kept, unless its target is fully replicated: then the tensor is gathered
-on the mesh of the input. Propagation barriers are transparent: the collectives take the value before the
-barrier, with its sharding.
+on the mesh of the input. With `--sdy-version=2026-08`, reshards to and from a single device are kept for
+`sdy-resolve-single-device-sharding`. Propagation barriers are transparent: the collectives take the value
+before the barrier, with its sharding.
 
 This pass inserts no reductions: `sdy-insert-explicit-reshards` has inserted an all-reduce wherever unreduced
 axes are removed, so the input and the target of a reshard have the same unreduced axes. `sdy-export-pipeline`
@@ -44,6 +45,7 @@ from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType
@@ -86,6 +88,8 @@ class _ReshardLowering:
         source, target = sharding_of(value_before_barriers(op.input, self._before_barriers)), op.sharding
         if self._keep_redundant and target.is_equivalent(source):
             return True
+        if is_at_least(SdyVersion.AUGUST_2026) and any(_is_maximal(s, op) for s in (source, target)):
+            return True
         if source is None or target.is_fully_replicated:
             return False
         return not _has_same_axes(source, target, op)
@@ -119,6 +123,10 @@ class _ReshardLowering:
         type = op.signature.result_types[0]
         assert isinstance(type, RankedShapedType)
         return self._plan(type.shape, source, target, _mesh(source, op))
+
+
+def _is_maximal(sharding: TensorSharding | None, op: Op) -> bool:
+    return sharding is not None and _mesh(sharding, op).is_maximal
 
 
 def _has_same_axes(source: TensorSharding, target: TensorSharding, op: Op) -> bool:

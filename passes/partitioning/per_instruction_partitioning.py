@@ -78,7 +78,8 @@ class PerInstructionPartitioning(Pass):
         "if empty",
     )
     enable_halo_exchange: bool = option(
-        default=True, help="keep windows, slices and padding sharded where they stay in their shards"
+        default=True,
+        help="exchange halos, and keep windows sharded that stay in their shards, instead of replicating",
     )
     replica_count: int = option(default=1, help="number of replicas of the program")
     partition_count: int = option(default=1, help="number of partitions of each replica")

@@ -3,7 +3,7 @@
 Over `sdy.mesh @mesh = <["x"=2]>`,
 
     %0 = stablehlo.pad %a, %v, low = [0], high = [4], interior = [0] : … -> tensor<12xf32>
-becomes, if %a has 8 elements and is sharded along "x",
+becomes, if %a has 8 elements and is sharded along "x", and %v is the constant 0,
     %0 = sdy.manual_computation(%a, %v) … manual_axes={"x"} (%shard: tensor<4xf32>, %value: tensor<f32>) {
       %1 = stablehlo.slice %shard [0:2]
       %2 = "stablehlo.collective_permute"(%1) <{source_target_pairs = dense<[[1, 0]]>, …}>
@@ -74,7 +74,7 @@ class ResolvePermutationFactors(Pass):
         self._resolve_rotations(ops, context)
         for op in ops:
             if op.parent is None:
-                continue  # resolved with another
+                continue  # replaced or erased with another operation
             if isinstance(op, ReshardOp):
                 resolve_mesh_change(op, types, rewriter)
             elif isinstance(op, PropagationBarrierOp):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from sdyopt.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
 from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.ir.patterns import RegionSimplification
 from sdyopt.pipeline import Pass, Pipeline, option
 from sdyopt.registry import register_pipeline
@@ -15,6 +17,7 @@ from ..common.support.save_module import ModuleDumps
 from ..exporting.close_shardings import CloseShardings
 from ..exporting.constant_or_scalar_merger import ConstantOrScalarMerger
 from ..exporting.drop_sharding_rules import DropShardingRules
+from ..exporting.inline_meshes import InlineMeshes
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.remove_all_gather_reduce_scatter_for_cmv1 import RemoveAllGatherReduceScatterForCMV1
 from ..exporting.remove_propagation_debug_info import RemovePropagationDebugInfo
@@ -24,6 +27,8 @@ from ..exporting.reshard_to_collectives import ReshardToCollectives
 from ..exporting.sharding_constraint_to_reshard import ShardingConstraintToReshard
 from ..exporting.sink_data_flow_edges import SinkDataFlowEdges
 from ..exporting.update_non_divisible_input_output_shardings import UpdateNonDivisibleInputOutputShardings
+from ..exporting.verify_unreduced_axes import VerifyUnreducedAxes
+from ..partitioning.per_instruction_partitioning import PerInstructionPartitioning
 
 # Options that the propagation pipeline has too.
 DUMP_DIRECTORY = option(
@@ -56,6 +61,18 @@ def export_pipeline(
         default=True,
         help="truncate input and output shardings that do not divide their dimensions or have sub-axes",
     ),
+    enable_per_instruction_partitioning: bool = option(
+        default=False,
+        help="partition single operations, in manual computations, instead of inserting collectives",
+    ),
+    per_instruction_partitioning_filter: str = option(
+        default="", help="the operations that are partitioned, as for `sdy-per-instruction-partitioning`"
+    ),
+    replica_count: int = option(default=1, help="number of replicas of the program"),
+    partition_count: int = option(default=1, help="number of partitions of each replica"),
+    inline_meshes: Literal["default", "true", "false"] = option(
+        default="default", help="replace mesh names by meshes; by default with --sdy-version=2026-08 only"
+    ),
     dumps: ModuleDumps | None = None,
     keep_debug_info: bool = False,
     partitioning: Sequence[Pass] | None = None,
@@ -73,6 +90,11 @@ def export_pipeline(
     `sdy-insert-explicit-reshards` runs, or, for collectives, its full version and
     `sdy-reshard-to-collectives`. Finally, collectives are simplified: an all-reduce followed by an all-slice
     becomes a reduce-scatter. `--dump-pass-pipeline` prints every pass with its options.
+
+    With `enable-per-instruction-partitioning`, for debugging, `sdy-insert-explicit-reshards` runs in its full
+    version, followed by `sdy-per-instruction-partitioning`; the remaining reshards are not lowered. With
+    `--sdy-version=2026-08`, `sdy-verify-unreduced-axes` runs before the reshards, and `sdy-inline-meshes` at
+    the end.
 
     With `dump-directory`, the module is written after each stage, as `00.after_propagation.mlir` and so on.
     With `dump-sharding-origins` and `dump-propagation-edges`, these files show the debug info of propagation,
@@ -93,8 +115,25 @@ def export_pipeline(
         # Before shardings are closed: only dimensions that the user left open may be changed.
         passes += [UpdateNonDivisibleInputOutputShardings(), RemoveSubAxesInInputOutputShardings()]
     passes += [CloseShardings(), dumps.save("after_propagation")]
+    if is_at_least(SdyVersion.AUGUST_2026) and not avoid_export_for_partitioning:
+        # Before reshards are inserted, which combine partial results wherever they are used.
+        passes.append(VerifyUnreducedAxes())
     if partitioning is not None:
         passes += partitioning
+    elif enable_per_instruction_partitioning and not avoid_export_for_partitioning:
+        partition_ops = PerInstructionPartitioning(
+            filter=per_instruction_partitioning_filter,
+            replica_count=replica_count,
+            partition_count=partition_count,
+        )
+        passes += [
+            InsertExplicitReshards(enable_full_version=True),
+            dumps.save("before_per_instruction_partitioning"),
+            partition_ops,
+            dumps.save("after_per_instruction_partitioning"),
+            simplify(COLLECTIVE_LABEL),
+            dumps.save("after_minimal_partitioner_with_global_shapes"),
+        ]
     elif enable_insert_explicit_collectives and not avoid_export_for_partitioning:
         passes += _insert_collectives(dumps, remove_all_gather_reduce_scatter_for_cmv1)
     elif not avoid_export_for_partitioning:
@@ -105,6 +144,9 @@ def export_pipeline(
     if not keep_sharding_rules:
         # After the reshards, which are derived from the rules.
         passes.append(DropShardingRules())
+    is_inlining_default = inline_meshes == "default" and is_at_least(SdyVersion.AUGUST_2026)
+    if (inline_meshes == "true" or is_inlining_default) and not avoid_export_for_partitioning:
+        passes.append(InlineMeshes())
     return passes
 
 

@@ -15,7 +15,9 @@ from ..exporting.reshard_to_collectives import ReshardToCollectives
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
 from ..partitioning.finish_partitioning import FinishPartitioning
 from ..partitioning.pad_for_divisibility import PadForDivisibility
+from ..partitioning.reshard_single_devices import ReshardSingleDevices
 from ..partitioning.resolve_permutation_factors import ResolvePermutationFactors
+from ..partitioning.resolve_single_device_sharding import ResolveSingleDeviceSharding
 from .export_pipeline import simplify
 from .import_pipeline import DEDUP_FUNCTIONS_FULLY
 from .propagation_pipeline import propagation_pipeline
@@ -36,14 +38,17 @@ def partition_pipeline(
     their shards, and all communication is by StableHLO collectives.
 
     It is `sdy-propagation-pipeline` with these passes after the shardings are closed:
-    `sdy-insert-explicit-reshards` in its full version, `sdy-resolve-permutation-factors`,
-    `sdy-reshard-to-collectives`, `sdy-pad-for-divisibility`, `sdy-convert-global-to-local`, and
-    `sdy-finish-partitioning`.
+    `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full version,
+    `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`, `sdy-reshard-to-collectives`,
+    `sdy-pad-for-divisibility`, `sdy-convert-global-to-local`, and `sdy-finish-partitioning`.
     `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [
+        ReshardSingleDevices(),
         InsertExplicitReshards(enable_full_version=True),
         ResolvePermutationFactors(replica_count=replica_count, partition_count=partition_count),
+        # Before reshards are lowered, because a sum of zeros and a slice of it become a reduce-scatter.
+        ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),
         # Of two consecutive reshards, the first is redundant; equal ones of a value are one collective.
         simplify(RESHARD_LABEL),
         CSE(),

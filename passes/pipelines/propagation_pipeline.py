@@ -86,6 +86,7 @@ def propagation_pipeline(
             enable_insert_explicit_collectives=enable_insert_explicit_collectives,
             dump_sharding_origins=origins,
             dump_propagation_edges=edges,
+            inline_meshes="false",
             dumps=dumps,
             keep_debug_info=not dump_directory,
             partitioning=partitioning,

@@ -174,6 +174,13 @@ def _information(arguments: Arguments) -> str:
 
 
 def _process(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int:
+    from sdyopt.cli.request import selected_sdy_version
+
+    with selected_sdy_version(arguments):
+        return _run_job(arguments, diagnostics)
+
+
+def _run_job(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int:
     from sdyopt.cli.request import build_job, build_pipeline
     from sdyopt.driver.run import run_job
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import AbstractContextManager, nullcontext
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
+from sdyopt.cli.comparison_request import comparison_options, snapshot_options
 from sdyopt.cli.file_uses import check_files
 from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, write_file, write_to_stderr
 from sdyopt.cli.flag_warnings import flag_warnings
@@ -19,7 +21,7 @@ from sdyopt.driver.job import Job, LintOptions, ReportOptions, ValidationRequest
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry import LIST_PASSES, all_passes, find_entry, lookup, missing_pass
+from sdyopt.registry import LIST_PASSES, all_passes, find_entry, lookup
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
@@ -55,7 +57,7 @@ def build_pipeline(arguments: Arguments) -> Pipeline:
 
 
 def _unknown(flag: PassFlag) -> UsageError:
-    if (error := missing_pass(flag.name) or missing_flag(flag.name, flag.spelling)) is not None:
+    if (error := missing_flag(flag.name, flag.spelling)) is not None:
         return error
     message = f"Unknown command line argument '{flag.spelling}'.  Try: 'sdy-opt --help'"
     entries = all_passes()
@@ -76,6 +78,16 @@ def _unknown(flag: PassFlag) -> UsageError:
         return UsageError(message, f"write {' '.join(f'-{name}' for name in names)}")
     help = nearest(flag.name, [*FLAGS, *(entry.flag for entry in entries)])
     return UsageError(message, help.replace("'", "'--", 1))
+
+
+def selected_sdy_version(arguments: Arguments) -> AbstractContextManager[None]:
+    """Follows the selected version of Shardy within the `with` block."""
+    version = arguments["sdy-version"]
+    if version == FLAGS["sdy-version"].default:
+        return nullcontext()
+    from sdyopt.dialects.sdy.version import sdy_version
+
+    return sdy_version(version)
 
 
 def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
@@ -113,6 +125,8 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
         warnings=tuple(flag_warnings(arguments)),
         report_options=_report_options(arguments),
+        comparison=comparison_options(arguments, pipeline),
+        snapshot=snapshot_options(arguments),
         lint_options=_lint_options(arguments),
         validation=_validation_request(arguments),
         questions=tuple(arguments["explain"]),
@@ -264,8 +278,6 @@ def _ir_printing_options(arguments: Arguments) -> IRPrintingOptions:
 def _selected_passes(arguments: Arguments, flag: str) -> frozenset[str] | None:
     for name in arguments[flag]:
         if find_entry(name) is None:
-            if (error := missing_pass(name)) is not None:
-                raise error
             help = nearest(name, [entry.flag for entry in all_passes()]) or LIST_PASSES
             raise UsageError(f"for the --{flag} option: Cannot find option named '{name}'!", help)
     return frozenset(arguments[flag])

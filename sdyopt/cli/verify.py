@@ -17,7 +17,7 @@ from sdyopt.cli.exit_codes import FAILURE, SUCCESS
 from sdyopt.cli.file_uses import check_files
 from sdyopt.cli.files import STDOUT, FileProblem, Output, programs_of, read_input
 from sdyopt.cli.flags import FLAGS
-from sdyopt.cli.request import TERMINAL_OP_LINES, build_job
+from sdyopt.cli.request import TERMINAL_OP_LINES, build_job, selected_sdy_version
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import FILE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc
@@ -41,6 +41,7 @@ ALLOWED: Final = (
     "mesh-version",
     "mlir-print-op-on-diagnostic",
     "no-implicit-module",
+    "sdy-version",
     "split-input-file",
     "verify-roundtrip",
     "version",
@@ -84,6 +85,11 @@ def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
     if not inputs:
         raise UsageError("no programs to verify", "name files or folders, such as sdy-opt-verify models/")
     load_plugins(arguments)
+    with selected_sdy_version(arguments):
+        return _verify(arguments, inputs, diagnostics)
+
+
+def _verify(arguments: Arguments, inputs: list[str], diagnostics: DiagnosticsOutput | None) -> int:
     valid, skipped, total, garbage = 0, 0, 0, 0
     for job in _jobs(arguments, inputs, diagnostics):
         total += 1

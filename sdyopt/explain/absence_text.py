@@ -19,7 +19,9 @@ from sdyopt.sharding.axis_lists import sharded_size
 from sdyopt.sharding.propagation.refusals import Reason, Refusal
 
 # The number of values that are named of those that have the axis.
-_SHOWN_NEIGHBOURS = 2
+_SHOWN_NEIGHBORS = 2
+# The number of reasons that are given for one absence.
+_SHOWN_REASONS = 3
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,9 @@ class Question:
 
     @property
     def axes(self) -> str:
-        return axis_text(self.absence.axis)
+        """The axis that is refused: the one that is absent, or one that comes before it."""
+        first = self.refusal.axes[:1]
+        return axis_text(first[0] if first else self.absence.axis)
 
     def dim_of_culprit(self, factor: int) -> int:
         """The dimension of the culprit that has a factor; -1 if none has."""
@@ -69,47 +73,50 @@ Answer = tuple[str, str]
 def add_absences(
     parent: Sentence, found: Iterable[Absence], record: ShardingRecord, run: Run, names: Names
 ) -> None:
-    """Adds the axes that a value lacks, each with its reason and help. Equal answers are merged."""
-    groups: dict[tuple[str, int, Answer], list[Absence]] = {}
+    """Adds the axes that a value lacks, each with its reasons and help. Equal answers are merged."""
+    groups: dict[tuple[str, int, tuple[Answer, ...]], list[Absence]] = {}
     for absence in found:
-        groups.setdefault(
-            (axis_text(absence.axis), absence.dim, answer(absence, record, run, names)), []
-        ).append(absence)
-    for (axis, dim, (reason, help)), absences in groups.items():
+        key = axis_text(absence.axis), absence.dim, answers(absence, record, run, names)
+        groups.setdefault(key, []).append(absence)
+    for (axis, dim, reasons), absences in groups.items():
         where = f"dimension {dim}" if dim >= 0 else "any dimension"
-        first = absences[0]
-        listed = _neighbours(absences, run, names)
-        node = parent.add(
-            f"{axis} does not shard {where}, though it shards {listed}", names.place(first.site.op)
-        )
-        node.add(f"{site_text(run, first.site)}: {reason}")
-        if help:
-            node.add(f"help: {help}")
+        site = absences[0].site
+        listed = _neighbors(absences, run, names)
+        node = parent.add(f"{axis} does not shard {where}, though it shards {listed}", names.place(site.op))
+        for number, (reason, help) in enumerate(reasons):
+            node.add(f"{'and' if number else f'{site_text(run, site)}:'} {reason}")
+            if help:
+                node.add(f"help: {help}")
 
 
-def _neighbours(absences: Sequence[Absence], run: Run, names: Names) -> str:
+def _neighbors(absences: Sequence[Absence], run: Run, names: Names) -> str:
     """`dimension 0 of %a and %b`, `dimension 0 of %a and dimension 1 of %b`."""
-    found = list(dict.fromkeys((each.neighbour_dim, names.subject(run, each.neighbour)) for each in absences))
+    found = list(dict.fromkeys((each.neighbor_dim, names.subject(run, each.neighbor)) for each in absences))
     parts, last = [], -1
-    for dim, name in found[:_SHOWN_NEIGHBOURS]:
+    for dim, name in found[:_SHOWN_NEIGHBORS]:
         parts.append(name if dim == last else f"dimension {dim} of {name}")
         last = dim
-    more = len(found) - _SHOWN_NEIGHBOURS
+    more = len(found) - _SHOWN_NEIGHBORS
     return " and ".join(parts) + (f" and {more} more" if more > 0 else "")
 
 
-def answer(absence: Absence, record: ShardingRecord, run: Run, names: Names) -> Answer:
-    """The reason and the help of an absence."""
-    if absence.refusals:
-        refusal = _decisive(absence)
-        return _ANSWERS[refusal.reason](Question(record, run, names, absence, refusal))
-    assert absence.obstacle is not None, "every absence has a reason"
-    return _OBSTACLES[absence.obstacle](absence, run, names)
+def answers(absence: Absence, record: ShardingRecord, run: Run, names: Names) -> tuple[Answer, ...]:
+    """The reasons of an absence, each with its help."""
+    if absence.obstacle is not None:
+        return (_OBSTACLES[absence.obstacle](absence, run, names),)
+    assert absence.refusals, "every absence has a reason"
+    # Reasons in the value itself come first.
+    refusals = sorted(absence.refusals, key=lambda refusal: refusal.culprit != absence.position)
+    found = [_answer(Question(record, run, names, absence, refusal)) for refusal in refusals]
+    return tuple(dict.fromkeys(found))[:_SHOWN_REASONS]
 
 
-def _decisive(absence: Absence) -> Refusal:
-    """The reason that is told: preferably one in the value itself."""
-    return min(absence.refusals, key=lambda refusal: refusal.culprit != absence.position)
+def _answer(question: Question) -> Answer:
+    reason, help = _ANSWERS[question.refusal.reason](question)
+    first = question.refusal.axes[:1]
+    if first and not first[0].overlaps(question.absence.axis):
+        reason = f"{axis_text(first[0])} comes before it, and {reason}"
+    return reason, help
 
 
 # --- Reasons that a step decides --------------------------------------------------------------------
@@ -198,12 +205,12 @@ def _major_factor(question: Question) -> Answer:
 def _direction(question: Question) -> Answer:
     absence = question.absence
     assert isinstance(absence.site, Site)
-    is_forward = absence.neighbour_position < absence.site.operand_count <= absence.position
+    is_forward = absence.neighbor_position < absence.site.operand_count <= absence.position
     way = "forward" if is_forward else "backward"
     if absence.site.op_name == "sdy.propagation_barrier":
         return (
             f"the barrier does not let shardings through {way}",
-            "allow the direction, as in allowed_direction=BOTH, or remove the barrier",
+            f"write allowed_direction={way.upper()}, or remove the barrier",
         )
     return f"the factor does not propagate {way}", ""
 
@@ -240,9 +247,9 @@ def _rank(question: Question) -> Answer:
 
 
 def _axis_size(question: Question) -> int:
-    sharding = question.run.final.get(question.absence.neighbour)
+    sharding = question.run.final.get(question.absence.neighbor)
     mesh = None if sharding is None else question.run.mesh_of(sharding.mesh_or_ref)
-    return 0 if mesh is None else sharded_size((question.absence.axis,), mesh)
+    return 0 if mesh is None else sharded_size(question.refusal.axes[:1], mesh)
 
 
 _ANSWERS: dict[Reason, Callable[[Question], Answer]] = {
@@ -319,7 +326,7 @@ def _no_propagation(absence: Absence, run: Run, names: Names) -> Answer:
     if absence.site.op_name == "sdy.propagation_barrier":
         return (
             "the barrier lets no sharding through",
-            "allow a direction, such as allowed_direction=BOTH, or remove the barrier",
+            "write allowed_direction=FORWARD or BACKWARD, or remove the barrier",
         )
     return "nothing propagates along it", ""
 

@@ -18,9 +18,10 @@ from sdyopt.diagnostics.ids import USAGE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.source import Source
 from sdyopt.explain.answers import explain_subject
+from sdyopt.explain.collective_answers import collectives_of, explain_collective
 from sdyopt.explain.input_names import InputNames, block_or_result
 from sdyopt.explain.names import Names
-from sdyopt.explain.targets import CollectiveTarget, ResultTarget, Target, find_target
+from sdyopt.explain.targets import CollectiveTarget, ResultTarget, Target, find_target, unknown_collective
 from sdyopt.explain.tree_text import Sentence, tree_text
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
@@ -60,7 +61,10 @@ class Explainer:
         if not self.record.runs:
             raise _nothing_propagated()
         if isinstance(target, CollectiveTarget):
-            return []
+            count = len(collectives_of(self._module))
+            if target.number >= count:
+                raise unknown_collective(target, count)
+            return [explain_collective(self._module, target.number, self.record, self._names)]
         if isinstance(target, ResultTarget):
             return self._explain_values(
                 [self._inputs.returned[target.function, target.number]], self._result(target)

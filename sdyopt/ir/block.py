@@ -52,16 +52,11 @@ class Block:
 
     @property
     def predecessors(self) -> list[Block]:
-        """The blocks that branch to this one; a block once per successor that is this one."""
-        if self.parent is None:
-            return []
-        return [
-            block
-            for block in self.parent.blocks
-            if block.last is not None
-            for successor in block.last.successors
-            if successor is self
-        ]
+        """The blocks that branch to this one; a block once per successor that is this one.
+
+        Visits all branches of the region; `Region.predecessors` does so once for all blocks.
+        """
+        return [] if self.parent is None else self.parent.predecessors()[self]
 
     def add_argument(self, type: Type, location: LazyLocation) -> BlockArgument:
         """Appends an argument."""
@@ -151,6 +146,14 @@ class Region:
         block.parent = self
         self.blocks.append(block)
         return block
+
+    def predecessors(self) -> dict[Block, list[Block]]:
+        """For each block, the blocks that branch to it, in order; one of them once per branch to it."""
+        predecessors: dict[Block, list[Block]] = {block: [] for block in self.blocks}
+        for block in self.blocks:
+            for successor in block.last.successors if block.last is not None else ():
+                predecessors.setdefault(successor, []).append(block)
+        return predecessors
 
     def is_ancestor(self, other: Region | None) -> bool:
         """Whether `other` is this region or is nested in it."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import GRAPH_REGION
@@ -15,7 +17,7 @@ class Dominance:
     """Dominance information, computed per region on demand. Invalid once blocks or branches are edited."""
 
     def __init__(self) -> None:
-        self._dominators: dict[Region, dict[Block, set[Block]]] = {}
+        self._trees: dict[Region, _NumberedTree] = {}
 
     def value_dominates(self, value: Value, user: Op) -> bool:
         """Whether `value` properly dominates `user`. In a graph region, values dominate the whole region."""
@@ -43,32 +45,30 @@ class Dominance:
         """Whether every path from the entry block of their region to `other` contains `block`."""
         region = block.parent
         assert region is not None
-        dominators = self._dominators_of(region)
-        return other not in dominators or block in dominators[other]
+        intervals = self._tree(region).intervals
+        if other not in intervals:
+            return True
+        if block not in intervals:
+            return False
+        first, last = intervals[block]
+        return first <= intervals[other][0] <= last
 
     def is_reachable(self, block: Block) -> bool:
         """Whether there is a path from the entry block to this block."""
         region = block.parent
         if region is None or region.blocks[0] is block:
             return True
-        return block in self._dominators_of(region)
+        return block in self._tree(region).intervals
 
     def tree(self, region: Region) -> DominatorTree:
         """The dominator tree of the reachable blocks."""
-        dominators = self._dominators_of(region)
-        tree: DominatorTree = {}
-        for block, dominating in dominators.items():
-            if block is not region.blocks[0]:
-                # The dominators of a block are on one path; the immediate one has the most dominators.
-                immediate = max(dominating - {block}, key=lambda other: len(dominators[other]))
-                tree.setdefault(immediate, []).append(block)
-        return tree
+        return self._tree(region).children
 
-    def _dominators_of(self, region: Region) -> dict[Block, set[Block]]:
-        dominators = self._dominators.get(region)
-        if dominators is None:
-            dominators = self._dominators[region] = _dominators(region)
-        return dominators
+    def _tree(self, region: Region) -> _NumberedTree:
+        tree = self._trees.get(region)
+        if tree is None:
+            tree = self._trees[region] = _NumberedTree(region)
+        return tree
 
 
 def has_ssa_dominance(region: Region) -> bool:
@@ -80,25 +80,64 @@ def has_ssa_dominance(region: Region) -> bool:
     return op is None or len(region.blocks) > 1 or (bool(op.name) and GRAPH_REGION not in op.traits)
 
 
-def _dominators(region: Region) -> dict[Block, set[Block]]:
-    """The dominators of each reachable block, itself included."""
-    entry = region.blocks[0]
+class _NumberedTree:
+    """The dominator tree of a region, with its reachable blocks numbered in pre-order.
+
+    A block dominates those with a number in its interval, from its own to that of its last descendant.
+    """
+
+    def __init__(self, region: Region) -> None:
+        entry = region.blocks[0]
+        self.children: DominatorTree = {}
+        for block, immediate in _immediate_dominators(entry).items():
+            if block is not entry:
+                self.children.setdefault(immediate, []).append(block)
+        self.intervals: dict[Block, tuple[int, int]] = {}
+        self._number(entry)
+
+    def _number(self, entry: Block) -> None:
+        count = 0
+        path: list[tuple[Block, int, Iterator[Block]]] = [(entry, 0, iter(self.children.get(entry, ())))]
+        while path:
+            block, first, children = path[-1]
+            child = next(children, None)
+            if child is None:
+                self.intervals[block] = (first, count)
+                path.pop()
+            else:
+                count += 1
+                path.append((child, count, iter(self.children.get(child, ()))))
+
+
+def _immediate_dominators(entry: Block) -> dict[Block, Block]:
+    """The immediate dominator of each reachable block, by the algorithm of Cooper, Harvey and Kennedy.
+
+    That of the entry block is itself.
+    """
     order = _reverse_post_order(entry)
-    predecessors: dict[Block, list[Block]] = {block: [] for block in order}
-    for block in order:
+    number = {block: index for index, block in enumerate(order)}
+    predecessors: list[list[int]] = [[] for _ in order]
+    for index, block in enumerate(order):
         for successor in block.last.successors if block.last is not None else ():
-            predecessors[successor].append(block)
-    dominators: dict[Block, set[Block]] = {entry: {entry}}
+            predecessors[number[successor]].append(index)
+    unknown = -1
+    immediate = [0] + [unknown] * (len(order) - 1)
     changed = True
     while changed:
         changed = False
-        for block in order[1:]:
-            incoming = [dominators[p] for p in predecessors[block] if p in dominators]
-            dominating = set.intersection(*incoming) | {block}
-            if dominators.get(block) != dominating:
-                dominators[block] = dominating
+        for index in range(1, len(order)):
+            known = [each for each in predecessors[index] if immediate[each] != unknown]
+            common = known[0]
+            for other in known[1:]:
+                while common != other:
+                    if common > other:
+                        common = immediate[common]
+                    else:
+                        other = immediate[other]
+            if immediate[index] != common:
+                immediate[index] = common
                 changed = True
-    return dominators
+    return {block: order[immediate[index]] for index, block in enumerate(order)}
 
 
 def _reverse_post_order(entry: Block) -> list[Block]:

@@ -10,7 +10,7 @@ A rewriter records its edits in the log of the `recording` that is innermost whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -69,8 +69,8 @@ class EditLog:
         if SYMBOL in op.traits and FUNCTION not in op.traits:
             self.needs_full_verification = True
 
-    def record_replacement(self, op: Op, values: Sequence[Value]) -> None:
-        """Values replace the results of an operation. Only a tracker needs it."""
+    def record_replacement(self, old: Value, new: Value) -> None:
+        """A value replaces another one in all uses. Only a tracker needs it."""
 
     def record_copies(self, copies: Mapping[Value, Value]) -> None:
         """Values have copies, or stand for others inside a copy. Only a tracker needs it."""
@@ -88,9 +88,8 @@ class _TrackingEditLog(EditLog):
         super().__init__()
         self._tracker = tracker
 
-    def record_replacement(self, op: Op, values: Sequence[Value]) -> None:
-        for old, new in zip(op.results, values, strict=True):
-            self._tracker.replaced(old, new)
+    def record_replacement(self, old: Value, new: Value) -> None:
+        self._tracker.replaced(old, new)
 
     def record_copies(self, copies: Mapping[Value, Value]) -> None:
         for original, copy in copies.items():

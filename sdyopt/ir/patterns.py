@@ -95,6 +95,8 @@ class _Driver:
         self._rewriter = Rewriter(self)
         # A stack without duplicates, whose top is the last key.
         self._worklist: dict[Op, None] = {}
+        # Whether the worklist is being filled; nothing is popped meanwhile.
+        self._is_filling = False
 
     def run(self) -> bool:
         """Rewrites until a fixed point. Returns whether it was reached within `max_iterations`."""
@@ -105,7 +107,9 @@ class _Driver:
                 return False
             self._worklist.clear()
             pool = ConstantPool(self._rewriter)
+            self._is_filling = True
             self._fill_worklist(pool)
+            self._is_filling = False
             changed = erase_unreachable(self._rewriter, self._region)
             with action(
                 _ITERATION, f"{_ITERATION}({iteration}) (Region #{self._number} for op %s)", self._root
@@ -197,13 +201,17 @@ class _Driver:
         ancestors = []
         ancestor: Op | None = op
         while ancestor is not None:
+            if self._is_filling and ancestor in self._worklist:
+                # Nothing has been popped, so its own ancestors are in the worklist too.
+                break
             ancestors.append(ancestor)
             region = ancestor.parent_region
             if region is self._region:
-                for each in ancestors:
-                    self._worklist.setdefault(each)
-                return
+                break
             ancestor = region.parent if region is not None else None
+        if ancestor is not None:
+            for each in ancestors:
+                self._worklist.setdefault(each)
 
     def inserted(self, op: Op) -> None:
         self._push(op)

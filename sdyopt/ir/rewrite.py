@@ -165,7 +165,6 @@ class Rewriter:
         assert len(new) == len(op.results), f"{op} has a different number of results"
         if self._listener is not None:
             self._listener.replaced(op, new)
-        self._edits.record_replacement(op, new)
         for result, value in zip(op.results, new, strict=True):
             self.replace_all_uses(result, value)
         self.erase(op)
@@ -190,6 +189,7 @@ class Rewriter:
 
     def replace_all_uses(self, old: Value, new: Value) -> None:
         """Replaces all uses of `old` with `new`, most recent use first."""
+        self._edits.record_replacement(old, new)
         while (use := old.first_use) is not None:
             self._relink(use, new)
 

@@ -8,6 +8,7 @@ error it verifies everything, so that errors and their order are those of full v
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import NoReturn
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
@@ -75,8 +76,10 @@ class _IncrementalCheck:
         self._valid_in: dict[Block, ValidAttributes] = {}
 
     def run(self, edits: EditLog) -> None:
+        enclosed = _nested_in_others(edits.moved)
         for op in edits.moved:
-            if self._is_in_root(op):
+            # A moved operation in another one is checked with that one.
+            if op not in enclosed and self._is_in_root(op):
                 self._check_moved(op)
         for op in edits.signature_changed - edits.moved:
             if self._is_in_root(op):
@@ -204,3 +207,19 @@ class _IncrementalCheck:
                     if op.regions:
                         self._add_nonlocal_readers(op)
                     op = op.next
+
+
+def _nested_in_others(ops: Set[Op]) -> set[Op]:
+    """The operations that another one of `ops` encloses."""
+    is_enclosed: dict[Op, bool] = {}
+    for op in ops:
+        path: list[Op] = []
+        current: Op | None = op
+        while current is not None and current not in is_enclosed:
+            path.append(current)
+            current = current.parent_op
+        inside = current is not None and (is_enclosed[current] or current in ops)
+        for each in reversed(path):
+            is_enclosed[each] = inside
+            inside = inside or each in ops
+    return {op for op in ops if is_enclosed[op]}

@@ -35,7 +35,7 @@ class Padding(NamedTuple):
 
 
 def padding_of(outside: Value, inside: Value) -> Padding:
-    """Padding with a scalar, `inside` the body, that is `outside` before it."""
+    """Padding with a scalar: a value `outside` of the manual computation, an argument `inside` of it."""
     constant = constant_value(outside.defining_op)
     return Padding(inside, isinstance(constant, DenseElements) and not any(constant.data))
 
@@ -64,7 +64,7 @@ def extend(body: ShardedBody, value: Value, read: ReadDimension, padding: Paddin
     starts = [low - phase for phase in plan.phases]
     high = max(0, max(starts) + reads.length - low - dilated)
     value = _pad(body, value, read.dim, low, high, padding, reads.dilation - 1)
-    return Extended(_take(body, value, read.dim, body.per_shard(starts, read.axes), reads.length))
+    return Extended(_take_at(body, value, read.dim, body.per_shard(starts, read.axes), reads.length))
 
 
 def exchange(
@@ -97,7 +97,7 @@ def crop(
     size: int,
     padding: Padding,
 ) -> Value:
-    """`size` elements of a value from a start for each shard, which may be outside of it."""
+    """`size` elements of a value, from a start for each shard; those outside of the value are padding."""
     known = [number for number in starts if number is not None]
     old_size = shape_of(value)[read.dim]
     if len(set(known)) <= 1:
@@ -106,11 +106,11 @@ def crop(
     low = max(0, -min(known))
     value = _pad(body, value, read.dim, low, max(0, max(known) + size - old_size), padding)
     shifted = [None if number is None else number + low for number in starts]
-    return _take(body, value, read.dim, body.per_shard(shifted, read.axes), size)
+    return _take_at(body, value, read.dim, body.per_shard(shifted, read.axes), size)
 
 
 def receive(body: ShardedBody, value: Value, piece: Piece, dim: int, axes: Axes) -> Value:
-    """A piece, which other devices receive; zeros on devices that do not."""
+    """The piece that this device receives, zeros if it receives none. `value` is its own shard."""
     value = take(body, value, dim, piece.start, piece.end)
     if not piece.hop:
         return value
@@ -158,7 +158,7 @@ def _pad(
     return body.pad(value, padding.value, lows, highs, interiors)
 
 
-def _take(body: ShardedBody, value: Value, dim: int, start: Value | int, count: int) -> Value:
+def _take_at(body: ShardedBody, value: Value, dim: int, start: Value | int, count: int) -> Value:
     """`count` elements along one dimension, from a start that may depend on the device."""
     if isinstance(start, int):
         start = body.index(start)

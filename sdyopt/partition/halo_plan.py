@@ -31,7 +31,8 @@ class Reads(NamedTuple):
     """What the shards of a result read along one dimension of an operand.
 
     Shard j computes with `length` positions from `positions[j]` on. Of these it needs `needed[j]`, a pair of
-    the first position and the one after the last; None if its results are all padding.
+    the first position and the one after the last; None if its results are all padding. `dilation` is the base
+    dilation. With `is_replicated`, each device has the whole dimension of the operand.
     """
 
     size: int

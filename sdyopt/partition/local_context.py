@@ -43,6 +43,13 @@ class ReplicaGroups(NamedTuple):
     size: int
 
 
+def device_id(builder: LocalBuilder, is_replicated: bool) -> Value:
+    """The id of the device that runs the program, a replica or a partition, as a scalar `i64`."""
+    id_class = ReplicaIdOp if is_replicated else PartitionIdOp
+    id = builder.create(id_class, (), [tensor((), UI32)]).result
+    return builder.convert(id, I64)
+
+
 class LocalContext:
     """What the lowerings of one module share."""
 
@@ -112,9 +119,7 @@ class LocalContext:
 
     def device_id(self, builder: LocalBuilder) -> Value:
         """The id of the device that runs the program, as a scalar `i64`."""
-        id_class = ReplicaIdOp if self.options.replica_count > 1 else PartitionIdOp
-        id = builder.create(id_class, (), [tensor((), UI32)]).result
-        return builder.convert(id, I64)
+        return device_id(builder, self.options.replica_count > 1)
 
     def lookup(self, builder: LocalBuilder, per_device: Sequence[int], element: Type = I64) -> Value:
         """The element for this device of a table by device id, as a tensor of one element."""

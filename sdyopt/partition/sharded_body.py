@@ -32,7 +32,7 @@ from sdyopt.partition.local_types import Axes, LocalTypes
 
 
 class HaloContext:
-    """What the replacement of operations by per-device programs needs besides the operations."""
+    """What is needed to replace operations by per-device programs, besides the operations."""
 
     def __init__(self, types: LocalTypes, rewriter: Rewriter, channels: Channels, replica_count: int) -> None:
         self.types = types
@@ -77,7 +77,7 @@ class ShardedBody(LocalBuilder):
     # --- Arguments and results --------------------------------------------------------------------
 
     def shard_of(self, value: Value, padding: Value | None = None) -> Value:
-        """The shard of a value. What does not divide is padded with a scalar, by default with zeros."""
+        """The shard of a value. If shards would be uneven, it is padded with a scalar, by default zero."""
         sharding = self.sharding(value)
         even = self.context.types.padded_type(value.type, sharding)
         if even is not value.type:

@@ -74,7 +74,7 @@ def windows_of_convolution(op: ConvolutionOp, shardings: Shardings) -> Sequence[
 
 
 def is_reduced(op: ConvolutionOp, kernel_dim: int) -> bool:
-    """Whether a sum is made over a dimension of the kernel, if it is sharded."""
+    """Whether a convolution sums over a dimension of the kernel, by its sharding rule."""
     rule = sharding_rule_of(op)
     return rule is not None and any(
         factor in rule.reduction for factor in rule.operands[1].dims[kernel_dim].factors

@@ -12,7 +12,8 @@ A *subject* is what has a sharding of its own: a value, or a result of a functio
 run of a propagation pass. A *site* is an operation in a run, with its sharding rule and the subjects of its
 operands and results. A *step* propagates along a site and *changes* subjects. Each change has a *cause*: a
 step, or a user priority that restores dimension shardings. Passes before propagation copy annotations to
-values; `copies` has them by value. All causes are numbered in one sequence.
+values; `copies` has them by value. All causes are numbered in one sequence. After propagation, `reshards` has
+the cause of each reshard and all-reduce that is inserted, by its result.
 
 A step is a pure function of its kind, its rule and the shardings of operands and results. So the record keeps
 only these, and the code that decided runs again if someone asks which axes it moved or refused.
@@ -33,6 +34,7 @@ from sdyopt.ir.value import Value
 from sdyopt.record.copies import Means, recording_copies
 from sdyopt.record.model import Copied, Run
 from sdyopt.record.recorder import Subject, recording_propagation
+from sdyopt.record.reshards import Required, Reshard, recording_reshards
 from sdyopt.record.run_recorder import ModelRecorder
 from sdyopt.record.values import TrackedValues
 
@@ -44,6 +46,7 @@ class ShardingRecord:
         self.runs: list[Run] = []
         self.copies: dict[Subject, list[Copied]] = {}
         self.values = TrackedValues()
+        self.reshards: dict[Value, Reshard | Required] = {}
         self._numbers = count(1)
 
     @contextmanager
@@ -53,12 +56,17 @@ class ShardingRecord:
             stack.enter_context(recording_propagation(self))
             stack.enter_context(recording_copies(self))
             stack.enter_context(tracking_values(self.values))
+            stack.enter_context(recording_reshards(self))
             yield
 
     def start_run(self, mesh_of: MeshLookup) -> ModelRecorder:
         """Implements `Recorder`."""
         self.runs.append(Run(mesh_of))
         return ModelRecorder(self.runs[-1], self._numbers)
+
+    def resharded(self, result: Value, cause: Reshard | Required) -> None:
+        """Implements `ReshardRecorder`."""
+        self.reshards[result] = cause
 
     def copied(self, op: Op, target: Value, sharding: TensorSharding, means: Means) -> None:
         """Implements `CopyRecorder`."""

@@ -10,7 +10,7 @@ class TrackedValues:
 
     def __init__(self) -> None:
         self._successor: dict[Value, Value] = {}
-        self._predecessor: dict[Value, Value] = {}
+        self._predecessors: dict[Value, list[Value]] = {}
         self._original: dict[Value, Value] = {}
         self._copies: dict[Value, list[Value]] = {}
 
@@ -18,7 +18,7 @@ class TrackedValues:
         """`new` takes the place of `old`."""
         if old is not new:
             self._successor[old] = new
-            self._predecessor.setdefault(new, old)
+            self._predecessors.setdefault(new, []).append(old)
 
     def copied(self, original: Value, copy: Value) -> None:
         """`copy` is a copy of `original`."""
@@ -47,11 +47,15 @@ class TrackedValues:
         return found
 
     def predecessors(self, value: Value) -> list[Value]:
-        """The values whose place this one took, the last one first."""
-        found: list[Value] = []
-        while (old := self._predecessor.get(found[-1] if found else value)) is not None and old not in found:
-            found.append(old)
-        return found
+        """The values whose place this one took, directly or indirectly."""
+        found: dict[Value, None] = {}
+        pending = list(self._predecessors.get(value, ()))
+        while pending:
+            old = pending.pop(0)
+            if old not in found:
+                found[old] = None
+                pending += self._predecessors.get(old, ())
+        return list(found)
 
     def successors(self, value: Value) -> list[Value]:
         """The value and what has replaced it, one after the other."""

@@ -1,6 +1,7 @@
 """The registry of passes, pass pipelines and dialects by name."""
 
 from sdyopt.registry.discovery import (
+    LIST_PASSES,
     add_dialect,
     all_dialects,
     all_passes,
@@ -9,7 +10,6 @@ from sdyopt.registry.discovery import (
     import_passes,
     lookup,
 )
-from sdyopt.registry.missing import LIST_PASSES, missing_pass
 from sdyopt.registry.table import PassEntry, PipelineEntry, register, register_pipeline
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "find_entry",
     "import_passes",
     "lookup",
-    "missing_pass",
     "register",
     "register_pipeline",
 ]

@@ -12,12 +12,15 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Final
 
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.dialects import dialect_names, load_dialect
 from sdyopt.ir.dialect import Dialect
-from sdyopt.registry.missing import LIST_PASSES, missing_pass
 from sdyopt.registry.table import PassEntry, PipelineEntry, entries
+
+# Help for the name of a pass that resembles no other.
+LIST_PASSES: Final = "--list-passes lists the passes"
 
 # Dialects of other packages, by namespace.
 _added_dialects: dict[str, Dialect] = {}
@@ -37,8 +40,6 @@ def lookup(flag: str) -> PassEntry | PipelineEntry:
     """The entry of a flag. Without one, raises UsageError with the most similar name, if any, as help."""
     entry = find_entry(flag)
     if entry is None:
-        if (error := missing_pass(flag)) is not None:
-            raise error
         message = f"'{flag}' does not refer to a registered pass or pass pipeline"
         raise UsageError(message, nearest(flag, entries) or LIST_PASSES)
     return entry

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from docs.readme import END, START, with_table
-from sdyopt.registry.missing import MISSING
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -53,11 +52,6 @@ def output_of(command: str) -> str:
 
 def flags_of(script: Path) -> list[str]:
     return re.findall(r"^  (-\S+)", script.read_text(encoding="utf-8"), re.MULTILINE)
-
-
-def test_passes_that_are_not_implemented_are_listed() -> None:
-    [named] = re.findall(r"^Shardy has \w+ more,(.*?)\n\n", README, re.MULTILINE | re.DOTALL)
-    assert re.findall(r"`-(sdy-[\w-]+)`", named) == list(MISSING)
 
 
 def test_make_targets_exist() -> None:

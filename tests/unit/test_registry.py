@@ -14,7 +14,7 @@ import pytest
 from sdyopt import registry
 from sdyopt.ir.dialect import Dialect
 from sdyopt.pipeline import Pass, UsageError, option
-from sdyopt.registry import discovery, missing, plugins, table
+from sdyopt.registry import discovery, plugins, table
 
 
 @pytest.fixture(autouse=True)
@@ -152,19 +152,3 @@ def test_dialect_namespaces_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:
     registry.add_dialect(THEIRS)
     with pytest.raises(UsageError, match="dialect 'theirs' is defined twice"):
         registry.add_dialect(Dialect("theirs"))
-
-
-@pytest.mark.parametrize("flag", missing.MISSING)
-def test_missing_passes_are_not_registered(flag: str) -> None:
-    """An implemented pass must be removed from the list of missing ones."""
-    assert registry.find_entry(flag) is None
-    with pytest.raises(UsageError, match=f"pass '{flag}' is not implemented"):
-        registry.lookup(flag)
-
-
-def test_a_plugin_may_register_a_missing_pass() -> None:
-    flag = next(iter(missing.MISSING))
-    brought = type("Brought", (Pass,), {})
-    registry.register(flag)(brought)
-    entry = registry.lookup(flag)
-    assert isinstance(entry, registry.PassEntry) and entry.pass_class is brought

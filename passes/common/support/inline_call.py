@@ -59,9 +59,7 @@ def _add_call_sites(blocks: Sequence[Block], caller: Location, rewriter: Rewrite
     call_sites: dict[Location, Location] = {}
 
     def at_call_site(location: Location) -> Location:
-        if location not in call_sites:
-            call_sites[location] = _call_site(location, caller)
-        return call_sites[location]
+        return call_sites.get(location) or _call_site(location, caller, call_sites)
 
     for block in blocks:
         for argument in block.arguments:
@@ -74,15 +72,18 @@ def _add_call_sites(blocks: Sequence[Block], caller: Location, rewriter: Rewrite
                         argument.location = at_call_site(argument.location)
 
 
-def _call_site(location: Location, caller: Location) -> Location:
-    """A location in an inlined body: `caller` becomes the outermost caller of its chain of call sites."""
-    callees = []
-    while isinstance(location, CallSite):
-        callees.append(location.callee)
+def _call_site(location: Location, caller: Location, known: dict[Location, Location]) -> Location:
+    """A location in an inlined body: `caller` becomes the outermost caller of its chain of call sites.
+
+    `known` has those of other locations, with which the chain may share its callers; it is extended.
+    """
+    chain: list[CallSite] = []
+    while isinstance(location, CallSite) and location not in known:
+        chain.append(location)
         location = location.caller
-    call_site = CallSite(location, caller)
-    for callee in reversed(callees):
-        call_site = CallSite(callee, call_site)
+    call_site = known.get(location) or known.setdefault(location, CallSite(location, caller))
+    for inner in reversed(chain):
+        call_site = known[inner] = CallSite(inner.callee, call_site)
     return call_site
 
 

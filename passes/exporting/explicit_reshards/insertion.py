@@ -20,24 +20,30 @@ from ...common.support.set_sharding import set_sharding
 from .reshard_plan import ReshardPlan
 
 
-def apply_plan(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> None:
-    """Applies a plan: reshards operands, changes and reshards results, and all-reduces results."""
+def apply_plan(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> list[tuple[Op, int]]:
+    """Applies a plan: reshards operands, changes and reshards results, and all-reduces results.
+
+    Returns the operations that it creates, each with the index of its operand or result.
+    """
+    created = []
     for index, sharding in plan.operands:
-        reshard_use(op.operand_uses[index], sharding, {"before": op}, rewriter)
+        created.append((reshard_use(op.operand_uses[index], sharding, {"before": op}, rewriter), index))
     after_op = insertion_point_after(op)
     for index, sharding in plan.results:
         result = op.results[index]
         old = sharding_or_replicated(result, plan.mesh_or_ref, is_closed=True)
-        _replace_uses_with(ReshardOp, result, {"sharding": old}, after_op, rewriter)
+        reshard = _replace_uses_with(ReshardOp, result, {"sharding": old}, after_op, rewriter)
+        created.append((reshard, len(op.operands) + index))
         set_sharding(result, sharding, rewriter)
     if plan.reduction_axes:
-        _all_reduce_results(op, plan, rewriter)
+        created += _all_reduce_results(op, plan, rewriter)
+    return created
 
 
 def reshard_use(
     use: OpOperand, sharding: TensorSharding, insertion_point: InsertionPoint, rewriter: Rewriter
-) -> None:
-    """Reshards a value for one of its uses."""
+) -> Op:
+    """Reshards a value for one of its uses, and returns the reshard."""
     value = use.value
     reshard = rewriter.create(
         ReshardOp,
@@ -48,11 +54,13 @@ def reshard_use(
         **insertion_point,
     )
     rewriter.set_operand(use, reshard.result)
+    return reshard
 
 
-def _all_reduce_results(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> None:
+def _all_reduce_results(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> list[tuple[Op, int]]:
     after_op = insertion_point_after(op)
     axes = AxisRefList(plan.reduction_axes)
+    created = []
     for result in op.results:
         sharding = sharding_or_replicated(result, plan.mesh_or_ref, is_closed=True)
         attributes = {
@@ -60,7 +68,9 @@ def _all_reduce_results(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> None:
             "out_sharding": sharding,
             **reduction_attributes(sharding.reduction),
         }
-        _replace_uses_with(AllReduceOp, result, attributes, after_op, rewriter)
+        all_reduce = _replace_uses_with(AllReduceOp, result, attributes, after_op, rewriter)
+        created.append((all_reduce, len(op.operands) + result.index))
+    return created
 
 
 def _replace_uses_with(
@@ -69,12 +79,13 @@ def _replace_uses_with(
     attributes: Mapping[str, Attribute],
     insertion_point: InsertionPoint,
     rewriter: Rewriter,
-) -> None:
-    """Inserts an operation on a result, and replaces the other uses of the result with it."""
+) -> Op:
+    """Inserts an operation on a result, replaces the other uses of the result with it, and returns it."""
     op = rewriter.create(
         op_class, [result], [result.type], attributes, location=result.lazy_location, **insertion_point
     )
     rewriter.replace_uses_except(result, op.result, op)
+    return op
 
 
 # --- Insertion points, at which several operations are inserted in order -----------------------------

@@ -16,6 +16,7 @@ from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpOperand, OpResult
+from sdyopt.record.reshards import record_required
 
 from ...common.support.call_graph import called_function
 from ...common.support.function_shardings import argument_shardings
@@ -87,7 +88,8 @@ class UseResharder:
             like = required or sharding
             assert like is not None, "missing shardings are equivalent"
             target = required or fully_replicated(like.rank, like.mesh_or_ref, True)
-            reshard_use(use, target, insertion_point, self._rewriter)
+            created = reshard_use(use, target, insertion_point, self._rewriter)
+            record_required(use.owner, use.index, target, created)
 
 
 def _are_equivalent(first: TensorSharding | None, second: TensorSharding | None) -> bool:

@@ -15,14 +15,14 @@ from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
-from sdyopt.partition.halo_registry import exchange_halos, has_exchange
+from sdyopt.partition.halo_registry import exchange_halos, may_be_sharded_more
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.sharded_body import HaloContext
 
 
 def exchange_instead_of_reshards(op: Op, context: HaloContext) -> bool:
     """Exchanges the halos of an operation without the reshards around it; returns whether it could."""
-    if not has_exchange(op) or len(op.results) != 1:
+    if not may_be_sharded_more(op) or len(op.results) != 1:
         return False
     gathers = [_gather_of(value, op, context.types) for value in op.operands]
     slices = _slices_of(op, context.types)
@@ -56,7 +56,7 @@ def erase_unused(ops: Sequence[Op], rewriter: Rewriter) -> None:
 
 
 def _gather_of(value: Value, op: Op, types: LocalTypes) -> ReshardOp | None:
-    """The reshard that only removes axes from an operand, for this operation only."""
+    """The reshard that computes an operand, if it only removes axes and only this operation uses it."""
     reshard = value.defining_op
     if not isinstance(reshard, ReshardOp) or any(use.owner is not op for use in value.uses):
         return None
@@ -65,7 +65,7 @@ def _gather_of(value: Value, op: Op, types: LocalTypes) -> ReshardOp | None:
 
 
 def _slices_of(op: Op, types: LocalTypes) -> Sequence[ReshardOp]:
-    """The reshards that only add axes to the result, if all uses of the result are equal ones."""
+    """The users of the result, if they are reshards to one sharding that only adds axes."""
     owners = [use.owner for use in op.results[0].uses]
     slices = [owner for owner in owners if isinstance(owner, ReshardOp)]
     before = types.sharding(op.results[0])
@@ -76,7 +76,7 @@ def _slices_of(op: Op, types: LocalTypes) -> Sequence[ReshardOp]:
 
 
 def _is_prefix(fewer: TensorSharding, more: TensorSharding) -> bool:
-    """Whether the dimensions of one sharding have some of the first axes of those of another."""
+    """Whether the axes of each dimension in `fewer` are the first ones of its axes in `more`."""
     if fewer.mesh_or_ref is not more.mesh_or_ref or fewer.rank != more.rank:
         return False
     if fewer.unreduced_axes or more.unreduced_axes:

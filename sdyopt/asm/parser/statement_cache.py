@@ -76,7 +76,8 @@ def template_of(
     offsets = [start + line_offset for start, _ in names[len(groups) :]]
     if sorted(operand_offsets) != offsets:
         return None
-    order = tuple(offsets.index(offset) for offset in operand_offsets)
+    positions = {offset: position for position, offset in enumerate(offsets)}
+    order = tuple(positions[offset] for offset in operand_offsets)
     is_in_order = order == tuple(range(len(order)))
     relative_offset = location_offset - line_offset - (names[len(groups) - 1][1] if groups else 0)
     is_simple = groups == (1,) and is_in_order and add_implied_regions is None

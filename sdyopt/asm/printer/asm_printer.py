@@ -299,10 +299,11 @@ class AsmPrinter:
         out.append("{\n")
         self._indent = outer + "  "
         default_dialect = region.parent.default_dialect if region.parent is not None else ""
+        predecessors = region.predecessors() if len(region.blocks) > 1 else {}
         for number, block in enumerate(region.blocks):
             is_shown_empty = print_empty and block.first is None
             if number or (print_arguments and block.arguments) or is_shown_empty:
-                self._label(block, outer)
+                self._label(block, outer, predecessors.get(block, []))
             if self.options.value_users:
                 self.out += [f"{self._indent}{line}\n" for line in argument_comments(block, self.ssa_names)]
             self._block(block, default_dialect, print_terminator)
@@ -327,7 +328,7 @@ class AsmPrinter:
                 out.append("\n")
             op = op.next
 
-    def _label(self, block: Block, indent: str) -> None:
+    def _label(self, block: Block, indent: str, predecessors: Sequence[Block]) -> None:
         """Prints `^bb1(%arg: type):  // pred: ^bb0`."""
         out = self.out
         out.append(indent + self.ssa_names.blocks[block])
@@ -341,7 +342,7 @@ class AsmPrinter:
         out.append(":")
         is_entry = block.parent is not None and block.parent.blocks[0] is block
         if not is_entry:
-            out.append(_predecessors([self.ssa_names.blocks[p] for p in block.predecessors]))
+            out.append(_predecessors([self.ssa_names.blocks[p] for p in predecessors]))
         out.append("\n")
 
 

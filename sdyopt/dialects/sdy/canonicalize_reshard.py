@@ -6,12 +6,15 @@ does not import, so they are recognized by name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.diagnostics.location import fused
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
@@ -147,7 +150,21 @@ def _strides(sharding: TensorSharding, type: RankedTensor, mesh: Mesh) -> list[t
             strides.append((axis, stride))
             stride *= axis.size(mesh)
         minor_size *= size
-    return sorted(strides, key=lambda entry: entry[1])
+    strides.sort(key=lambda entry: entry[1])
+    return _with_merged_axes(strides, mesh) if is_at_least(SdyVersion.AUGUST_2026) else strides
+
+
+def _with_merged_axes(strides: Sequence[tuple[AxisRef, int]], mesh: Mesh) -> list[tuple[AxisRef, int]]:
+    """Merges sub-axes whose shards are as far apart as if they were one."""
+    merged: list[tuple[AxisRef, int]] = []
+    for axis, stride in strides:
+        if merged:
+            minor, minor_stride = merged[-1]
+            if axis.can_merge(minor) and stride == minor_stride * minor.size(mesh):
+                merged[-1] = axis.merge(minor, mesh), minor_stride
+                continue
+        merged.append((axis, stride))
+    return merged
 
 
 def _clone_path(root: Value, target: Value, value: Value, rewriter: Rewriter) -> Value:

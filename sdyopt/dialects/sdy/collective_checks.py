@@ -14,6 +14,7 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding
 from sdyopt.dialects.sdy.sharding_checks import AxisUses
 from sdyopt.dialects.sdy.unreduced_checks import check_unreduced_transition, introduces_sums
 from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_or_replicated
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 
 # (index of a dimension, its sharding, axes of the collective) -> the axes of the result's dimension.
 _ResultAxes = Callable[[int, DimensionSharding, Iterable[AxisRef]], tuple[AxisRef, ...]]
@@ -44,7 +45,7 @@ def check_reduction(op: CollectiveOp, kind: ReductionKind) -> None:
     """Checks that a reduction of a kind is that of the unreduced axes which it removes."""
     out = op.out_sharding
     operand = sharding_or_replicated(op.tensor, out.mesh_or_ref)
-    if not introduces_sums(operand, out, op.mesh):
+    if is_at_least(SdyVersion.AUGUST_2026) or not introduces_sums(operand, out, op.mesh):
         check_unreduced_transition(op, (operand,), (out,), removed=kind)
 
 
@@ -74,7 +75,7 @@ def check_all_reduce(op: CollectiveOp, axes: AxisRefList) -> None:
     """Checks that dimension shardings do not change, and that the sharding uses no reduced axis."""
     out = op.out_sharding
     operand = sharding_or_replicated(op.tensor, out.mesh_or_ref)
-    if not operand.is_equivalent(out):
+    if not operand.shards_like(out):
         raise op.op_error("operand and result shardings are not equivalent")
     _check_list(op, axes, "reduction")
     used = [axis for dim in operand.dims for axis in dim.axes] + list(operand.replicated_axes)

@@ -30,6 +30,7 @@ from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.reduction_kind import ReductionKind, accept_reduction_kind
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.ir.attribute import Attribute, SymbolRef
 
 MeshOrRef = Mesh | SymbolRef
@@ -224,6 +225,15 @@ class TensorSharding(Attribute):
         return all(dim.is_closed for dim in self.dims)
 
     def is_equivalent(self, other: TensorSharding | None) -> bool:
+        """Whether both shard each dimension along the same mesh axes; None counts as fully replicated.
+
+        Since version 2026-08, both are also unreduced along the same axes.
+        """
+        if is_at_least(SdyVersion.AUGUST_2026) and not self._has_unreduced_axes_of(other):
+            return False
+        return self.shards_like(other)
+
+    def shards_like(self, other: TensorSharding | None) -> bool:
         """Whether both shard each dimension along the same mesh axes; None counts as fully replicated."""
         if self.is_fully_replicated:
             return other is None or other.is_fully_replicated
@@ -232,6 +242,11 @@ class TensorSharding(Attribute):
             and self.mesh_or_ref is other.mesh_or_ref
             and [dim.axes for dim in self.dims] == [dim.axes for dim in other.dims]
         )
+
+    def _has_unreduced_axes_of(self, other: TensorSharding | None) -> bool:
+        if other is None or not other.unreduced_axes:
+            return not self.unreduced_axes
+        return self.mesh_or_ref is other.mesh_or_ref and self.unreduced_axes == other.unreduced_axes
 
     def with_mesh(self, mesh_or_ref: MeshOrRef) -> TensorSharding:
         """This sharding with another mesh or mesh reference."""

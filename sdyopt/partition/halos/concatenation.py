@@ -69,7 +69,7 @@ def _parts(op: ConcatenateOp, types: LocalTypes) -> list[_Part]:
 
 
 def _sliced(value: Value, dim: int, types: LocalTypes) -> tuple[Value, int]:
-    """What a value is a slice of along one dimension, and where the slice starts."""
+    """What a value is a slice of along one dimension, else itself, and where the slice starts."""
     op = value.defining_op
     if not isinstance(op, SliceOp) or any(stride != 1 for stride in op.strides):
         return value, 0

@@ -57,7 +57,7 @@ def _mirror(body: ShardedBody, value: Value, dim: int, axes: Axes, shards: int, 
 
 
 def _send(body: ShardedBody, value: Value, axes: Axes, shards: int, hops: int) -> Value:
-    """Sends the part of shard i to the shard that is at the other end `hops` shards later."""
+    """Sends the part of shard i to shard `shards - 1 - i - hops`."""
     pairs = [
         (group[source], group[shards - 1 - source - hops])
         for group in replica_groups(axes, body.mesh)

@@ -20,7 +20,8 @@ from sdyopt.partition.local_builder import dense_integers, ranked, scalar_type, 
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.sharded_body import HaloContext, ShardedBody
 
-# What is not selected after the elements of a tensor. Before them it is NaN, because `NaN >= x` is false.
+# What is never selected after the last element of a tensor, by the direction of the comparison. Before the
+# first element it is NaN, because `NaN >= x` is false.
 _FILLERS = {"GE": float("-inf"), "LE": float("inf")}
 
 
@@ -38,7 +39,7 @@ class _Windows(NamedTuple):
 
 @exchanges_halos(SelectAndScatterOp)
 def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) -> Values:
-    """Windows that reach into several shards are computed in each of them, and cut afterwards.
+    """Windows that reach into several shards are computed for each of them, and each keeps its part.
 
     The selection must be that of the largest or smallest element, and the scatter a sum: then windows outside
     of the tensor, whose source is zero, have no effect.
@@ -73,7 +74,7 @@ def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) ->
 
 
 def _filler(op: SelectAndScatterOp) -> float | None:
-    """What is not selected after the last element; None if there is no such number."""
+    """What is not selected after the last element; None for regions and element types without one."""
     element = ranked(op.operand).element
     block = op.select.blocks[0]
     returned = block.last

@@ -61,6 +61,7 @@ def exchange_reduce_window(op: ReduceWindowOp, context: HaloContext) -> Values:
     return body.finish(body.create(ReduceWindowOp, operands, result_types, attributes, [region]).results)
 
 
+# By dimension.
 _Sides = dict[int, Extended]
 
 
@@ -96,7 +97,7 @@ def _local_type(body: ShardedBody, result: Value, types: LocalTypes) -> RankedTe
 # --- convolution ----------------------------------------------------------------------------------
 
 
-@exchanges_halos(ConvolutionOp)
+@exchanges_halos(ConvolutionOp, has_sums=True)
 def exchange_convolution(op: ConvolutionOp, context: HaloContext) -> Values:
     """Elements outside of the whole tensor are zero.
 
@@ -189,7 +190,7 @@ def _reads_of(
     length = (size - 1) * window.stride + (per_shard - 1) * window.window_dilation + 1
     low = window.low
     if slid.is_reversed:
-        # The first device has the last elements that windows are multiplied with.
+        # The first device has the part of the kernel that the last elements of a window are multiplied with.
         low, step = low - step * (shards - 1), -step
     starts = [shard * step - low for shard in range(shards)]
     needed = [(start, start + length) for start in starts]

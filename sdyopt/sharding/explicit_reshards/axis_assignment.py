@@ -31,15 +31,26 @@ class _Precedence(IntEnum):
 
 
 def assign_axes_to_factors(
-    rule: OpShardingRule, tensors: Sequence[TensorProjection], sizes: Sequence[int], mesh: Mesh
+    rule: OpShardingRule,
+    tensors: Sequence[TensorProjection],
+    sizes: Sequence[int],
+    mesh: Mesh,
+    first: tuple[int, Axes] | None = None,
 ) -> list[Axes]:
-    """The axes of each factor. `sizes` are the numbers of elements of the tensors."""
+    """The axes of each factor. `sizes` are the numbers of elements of the tensors.
+
+    `first` is a candidate that is assigned before the best one, to find out what that would give.
+    """
     assigned: list[Axes] = [()] * len(rule.factor_sizes)
     dependencies = _FactorDependencies(rule)
     candidates = _candidates(rule, tensors, sizes, mesh)
     while candidates:
         available = (each for each in candidates if dependencies.are_fully_sharded(each.factor))
-        best = max(available, key=_preference, default=None)
+        forced, first = first, None
+        if forced is None:
+            best = max(available, key=_preference, default=None)
+        else:
+            best = next((each for each in available if (each.factor, each.axes) == forced), None)
         if best is None:
             break
         assigned[best.factor] = best.axes
@@ -52,6 +63,14 @@ def assign_axes_to_factors(
             if candidate.update(*chosen, assigned[candidate.factor], mesh)
         ]
     return assigned
+
+
+def weighted_candidates(
+    rule: OpShardingRule, tensors: Sequence[TensorProjection], sizes: Sequence[int], mesh: Mesh
+) -> list[tuple[int, Axes, int]]:
+    """Each candidate, by descending preference: a factor, its axes, and how many elements they shard."""
+    candidates = sorted(_candidates(rule, tensors, sizes, mesh), key=_preference, reverse=True)
+    return [(each.factor, each.axes, each.weight) for each in candidates]
 
 
 class _Candidate:

@@ -9,7 +9,8 @@ that have the factor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from math import gcd
 
 from sdyopt.dialects.sdy.axes import AxisRef
@@ -23,9 +24,10 @@ from sdyopt.sharding.axis_lists import (
     is_strict_prefix,
     major_sub_axis,
     prefix_without,
+    sharded_size,
 )
 from sdyopt.sharding.propagation.propagation_direction import BACKWARD, BOTH, FORWARD, NONE
-from sdyopt.sharding.propagation.refusals import Reason, Report, StepTrace, ignore
+from sdyopt.sharding.propagation.refusals import Reason, Refusal, Report, StepTrace, ignore
 from sdyopt.sharding.propagation.step_input import StepInput
 from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection
 
@@ -137,6 +139,25 @@ def _refuse_incompatible(
         else:
             # Two other tensors have axes that are not compatible.
             trace.refuse(Reason.OTHER_AXES, factor, rest)
+
+
+def refuse_for_further_reasons(
+    refusal: Refusal, sizes: Sequence[int], tensors: Sequence[TensorProjection], mesh: Mesh, trace: StepTrace
+) -> None:
+    """Adds what else stops the axes of a refusal; a strategy only finds the first reason."""
+    factor, axes = refusal.factor, refusal.axes
+    targets = tensors if refusal.target is None else [tensors[refusal.target]]
+    for tensor in targets:
+        current = tensor.factors.get(factor)
+        if current is None or not axes_after(current.axes, axes):
+            continue
+        prefix_unused_by_other_factors(axes[0], tensor, factor, trace.conflict)
+        before = sharded_size([axis for axis in current.axes if not axis.overlaps(axes[0])], mesh)
+        # Once as it is, and once as if it were not explicitly replicated or unreduced.
+        for each in (tensor, TensorProjection(tensor.factors)):
+            report = partial(trace.conflict_in, tensor)
+            prefix_allowed_in_factor(axes[0], each, current, sizes[factor], before, mesh, report)
+        trace.truncated(factor, axes, tensor)
 
 
 def _is_either_prefix(first: Axes, second: Axes) -> bool:

@@ -16,7 +16,7 @@ from sdyopt.dialects.sdy.mesh_op import MeshLookup, common_mesh_or_ref
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.sharding.propagation.aggressive_factor_propagation import propagate_aggressive
-from sdyopt.sharding.propagation.basic_factor_propagation import propagate_basic
+from sdyopt.sharding.propagation.basic_factor_propagation import propagate_basic, refuse_for_further_reasons
 from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy, factor_directions
 from sdyopt.sharding.propagation.refusals import Preference, Reason, Refusal, StepTrace
 from sdyopt.sharding.propagation.step_input import StepInput
@@ -78,11 +78,11 @@ class StepRunner:
     `mesh_of` resolves the meshes of the program, which must not change.
     """
 
-    __slots__ = ("_directions", "_mesh_of", "_updates", "kind")
+    __slots__ = ("_directions", "_updates", "kind", "mesh_of")
 
     def __init__(self, kind: StepKind, mesh_of: MeshLookup) -> None:
         self.kind = kind
-        self._mesh_of = mesh_of
+        self.mesh_of = mesh_of
         self._directions = cache(partial(factor_directions, kind.policy))
         self._updates: dict[tuple[OpShardingRule, Shardings], Updates] = {}
 
@@ -100,16 +100,16 @@ class StepRunner:
 
         None if the shardings have no common mesh or a maximal one, or if one has another rank than the rule.
         """
-        mesh_or_ref = common_mesh_or_ref(shardings, self._mesh_of)
-        mesh = None if mesh_or_ref is None else self._mesh_of(mesh_or_ref)
+        mesh_or_ref = common_mesh_or_ref(shardings, self.mesh_of)
+        mesh = None if mesh_or_ref is None else self.mesh_of(mesh_or_ref)
         if mesh_or_ref is None or mesh is None or mesh.is_maximal or not _have_ranks_of(rule, shardings):
             return None
         return self._run_on(rule, shardings, mesh_or_ref, mesh, project(rule, shardings, mesh))
 
     def refusals(self, rule: OpShardingRule, shardings: Shardings) -> StepRefusals:
         """Runs a step again, to find out which axes it does not propagate."""
-        mesh_or_ref = common_mesh_or_ref(shardings, self._mesh_of)
-        mesh = None if mesh_or_ref is None else self._mesh_of(mesh_or_ref)
+        mesh_or_ref = common_mesh_or_ref(shardings, self.mesh_of)
+        mesh = None if mesh_or_ref is None else self.mesh_of(mesh_or_ref)
         if mesh_or_ref is None or mesh is None or mesh.is_maximal or not _have_ranks_of(rule, shardings):
             reason = Reason.MESHES
             if mesh is not None:
@@ -119,6 +119,8 @@ class StepRunner:
         tensors = project(rule, shardings, mesh)
         trace = StepTrace(tensors)
         result = self._run_on(rule, shardings, mesh_or_ref, mesh, tensors, trace)
+        for refusal in list(trace.refusals):
+            refuse_for_further_reasons(refusal, rule.factor_sizes, tensors, mesh, trace)
         return StepRefusals(trace.refusals, trace.preference, result)
 
     def _run_on(

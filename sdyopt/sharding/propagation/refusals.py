@@ -113,6 +113,18 @@ class StepTrace:
         """Implements `Report`."""
         self._conflicts.append((reason, tensor, conflicting, other_factor))
 
+    def conflict_in(
+        self,
+        culprit: TensorProjection,
+        reason: Reason,
+        axis: AxisRef,
+        tensor: TensorProjection,
+        conflicting: Axes = (),
+        other_factor: int | None = None,
+    ) -> None:
+        """Like `conflict`, where `tensor` is a variant of the projection `culprit`."""
+        self._conflicts.append((reason, culprit, conflicting, other_factor))
+
     def truncated(self, factor: int, axes: Axes, target: TensorProjection | None = None) -> None:
         """Refuses axes because of the conflicts reported since the last call."""
         for reason, tensor, conflicting, other_factor in self._conflicts:
@@ -133,7 +145,7 @@ class StepTrace:
         if axes:
             indices = self._index(target), self._index(culprit)
             refusal = Refusal(reason, factor, axes, *indices, conflicting, other_factor)
-            if refusal not in self.refusals:
+            if refusal not in self.refusals and refusal._replace(target=None) not in self.refusals:
                 self.refusals.append(refusal)
 
     def _index(self, tensor: TensorProjection | None) -> int | None:

@@ -110,8 +110,8 @@ func.func @axes(
 // CHECK-NEXT: │  ├─ from %a (dimension 0), forward along stablehlo.reshape (round 1)  reasons.mlir:118
 // CHECK-NEXT: │  └─ annotated: the input %a  reasons.mlir:117
 // CHECK-NEXT: └─ "y":(2)2 does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:118
-// CHECK-NEXT:    ├─ stablehlo.reshape: "y":(2)2 has size 2, which does not divide the part of dimension 0 of size
-// CHECK-NEXT:    │    6 that corresponds
+// CHECK-NEXT:    ├─ stablehlo.reshape: "y" has size 4, which does not divide the part of dimension 0 of size 6
+// CHECK-NEXT:    │    that corresponds
 // CHECK-NEXT:    └─ help: pad the dimension, or shard it along an axis whose size divides 6
 func.func @divisibility(
     %a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {?}]>}) -> tensor<24xf32> {
@@ -148,7 +148,7 @@ func.func @contraction(
 // CHECK: %0 of @barrier: tensor<8xf32> is not sharded  reasons.mlir:154
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:154
 // CHECK-NEXT:    ├─ sdy.propagation_barrier: the barrier does not let shardings through forward
-// CHECK-NEXT:    └─ help: allow the direction, as in allowed_direction=BOTH, or remove the barrier
+// CHECK-NEXT:    └─ help: write allowed_direction=FORWARD, or remove the barrier
 func.func @barrier(
     %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   %0 = sdy.propagation_barrier %a allowed_direction=BACKWARD : tensor<8xf32>

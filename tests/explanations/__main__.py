@@ -1,0 +1,108 @@
+"""Checks explanations: python -m tests.explanations [--random N] [--undo N] [--origins] FILE…
+
+For every axis of every value of the programs, the chain of steps has to end at an annotation, and replaying
+it has to give the axis. Every axis that a neighbor has and a value lacks must have a reason. `--undo`
+undoes the reasons of a sample, and checks that the axis then propagates. `--origins` compares with
+`sdy.sharding_origins`. The exit code is 1 if a chain or a reason is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+from sdyopt.dialects.sdy.axes import axis_ref_text
+from sdyopt.record.absences import absences
+from tests.explanations.chains import check_chains, check_replay
+from tests.explanations.origins import compare_origins
+from tests.explanations.programs import Recorded, propagated
+from tests.explanations.undo import Case, Outcome, undo
+from tests.random_modules.modules import random_module
+from tests.random_modules.programs import random_program
+
+_SHOWN = 10
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.explanations", description=__doc__)
+    parser.add_argument("--random", type=int, default=0, help="number of random programs")
+    parser.add_argument("--undo", type=int, default=0, help="number of absent axes to undo the reason of")
+    parser.add_argument("--origins", action="store_true", help="compare with sdy.sharding_origins")
+    parser.add_argument("files", nargs="*", type=Path)
+    arguments = parser.parse_args()
+    counts: Counter[str] = Counter()
+    problems: list[str] = []
+    cases: list[Case] = []
+    for program in _programs(arguments.files, arguments.random, arguments.origins, counts):
+        problems += [*check_chains(program, counts), *check_replay(program)]
+        problems += _without_reason(program, counts)
+        if arguments.undo:
+            cases += undoable(program)
+        if arguments.origins:
+            problems += compare_origins(program, counts)
+    for name, count in counts.items():
+        print(f"{count:8} {name}")
+    for problem in problems[:_SHOWN]:
+        print(problem)
+    if cases:
+        _report_undone(Random(1).sample(cases, min(arguments.undo, len(cases))))
+    return bool(problems)
+
+
+def _programs(files: list[Path], count: int, has_origins: bool, counts: Counter[str]) -> Iterator[Recorded]:
+    texts = [(path.name, path.read_text()) for path in files]
+    for name, text in (*texts, *random_programs(count)):
+        program = propagated(name, text, has_origins=has_origins)
+        counts["programs" if program is not None else "programs that a pass rejects"] += 1
+        if program is not None:
+            yield program
+
+
+def random_programs(count: int) -> Iterator[tuple[str, str]]:
+    """Random programs of two kinds, by turns."""
+    for number in range(count):
+        create = random_module if number % 2 else random_program
+        yield f"{create.__name__} {number // 2}", create(number // 2)
+
+
+def _without_reason(program: Recorded, counts: Counter[str]) -> Iterator[str]:
+    for subject in program.run.final:
+        for absence in absences(program.run, subject):
+            counts["absent axes"] += 1
+            if not absence.has_reason:
+                yield f"{program.name}: no reason why {absence.axis} is absent along {absence.site.op_name}"
+
+
+def undoable(program: Recorded) -> Iterator[Case]:
+    """The absences of a program whose reason an edit of annotations can undo."""
+    for subject in program.run.final:
+        if program.number(subject) is None:
+            continue
+        for absence in absences(program.run, subject):
+            case = Case(program, absence)
+            if case.is_undoable and program.number(absence.neighbor) is not None:
+                yield case
+
+
+def _report_undone(cases: list[Case]) -> None:
+    outcomes: Counter[Outcome] = Counter()
+    shown: Counter[Outcome] = Counter()
+    for case in cases:
+        outcome = undo(case)
+        outcomes[outcome] += 1
+        if outcome in (Outcome.STAYS, Outcome.OTHER_REASON) and shown[outcome] < _SHOWN:
+            shown[outcome] += 1
+            absence = case.absence
+            reasons = absence.obstacle or [refusal.reason.name for refusal in absence.refusals]
+            where = f"{case.program.name}: {axis_ref_text(absence.axis)} along {absence.site.op_name}"
+            print(f"{outcome.name}: {where}: {reasons}")
+    for outcome, count in outcomes.most_common():
+        print(f"{count:8} {outcome.value}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,125 @@
+"""Programs that are imported, edited, then propagated with a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.asm.printer.asm_printer import print_for_note
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
+from sdyopt.diagnostics.source import Source
+from sdyopt.dialects.func import FuncOp
+from sdyopt.driver.dialect_tables import dialect_table
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import Value
+from sdyopt.ir.verify import Verifier
+from sdyopt.ir.verify_incremental import IncrementalVerifier
+from sdyopt.pipeline.base import Pass
+from sdyopt.pipeline.run import run_pipeline
+from sdyopt.pipeline.text import parse_passes
+from sdyopt.pipeline.tree import Pipeline
+from sdyopt.record.model import Run
+from sdyopt.record.recorder import FunctionResult, Subject
+from sdyopt.record.sharding_record import ShardingRecord
+from sdyopt.registry import lookup
+
+_PROPAGATION = "sdy-user-priority-propagate"
+
+
+@dataclass
+class Imported:
+    """A program before propagation. A value has the same number in each import of one text."""
+
+    module: Op
+    values: list[Value]
+    ops: list[Op]
+    functions: list[FuncOp]
+
+    def subject(self, number: tuple[int, int]) -> Subject:
+        """The value, or the result of a function, with a number."""
+        first, second = number
+        return self.values[second] if first < 0 else FunctionResult(self.functions[first], second)  # type: ignore[return-value]
+
+
+# Changes a program between import and propagation.
+Edit = Callable[[Imported], None]
+
+
+@dataclass
+class Recorded:
+    """A program after propagation, with the record of it."""
+
+    name: str
+    text: str
+    record: ShardingRecord
+    run: Run
+    imported: Imported
+
+    def __post_init__(self) -> None:
+        self._numbers = {value: number for number, value in enumerate(self.imported.values)}
+        self._function_numbers = {op: number for number, op in enumerate(self.imported.functions)}
+        self.op_numbers = {op: number for number, op in enumerate(self.imported.ops)}
+
+    def number(self, subject: Subject) -> tuple[int, int] | None:
+        """The number of a subject; None if propagation has created it."""
+        if isinstance(subject, FunctionResult):
+            return self._function_numbers[subject.function], subject.result_index
+        number = self._numbers.get(subject)
+        return None if number is None else (-1, number)
+
+
+def propagated(
+    name: str, text: str, edits: Sequence[Edit] = (), has_origins: bool = False
+) -> Recorded | None:
+    """The program after import, edits and propagation; None if a pass fails.
+
+    `has_origins`: the passes write `sdy.sharding_origins`, too.
+    """
+    record = ShardingRecord()
+    with handling(_ignore), record.active():
+        try:
+            module, _ = parse_module(Source(name, text), dialect_table(), ParseOptions())
+        except DiagnosticError:
+            return None
+        verifier = Verifier(dialect_table(), AttributePrinter().type, print_for_note)
+        before, propagation = _passes(has_origins)
+        verify = IncrementalVerifier(verifier)
+        if not verifier.verify(module) or not run_pipeline(before, module, verify):
+            return None
+        imported = _number(module)
+        for edit in edits:
+            edit(imported)
+        if edits and not verifier.verify(module):
+            return None
+        if not run_pipeline(propagation, module, verify):
+            return None
+    return Recorded(name, text, record, record.runs[-1], imported)
+
+
+def _ignore(_: Diagnostic) -> None:
+    """Drops warnings."""
+
+
+def _passes(has_origins: bool) -> tuple[Pipeline, Pipeline]:
+    """The passes of the propagation pipeline before propagation, and propagation."""
+    options = "{debug-sharding-origins=true}" if has_origins else ""
+    elements = parse_passes(f"sdy-propagation-pipeline{options}", lookup).merged().elements
+    position = next(
+        number
+        for number, element in enumerate(elements)
+        if isinstance(element, Pass) and element.flag == _PROPAGATION
+    )
+    return Pipeline("builtin.module", elements[:position]), Pipeline("builtin.module", [elements[position]])
+
+
+def _number(module: Op) -> Imported:
+    ops = list(module.walk())
+    values: list[Value] = []
+    for op in ops:
+        values += op.results
+        for region in op.regions:
+            for block in region.blocks:
+                values += block.arguments
+    return Imported(module, values, ops, [op for op in ops if isinstance(op, FuncOp)])

@@ -1,0 +1,22 @@
+// Versions of Shardy differ for some programs. 2026-06 is the default.
+// RUN: sdy-opt %s -canonicalize | filecheck %s --check-prefix=JUNE
+// RUN: sdy-opt %s -canonicalize --sdy-version=2026-06 | filecheck %s --check-prefix=JUNE
+// RUN: sdy-opt %s -canonicalize --sdy-version=2026-08 | filecheck %s --check-prefix=AUGUST
+
+sdy.mesh @mesh = <["x"=4]>
+
+// The shards of 2x2 matrices along two halves of "x" are those of 4 pairs along all of it, so since 2026-08 the
+// second reshard is a reshape of the first.
+// JUNE-LABEL: func.func @reshape
+// JUNE:         sdy.reshard %arg0 <@mesh, [{"x":(1)2}, {"x":(2)2}]>
+// JUNE:         sdy.reshard %{{.*}} <@mesh, [{"x"}]>
+// AUGUST-LABEL: func.func @reshape
+// AUGUST-NEXT:    %0 = sdy.reshard %arg0 <@mesh, [{"x":(1)2}, {"x":(2)2}]>
+// AUGUST-NEXT:    %1 = stablehlo.reshape %0
+// AUGUST-NEXT:    return %0, %1
+func.func @reshape(%a: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<8xf32>) {
+  %0 = sdy.reshard %a <@mesh, [{"x":(1)2}, {"x":(2)2}]> : tensor<2x4xf32>
+  %1 = stablehlo.reshape %a : (tensor<2x4xf32>) -> tensor<8xf32>
+  %2 = sdy.reshard %1 <@mesh, [{"x"}]> : tensor<8xf32>
+  return %0, %2 : tensor<2x4xf32>, tensor<8xf32>
+}

@@ -1,0 +1,42 @@
+// RUN: sdy-opt %s -sdy-propagation-pipeline=enable-insert-explicit-collectives=true --explain='#0' --explain='#1' --explain='#2' | filecheck %s
+
+// The rows of %lhs and the columns of %rhs are both sharded along "x", which no product can use twice. The answer
+// names the operation, the alternative that was chosen, and the others with their costs.
+// CHECK: #0 all_gather along {"x"} of %lhs: a device sends 384 B  collectives.mlir:34
+// CHECK-NEXT: ├─ stablehlo.dot: operand 0 (%lhs) does not fit "x" on dimension 1 of operand 1 and dimension 1 of
+// CHECK-NEXT: │  │  the result  collectives.mlir:37
+// CHECK-NEXT: │  ├─ chosen: "x" on dimension 1 of operand 1 and dimension 1 of the result, which shards 640
+// CHECK-NEXT: │  │    elements; reshard operand 0 (%lhs), all-reduce along "y": 512 B
+// CHECK-NEXT: │  └─ instead: "x" on dimension 0 of operand 0 and dimension 0 of the result, which shards 256
+// CHECK-NEXT: │       elements; reshard operand 1 (%rhs), the result (%0), all-reduce along "y": 992 B
+// CHECK-NEXT: ├─ resharded: [{"x"}, {"y"}] → [{}, {"y"}]
+// CHECK-NEXT: └─ see --explain='@main %lhs' for the sharding of what it moves
+
+// The contracting dimension is sharded, so each device has a partial sum.
+// CHECK: #1 all_reduce along {"y"} of %0: a device sends 128 B  collectives.mlir:37
+// CHECK-NEXT: ├─ dot reduces over dimension 1 of an operand, which is sharded along "y"
+// CHECK-NEXT: ├─ help: with its result sharded along "y", a reduce_scatter would move half as much
+// CHECK-NEXT: └─ see --explain='@main %0' for the sharding of what it moves
+
+// An elementwise operation whose operand and result are sharded along different axes runs on the shards of one.
+// CHECK: #2 all_slice along {"y"} of %2: a device sends 0 B  collectives.mlir:39
+// CHECK-NEXT: ├─ stablehlo.negate: the result (%2) does not fit "x" on dimension 1 of operand 0 and dimension 1 of
+// CHECK-NEXT: │  │  the result  collectives.mlir:39
+// CHECK-NEXT: │  ├─ chosen: "x" on dimension 1 of operand 0 and dimension 1 of the result, which shards 128
+// CHECK-NEXT: │  │    elements; reshard the result (%2): 192 B
+// CHECK-NEXT: │  └─ instead: "y" on dimension 0 of operand 0 and dimension 0 of the result, which shards 128
+// CHECK-NEXT: │       elements; reshard operand 0 (%1), the result (%2): 192 B
+// CHECK-NEXT: ├─ resharded: [{}, {"x"}] → [{"y"}, {}]
+// CHECK-NEXT: └─ see --explain='@main %2' for the sharding of what it moves
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+
+func.func @main(%lhs: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+                %rhs: tensor<32x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>})
+    -> (tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<8x16xf32>) {
+  %0 = stablehlo.dot %lhs, %rhs : (tensor<8x32xf32>, tensor<32x16xf32>) -> tensor<8x16xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]> : tensor<8x16xf32>
+  %2 = stablehlo.negate %1 : tensor<8x16xf32>
+  %3 = sdy.sharding_constraint %2 <@mesh, [{"y"}, {}]> : tensor<8x16xf32>
+  return %2, %3 : tensor<8x16xf32>, tensor<8x16xf32>
+}

@@ -1,0 +1,16 @@
+// RUN: sdy-opt %s -sdy-export-pipeline | filecheck %s
+// RUN: sdy-opt %s -sdy-export-pipeline=inline-meshes=true | filecheck %s --check-prefix=INLINED
+// RUN: sdy-opt %s -sdy-export-pipeline --sdy-version=2026-08 | filecheck %s --check-prefix=INLINED
+// RUN: sdy-opt %s -sdy-export-pipeline=inline-meshes=false --sdy-version=2026-08 | filecheck %s
+// RUN: sdy-opt %s -sdy-export-pipeline --sdy-version=2026-08 --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PASSES
+
+// Version 2026-08 verifies unreduced axes before it inserts reshards, and inlines meshes in the end.
+// PASSES: func.func(sdy-verify-unreduced-axes),func.func(sdy-insert-explicit-reshards{{.*}}sdy-inline-meshes)
+
+sdy.mesh @mesh = <["x"=2]>
+
+// CHECK-LABEL: func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+// INLINED-LABEL: func.func @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>})
+func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  return %a : tensor<8xf32>
+}
