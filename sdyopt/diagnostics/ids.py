@@ -103,6 +103,9 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
     }
 )
 
+# Lint rule -> what its findings report, filled when the rules are imported.
+_of_rules: dict[str, str] = {}
+
 # Warnings that the C++ tools do not have. --verify-diagnostics neither expects nor shows them.
 ADVICE = frozenset(
     (NO_SHARDING, GSPMD_SHARDING, UNKNOWN_ATTRIBUTE, UNKNOWN_PATTERN, PASS_NOT_RUN, FLAG_WITHOUT_EFFECT)
@@ -143,6 +146,11 @@ def lint_rule(id: str) -> str:
     return rule if stem == LINT else ""
 
 
+def describe_rule(rule: str, text: str) -> None:
+    """Sets what the findings of a rule report."""
+    _of_rules[rule] = text
+
+
 def summary(id: str) -> str:
     """What a diagnostic with this id reports."""
-    return SUMMARIES[id.partition("/")[0]]
+    return _of_rules.get(lint_rule(id)) or SUMMARIES[id.partition("/")[0]]
