@@ -51,6 +51,7 @@ def test_ids_are_stable() -> None:
         "validated",
         "validation-difference",
         "not-validated",
+        "bisected",
         "other",
     ]
 
