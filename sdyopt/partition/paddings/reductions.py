@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.ir.value import Value
 from sdyopt.partition.combiners import binary_body
@@ -30,17 +29,6 @@ def pad_dot(op: DotOp, padder: Padder) -> Padded:
     return None
 
 
-@pads(ConvolutionOp)
-def pad_convolution(op: ConvolutionOp, padder: Padder) -> Padded:
-    """Fills the padding with zeros along the input features and spatial dimensions of both operands."""
-    dims = op.dimension_numbers
-    lhs_dims = [dims.input_feature, *dims.input_spatial]
-    rhs_dims = [dims.kernel_input_feature, *dims.kernel_spatial]
-    lhs = padder.mask_with_zero(op, op.lhs, unpadded_shape(op, 0), lhs_dims)
-    _set_operands(op, [lhs, padder.mask_with_zero(op, op.rhs, unpadded_shape(op, 1), rhs_dims)], padder)
-    return None
-
-
 @pads(ReduceOp)
 def pad_reduce(op: ReduceOp, padder: Padder) -> Padded:
     """Fills the padding with the identity of the reduction or, if none is known, with the initial value."""
@@ -62,8 +50,6 @@ def _filler(op: ReduceOp, number: int, init: Value, padder: Padder) -> Value:
     return padder.builder(op).splat(type, identity)
 
 
-def _set_operands(
-    op: DotGeneralOp | DotOp | ConvolutionOp | ReduceOp, operands: list[Value], padder: Padder
-) -> None:
+def _set_operands(op: DotGeneralOp | DotOp | ReduceOp, operands: list[Value], padder: Padder) -> None:
     if operands != op.operands:
         padder.rewriter.set_operands(op, operands)
