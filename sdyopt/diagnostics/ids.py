@@ -46,6 +46,9 @@ BUDGET_EXCEEDED: Final = "budget-exceeded"
 BUDGET_UNKNOWN: Final = "budget-unknown"
 BASELINE_ERROR: Final = "baseline-error"
 BASELINE_EXCEEDED: Final = "baseline-exceeded"
+COMPARISON_ERROR: Final = "comparison-error"
+SNAPSHOT_ERROR: Final = "snapshot-error"
+SNAPSHOT_DIFFERENCE: Final = "snapshot-difference"
 LINT: Final = "lint"
 LINT_COMMENT: Final = "lint-comment"
 LINT_CONFIG_ERROR: Final = "lint-config-error"
@@ -85,6 +88,9 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         BUDGET_UNKNOWN: "a figure that the budget limits is unknown",
         BASELINE_ERROR: "the file of --baseline is invalid",
         BASELINE_EXCEEDED: "a figure of the report exceeds the baseline",
+        COMPARISON_ERROR: "the report of --compare-with is invalid",
+        SNAPSHOT_ERROR: "the file of --check-snapshot is invalid",
+        SNAPSHOT_DIFFERENCE: "a sharding is not that of the snapshot",
         LINT: "--lint finds something; the name is that of the rule",
         LINT_COMMENT: "a comment that allows findings of --lint is wrong",
         LINT_CONFIG_ERROR: "the configuration file of --lint is invalid",
@@ -94,6 +100,9 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         OTHER: "any other problem",
     }
 )
+
+# Lint rule -> what its findings report, filled when the rules are imported.
+_of_rules: dict[str, str] = {}
 
 # Warnings that the C++ tools do not have. --verify-diagnostics neither expects nor shows them.
 ADVICE = frozenset(
@@ -135,6 +144,11 @@ def lint_rule(id: str) -> str:
     return rule if stem == LINT else ""
 
 
+def describe_rule(rule: str, text: str) -> None:
+    """Sets what the findings of a rule report."""
+    _of_rules[rule] = text
+
+
 def summary(id: str) -> str:
     """What a diagnostic with this id reports."""
-    return SUMMARIES[id.partition("/")[0]]
+    return _of_rules.get(lint_rule(id)) or SUMMARIES[id.partition("/")[0]]

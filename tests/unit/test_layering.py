@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
   interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline ‹ registry ‹ passes
-             registry ‹ notation ‹ report ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver ‹ api ‹ cli ‹ lit
+registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -38,13 +38,14 @@ MAY_IMPORT = {
     "notation": CORE,
     "report": (*CORE, "notation"),
     "error_help": CORE,
+    "comparison": (*CORE, "notation", "report"),
     "explain": (*CORE, "notation", "report", "error_help"),
     "execution": CORE,
     "lint": (*CORE, "report", "error_help"),
-    "driver": (*CORE, "notation", "report", "error_help", "explain", "execution", "lint"),
-    "api": (*CORE, "notation", "report", "error_help", "explain", "execution", "driver"),
-    "cli": (*CORE, "notation", "report", "error_help", "explain", "lint", "driver", "api"),
-    "lit": (*CORE, "notation", "report", "error_help", "explain", "driver", "api", "cli"),
+    "driver": (*CORE, "notation", "report", "comparison", "error_help", "explain", "execution", "lint"),
+    "api": (*CORE, "notation", "report", "comparison", "error_help", "explain", "execution", "driver"),
+    "cli": (*CORE, "notation", "report", "comparison", "error_help", "explain", "lint", "driver", "api"),
+    "lit": (*CORE, "notation", "report", "comparison", "error_help", "explain", "driver", "api", "cli"),
     "__main__": ("cli",),
 }
 
@@ -70,7 +71,13 @@ PACKAGE, OFFERED = "sdyopt", "api"
 
 # These may import other layers in functions, to keep the start of the program and its help fast. Elsewhere
 # only libraries may be imported in functions, with a `noqa` that gives the reason.
-IMPORT_LATE = ("sdyopt/cli", "sdyopt/driver", "sdyopt/api/reports", "passes/common/report")
+IMPORT_LATE = (
+    "sdyopt/cli",
+    "sdyopt/driver",
+    "sdyopt/api/comparisons",
+    "sdyopt/api/reports",
+    "passes/common/report",
+)
 
 # The only import cycle: the classes of the IR core refer to each other.
 IR_CORE = {f"sdyopt.ir.{name}" for name in ("block", "op_fields", "op_signature", "operation", "value")}
