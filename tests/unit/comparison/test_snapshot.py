@@ -79,8 +79,8 @@ def layers(count: int, axis: str = "x", changed: int = 0) -> str:
         used = "y" if number < changed else axis
         sharding = f'<[<@mesh, [{{"{used}"}}]>]>'
         lines.append(
-            f"  %{number + 1} = stablehlo.tanh %{number} {{sdy.sharding = #sdy.sharding_per_value{sharding}}} "
-            f': tensor<8xf32> loc("layer/tanh"("model.py":{number + 1}:1))'
+            f"  %{number + 1} = stablehlo.tanh %{number} {{sdy.sharding = #sdy.sharding_per_value{sharding}}}"
+            f' : tensor<8xf32> loc("layer/tanh"("model.py":{number + 1}:1))'
         )
     return "\n".join(
         [
