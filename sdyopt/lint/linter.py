@@ -26,9 +26,10 @@ from sdyopt.report.source_locations import source_location
 
 @dataclass(slots=True)
 class LintResult:
-    """The findings of a run as diagnostics in the order of the source, and how many comments allow.
+    """The findings of a run as diagnostics in the order of the source.
 
-    `counts` has the number of findings and the sum of their costs by rule. `is_complete`: no pass failed.
+    `counts` has the number of findings and the sum of their costs by rule. `allowed` is the number of other
+    findings, which comments or settings allow. `is_complete`: no pass failed.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)

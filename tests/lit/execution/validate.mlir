@@ -3,7 +3,7 @@
 // RUN: sdy-opt %s --validate --validate-mode=manual -split-input-file -verify-diagnostics -sdy-partition-pipeline
 
 // The program is run on one device, and what each of 4 devices runs on 4. Every shard of every result is
-// compared. Here a concatenation is turned into messages between neighbours.
+// compared. Here a concatenation is turned into messages between neighbors.
 sdy.mesh @mesh = <["x"=4]>
 // expected-remark @+1 {{validated: @main: 2 results are equal on 4 devices for}}
 func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<4xf32>) {
