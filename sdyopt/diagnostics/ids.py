@@ -55,6 +55,7 @@ LINT_CONFIG_ERROR: Final = "lint-config-error"
 VALIDATED: Final = "validated"
 VALIDATION_DIFFERENCE: Final = "validation-difference"
 NOT_VALIDATED: Final = "not-validated"
+BISECTED: Final = "bisected"
 OTHER: Final = "other"
 
 # What a diagnostic with the id reports.
@@ -97,6 +98,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         VALIDATED: "--validate: the results are equal",
         VALIDATION_DIFFERENCE: "--validate: a result differs",
         NOT_VALIDATED: "--validate: the program cannot be run, or too little of a result can be compared",
+        BISECTED: "--bisect: the pass and the operation that make a result differ",
         OTHER: "any other problem",
     }
 )
