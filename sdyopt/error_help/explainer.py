@@ -11,16 +11,17 @@ from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.ids import PARSE_ERROR
 from sdyopt.diagnostics.location import FileRange, Location, UnknownLoc, resolve_file_location
 from sdyopt.diagnostics.source import Source
-from sdyopt.error_help import names, shapes, shardings, syntax
+from sdyopt.error_help import names, shapes, shardings, syntax, unreduced_axes
 from sdyopt.error_help.culprit import Step, attribute, first_of, narrow, only
 from sdyopt.error_help.op_offsets import OpOffsets
 from sdyopt.error_help.statement import Statement
 from sdyopt.error_help.table import EXPLANATIONS, Case, Explanation
 from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 
 # The modules whose functions fill the table.
-TOPICS = (names, shardings, shapes, syntax)
+TOPICS = (names, shardings, unreduced_axes, shapes, syntax)
 
 # What a message names: texts in quotes, and symbols.
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")
@@ -45,6 +46,7 @@ class Explainer:
         # How many characters may still be read as statements.
         self.characters_left = _READS_OF_SOURCE * len(source.text)
         self._statements: dict[int, Statement] = {}
+        self._offsets: dict[tuple[Location, OpSignature], int] = {}
 
     def complete(self, diagnostic: Diagnostic) -> None:
         """Sets the culprit and the help of a diagnostic, and the culprits of its notes, where it has none."""
@@ -62,9 +64,12 @@ class Explainer:
 
         None if the source does not have the operation.
         """
-        place = resolve_file_location(location)
-        is_inside = place is not None and place.file == self._source.name
-        offset = self._offset(location, None if is_inside else op)
+        key = location, op.signature
+        if key not in self._offsets:
+            place = resolve_file_location(location)
+            is_inside = place is not None and place.file == self._source.name
+            self._offsets[key] = self._offset(location, None if is_inside else op)
+        offset = self._offsets[key]
         if offset < 0:
             return None
         if not steps:
