@@ -15,6 +15,7 @@ _WRITTEN = {
     "--compare-output": ("the comparison", True),
     "--snapshot": ("the snapshot", True),
     "--log-actions-to": ("the log", True),
+    "--bisect": ("the reduced program", True),
     "--mlir-generate-reproducer": ("the reproducer", True),
     "--mlir-pass-pipeline-crash-reproducer": ("the reproducer", True),
 }

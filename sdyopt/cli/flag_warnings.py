@@ -38,6 +38,8 @@ NEEDS = MappingProxyType(
         "validate-timeout": ("validate",),
         "validate-memory": ("validate",),
         "jax-python": ("validate",),
+        "bisect": ("validate",),
+        "reference-python": ("validate",),
     }
 )
 

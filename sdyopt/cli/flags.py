@@ -352,6 +352,21 @@ _ALL = (
     Flag(
         "jax-python", VALIDATION, "run programs by this Python, which has jax (default: this one)", "PYTHON"
     ),
+    Flag(
+        "bisect",
+        VALIDATION,
+        "if a result differs, find the pass and the operation that make it differ, and write a program that "
+        "consists of this operation to FILE",
+        "FILE",
+        "",
+    ),
+    Flag(
+        "reference-python",
+        VALIDATION,
+        "validate the C++ passes of jaxlib instead of these, run by PYTHON (default: that of sdy-opt)",
+        "PYTHON",
+        implied="",
+    ),
     _switch("help", INFORMATION, "print help on the most common flags"),
     _switch("help-hidden", INFORMATION, "print help on all flags, passes and options"),
     Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),

@@ -194,12 +194,15 @@ def _validation_request(arguments: Arguments) -> ValidationRequest:
     for flag in ("validate", "validate-timeout", "validate-memory"):
         if arguments.values.get(flag) == 0:
             raise UsageError(f"for the --{flag} option: 0 is too small", "write at least 1")
+    reference = arguments["reference-python"]
     return ValidationRequest(
         seeds=arguments["validate"],
         mode=arguments["validate-mode"],
         python=arguments["jax-python"] or "",
         timeout=arguments["validate-timeout"],
         memory=arguments["validate-memory"],
+        bisect=arguments["bisect"],
+        reference_python=sys.executable if reference == "" else reference or "",
     )
 
 

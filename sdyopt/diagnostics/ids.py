@@ -55,6 +55,7 @@ LINT_CONFIG_ERROR: Final = "lint-config-error"
 VALIDATED: Final = "validated"
 VALIDATION_DIFFERENCE: Final = "validation-difference"
 NOT_VALIDATED: Final = "not-validated"
+BISECTED: Final = "bisected"
 OTHER: Final = "other"
 
 # What a diagnostic with the id reports.
@@ -97,9 +98,13 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         VALIDATED: "--validate: the results are equal",
         VALIDATION_DIFFERENCE: "--validate: a result differs",
         NOT_VALIDATED: "--validate: the program cannot be run, or too little of a result can be compared",
+        BISECTED: "--bisect: the pass and the operation that make a result differ",
         OTHER: "any other problem",
     }
 )
+
+# Lint rule -> what its findings report, filled when the rules are imported.
+_of_rules: dict[str, str] = {}
 
 # Warnings that the C++ tools do not have. --verify-diagnostics neither expects nor shows them.
 ADVICE = frozenset(
@@ -141,6 +146,11 @@ def lint_rule(id: str) -> str:
     return rule if stem == LINT else ""
 
 
+def describe_rule(rule: str, text: str) -> None:
+    """Sets what the findings of a rule report."""
+    _of_rules[rule] = text
+
+
 def summary(id: str) -> str:
     """What a diagnostic with this id reports."""
-    return SUMMARIES[id.partition("/")[0]]
+    return _of_rules.get(lint_rule(id)) or SUMMARIES[id.partition("/")[0]]

@@ -118,7 +118,9 @@ class ChunkRun:
             self._validation.start(op)
         if self._lint is not None:
             self._lint.read(op, will_change=bool(self.pipeline.elements))
-        if answering is None:
+        if self._validation is not None and job.validation.reference_python:
+            op = self._validation.run_reference(op, self.pipeline, IncrementalVerifier(self._verifier))
+        elif answering is None:
             self._transform(op, self.pipeline, verify_each)
         else:
             with answering.recording():
@@ -126,7 +128,8 @@ class ChunkRun:
             self.answers = answering.answers(job.report_options.width)
         if self._validation is not None:
             with self._phase("Validation"):
-                self._validation.finish(op, IncrementalVerifier(self._verifier))
+                verify = IncrementalVerifier(self._verifier)
+                self._validation.finish(op, self.pipeline, verify)
         if self._lint is not None:
             with self._phase("Lint"):
                 self._lint.check(op)

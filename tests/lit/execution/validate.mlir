@@ -28,6 +28,17 @@ func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
 
 // -----
 
+// Unreduced inputs get random parts that combine to the whole: here the maximum of two devices, and their sum.
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+// expected-remark @+1 {{validated: @main: 2 results are equal on 4 devices for}}
+func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}], unreduced=max{"y"}>}, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}], unreduced={"y"}>}) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = sdy.reshard %a <@mesh, [{"x"}]> : tensor<8xf32>
+  %1 = sdy.reshard %b <@mesh, [{"x"}]> : tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// -----
+
 // A program that depends on how numbers are represented is not run in f64.
 sdy.mesh @mesh = <["x"=2]>
 // expected-remark @+1 {{not in f64, because 'stablehlo.bitcast_convert' depends on how numbers are represented}}
