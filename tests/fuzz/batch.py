@@ -27,7 +27,7 @@ from tests.fuzz.contract import BYTES, OUT_OF_MEMORY, OUT_OF_TIME, SECONDS, Outc
 # Python code ends SECONDS after the start of an input; code that cannot be interrupted, a little later.
 _GRACE = 3
 _WALL_SECONDS = 30 * SECONDS
-_MOST_ERROR_TEXT = 200_000
+_MOST_ERROR_TEXT = 100_000
 
 Task = Callable[[], Outcome]
 
@@ -129,7 +129,13 @@ def run_command(text: bytes, flags: Sequence[str]) -> Outcome:
         sys.stdout.flush()
         sys.stderr.flush()
         is_accepted = status == 0 and output.exists() and output.stat().st_size > 0
-        return Outcome(status, errors().replace(folder + "/", ""), is_accepted)
+        has_locations = not any("strip-debuginfo" in flag for flag in flags)
+        return Outcome(status, errors().replace(folder + "/", ""), is_accepted, has_locations)
+
+
+def _shortened(text: bytes) -> bytes:
+    """The start and the end of a text; dumps of the IR between them are long."""
+    return text if len(text) <= 2 * _MOST_ERROR_TEXT else text[:_MOST_ERROR_TEXT] + text[-_MOST_ERROR_TEXT:]
 
 
 @contextlib.contextmanager
@@ -140,7 +146,7 @@ def _captured(path: Path) -> Iterator[Callable[[], str]]:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(errors.fileno(), 2)
         try:
-            yield lambda: path.read_bytes()[:_MOST_ERROR_TEXT].decode("utf-8", "replace")
+            yield lambda: _shortened(path.read_bytes()).decode("utf-8", "replace")
         finally:
             sys.stdout.flush()
             sys.stderr.flush()

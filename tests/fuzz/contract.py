@@ -19,7 +19,8 @@ _STATUSES = (_SUCCESS, 1, _WRONG_USAGE)
 _LOCATED = re.compile(r"^(?:.*:\d+:\d+|loc\(.*\)): (?:error|warning|remark|note)?", re.MULTILINE)
 # Errors about the command line, which have no location in the input; the words are those of MLIR.
 _ABOUT_FLAGS = re.compile(
-    r"^<unknown>:0: error: (?:for the --|Can't run '|Failed to lookup function: )", re.MULTILINE
+    r"^(?:<unknown>:0|sdy-opt): error: (?:(?:for )?the --|Can't run '|Failed to lookup function: )",
+    re.MULTILINE,
 )
 # What differs between inputs with the same problem.
 _VARYING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|\d+")
@@ -29,12 +30,14 @@ _VARYING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|\d+")
 class Outcome:
     """What a run did: its exit status, what it wrote for people, and whether it printed a program.
 
-    `crash` is the signature of an exception that left the command; empty without one.
+    `has_locations` is False if a pass removes all locations. `crash` is the signature of an exception that
+    left the command; empty without one.
     """
 
     status: int = 0
     errors: str = ""
     is_accepted: bool = False
+    has_locations: bool = True
     crash: str = ""
 
 
@@ -52,7 +55,11 @@ def problem_of(outcome: Outcome) -> str:
     if printable(errors) != errors:
         line = next(line for line in errors.split("\n") if printable(line) != line)
         return f"control characters: {_pattern(line)}"
-    if outcome.status == 1 and not (_LOCATED.search(errors) or _ABOUT_FLAGS.search(errors)):
+    if (
+        outcome.status == 1
+        and outcome.has_locations
+        and not (_LOCATED.search(errors) or _ABOUT_FLAGS.search(errors))
+    ):
         return f"error without a location: {_pattern(errors)}"
     return "" if outcome.status == _SUCCESS or errors else f"exit status {outcome.status} without a message"
 
@@ -73,5 +80,7 @@ def _is_ours(filename: str) -> bool:
 
 
 def _pattern(text: str) -> str:
-    """The first line of a message without names and numbers."""
-    return printable(_VARYING.sub("…", text.partition("\n")[0]))[:100]
+    """The first error in a text, or its first line, without names and numbers."""
+    lines = text.split("\n")
+    line = next((line for line in lines if "error: " in line), lines[0])
+    return printable(_VARYING.sub("…", line))[:100]

@@ -18,7 +18,7 @@ _DIRECTIVE = re.compile(
 _EXCLUDED = re.compile(
     r"-+(?:o|load-.*|mlir-generate-reproducer|mlir-pass-pipeline-.*|mlir-print-ir-tree-dir|log-actions-to|"
     r"mlir-timing.*|run-reproducer|diagnostics-.*|topology|budget|baseline|compare-.*|snapshot.*|check-snapshot|"
-    r"lint-config|validate.*|jax-python|bisect|reference-python|help.*|show-sharding|mesh|shape|"
+    r"lint-config|validate.*|jax-python|bisect|reference-python|help.*|color|show-sharding|mesh|shape|"
     r"mlir-print-stacktrace-on-diagnostic)(?:=.*)?"
 )
 
