@@ -37,8 +37,8 @@ class Program:
         self.op = op
         self.source = source
         self._resources = resources
-        self._dialects = dialects
-        self._options = options
+        self.dialects = dialects
+        self.options = options
         self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
 
     def clone(self) -> Program:
@@ -47,11 +47,11 @@ class Program:
             copy = Rewriter().clone(self.op)
             _copy_order_of_uses(self.op, copy)
         assert isinstance(copy, ModuleOp)
-        return Program(copy, self.source, self._resources, self._dialects, self._options)
+        return Program(copy, self.source, self._resources, self.dialects, self.options)
 
     def collector(self) -> Collector:
         """A collector of diagnostics about this program."""
-        return Collector(self.source, self._dialects, self._options)
+        return Collector(self.source, self.dialects, self.options)
 
     def text(self, options: PrintOptions) -> str:
         """The printed program, with its resources."""

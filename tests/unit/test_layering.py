@@ -70,7 +70,13 @@ PACKAGE, OFFERED = "sdyopt", "api"
 
 # These may import other layers in functions, to keep the start of the program and its help fast. Elsewhere
 # only libraries may be imported in functions, with a `noqa` that gives the reason.
-IMPORT_LATE = ("sdyopt/cli", "sdyopt/driver", "sdyopt/api/reports", "passes/common/report")
+IMPORT_LATE = (
+    "sdyopt/cli",
+    "sdyopt/driver",
+    "sdyopt/api/reports",
+    "sdyopt/api/explanations",
+    "passes/common/report",
+)
 
 # The only import cycle: the classes of the IR core refer to each other.
 IR_CORE = {f"sdyopt.ir.{name}" for name in ("block", "op_fields", "op_signature", "operation", "value")}
