@@ -10,7 +10,7 @@ module imports nothing, so that `sdy-opt --version` starts fast; the first use o
 `sdyopt.api`. Each layer imports only those to its left:
 
   interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline ‹ registry ‹ passes
-             registry ‹ notation ‹ report ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver ‹ api ‹ cli ‹ lit
+registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver ‹ api ‹ cli ‹ lit
 """
 
 __version__ = "0.1.0"
@@ -20,6 +20,7 @@ __all__ = [
     "Axis",
     "Block",
     "Collective",
+    "Comparison",
     "Diagnostic",
     "DimensionSharding",
     "Error",
@@ -36,6 +37,7 @@ __all__ = [
     "Report",
     "Severity",
     "Sharding",
+    "ShardingChange",
     "Type",
     "Value",
     "VerifyError",

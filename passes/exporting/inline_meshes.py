@@ -6,8 +6,8 @@ becomes
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>}) { … }
 
 The inverse of `sdy-lift-inlined-meshes`. Shardings no longer refer to symbols, so a function can be moved to
-another module. Meshes of nested modules are not inlined. Those of replica groups are inlined with
-`--sdy-version=2026-08` only; otherwise they are missing then, which is an error.
+another module. Meshes of nested modules are not inlined. In replica groups, meshes are inlined with
+`--sdy-version=2026-08` only; without it, replica groups that refer to a mesh are an error.
 """
 
 from __future__ import annotations

@@ -64,7 +64,8 @@ from sdyopt.registry import register
 
 from ..exporting.explicit_reshards.single_devices import global_mesh
 
-_COLLECTIVES = (
+# Operations that may communicate. Those that they communicate with must run too.
+_COMMUNICATING = (
     CollectiveOp,
     StablehloCollectiveOp,
     stablehlo.CollectivePermuteOp,
@@ -183,7 +184,7 @@ class _Resolver:
         return region
 
     def _all_reduce(self, old: OpResult, new: Value, rank: int, builder: LocalBuilder) -> None:
-        """Replaces a result, and reshards of it that make it replicated."""
+        """Replaces a result, and its reshards to the mesh, with an all-reduce of the branches' results."""
         replicated = fully_replicated(rank, self._ref, is_closed=True)
         axes = AxisRefList(tuple([AxisRef(axis.name) for axis in self._mesh.mesh.axes]))
         attributes = {"reduction_axes": axes, "out_sharding": replicated}
@@ -206,7 +207,10 @@ class _Resolver:
     # --- Devices ------------------------------------------------------------------------------
 
     def _device_of_op(self, op: Op) -> int | None:
-        """The device of a result; None if there is none. Raises DiagnosticError for different ones."""
+        """The single device that results are on; None if there is none.
+
+        Raises DiagnosticError for results on several devices, or on other devices than those of the mesh.
+        """
         if op.dialect_name == "sdy":
             return None
         shardings = [sharding_of(r) for r in op.results if isinstance(r.type, RankedTensor)]
@@ -233,7 +237,7 @@ class _Resolver:
 
 def _can_run_alone(op: Op) -> bool:
     """Whether only one device may run an operation."""
-    if any(isinstance(nested, _COLLECTIVES) for nested in op.walk()):
+    if any(isinstance(nested, _COMMUNICATING) for nested in op.walk()):
         return False
     outer = op.parent_op
     while outer is not None:

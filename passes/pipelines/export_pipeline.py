@@ -91,9 +91,10 @@ def export_pipeline(
     `sdy-reshard-to-collectives`. Finally, collectives are simplified: an all-reduce followed by an all-slice
     becomes a reduce-scatter. `--dump-pass-pipeline` prints every pass with its options.
 
-    With `enable-per-instruction-partitioning`, `sdy-per-instruction-partitioning` follows the reshards, for
-    debugging. With `--sdy-version=2026-08`, `sdy-verify-unreduced-axes` runs before the reshards, and
-    `sdy-inline-meshes` at the end.
+    With `enable-per-instruction-partitioning`, for debugging, `sdy-insert-explicit-reshards` runs in its full
+    version, followed by `sdy-per-instruction-partitioning`; the remaining reshards are not lowered. With
+    `--sdy-version=2026-08`, `sdy-verify-unreduced-axes` runs before the reshards, and `sdy-inline-meshes` at
+    the end.
 
     With `dump-directory`, the module is written after each stage, as `00.after_propagation.mlir` and so on.
     With `dump-sharding-origins` and `dump-propagation-edges`, these files show the debug info of propagation,

@@ -38,9 +38,9 @@ def partition_pipeline(
     their shards, and all communication is by StableHLO collectives.
 
     It is `sdy-propagation-pipeline` with these passes after the shardings are closed:
-    `sdy-insert-explicit-reshards` in its full version, `sdy-resolve-permutation-factors`,
-    `sdy-reshard-to-collectives`, `sdy-pad-for-divisibility`, `sdy-resolve-single-device-sharding`,
-    `sdy-convert-global-to-local`, and `sdy-finish-partitioning`.
+    `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full version,
+    `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`, `sdy-reshard-to-collectives`,
+    `sdy-pad-for-divisibility`, `sdy-convert-global-to-local`, and `sdy-finish-partitioning`.
     `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [

@@ -6,6 +6,7 @@ while this interface stays the same.
 """
 
 from sdyopt.api.attributes import Attribute, Type
+from sdyopt.api.comparisons import Comparison, ShardingChange
 from sdyopt.api.errors import Diagnostic, Error, ParseError, PassError, PipelineError, VerifyError
 from sdyopt.api.locations import Location
 from sdyopt.api.module import Module
@@ -22,6 +23,7 @@ __all__ = [
     "Axis",
     "Block",
     "Collective",
+    "Comparison",
     "Diagnostic",
     "DimensionSharding",
     "Error",
@@ -38,6 +40,7 @@ __all__ = [
     "Report",
     "Severity",
     "Sharding",
+    "ShardingChange",
     "Type",
     "Value",
     "VerifyError",

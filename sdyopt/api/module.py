@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from os import PathLike
 
+from sdyopt.api.comparisons import Comparable, Comparison
 from sdyopt.api.errors import Diagnostic, PassError, VerifyError
 from sdyopt.api.explanations import explanation
 from sdyopt.api.module_html import module_html
@@ -82,6 +83,34 @@ class Module:
         ParseError if there is nothing of this name, and PassError.
         """
         return explanation(self._program, what, passes or ("sdy-propagation-pipeline",), width)
+
+    def compare_with(self, before: Module, *passes: Passes, **options: object) -> Comparison:
+        """The differences between this module and another one.
+
+        With passes, as in `run`, both are compared after these passes, and the annotations before them, too.
+        Raises PipelineError or PassError.
+        """
+        names = before._program.source.name, self._program.source.name
+        old, new = Comparable(names[0], before.ir), Comparable(names[1], self.ir)
+        if passes:
+            runs = [module.run(*passes, **options) for module in (before, self)]  # type: ignore[arg-type]
+            old = Comparable(names[0], runs[0].ir, before.ir)
+            new = Comparable(names[1], runs[1].ir, self.ir)
+        with session(discard):
+            return new.compared_with(old)
+
+    def snapshot(self, places: Sequence[str] = ()) -> str:
+        """The shardings of arguments, results and located values, as JSON with a line for each.
+
+        `places` limits the values to those whose name stack or file contains one of these texts.
+        """
+        with session(discard):
+            return Comparable(self._program.source.name, self.ir).snapshot(places)
+
+    def check_snapshot(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
+        """An error for each difference from a snapshot. Raises ParseError for a file with mistakes."""
+        with session(discard):
+            return Comparable(self._program.source.name, self.ir).differences_from_snapshot(path)
 
     def verify(self) -> None:
         """Raises VerifyError if the program is invalid. Only edits through `ir` can make it invalid."""

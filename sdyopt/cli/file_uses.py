@@ -12,13 +12,23 @@ from sdyopt.diagnostics.usage import UsageError
 _WRITTEN = {
     "--diagnostics-output": ("the diagnostics", False),
     "--report": ("the report", True),
+    "--compare-output": ("the comparison", True),
+    "--snapshot": ("the snapshot", True),
     "--log-actions-to": ("the log", True),
+    "--bisect": ("the reduced program", True),
     "--mlir-generate-reproducer": ("the reproducer", True),
     "--mlir-pass-pipeline-crash-reproducer": ("the reproducer", True),
 }
-_READ = ("--topology", "--budget", "--baseline", "--lint-config")
+_READ = ("--topology", "--budget", "--baseline", "--lint-config", "--compare-with", "--check-snapshot")
 # What an empty name of these flags is an example of.
-_EXAMPLES = {"--diagnostics-output": "diagnostics.json", "--report": "report.html"}
+_EXAMPLES = {
+    "--diagnostics-output": "diagnostics.json",
+    "--report": "report.html",
+    "--compare-output": "comparison.md",
+    "--snapshot": "shardings.json",
+}
+# For these flags, `-` is stdout instead of the program.
+_REPLACING = ("--report", "--snapshot")
 # For these flags, `-` is a stream that may have several uses.
 _STREAMED = ("--log-actions-to", "--mlir-generate-reproducer", "--mlir-pass-pipeline-crash-reproducer")
 # The input may be replaced by its reproducer, as by the output of -o: it is read before.
@@ -29,7 +39,7 @@ def check_files(arguments: Arguments, inputs: Sequence[str]) -> None:
     """Raises UsageError for a file to write whose name is empty, or that is an input or has another flag."""
     for flag, (content, is_one) in _WRITTEN.items():
         path = arguments[flag.lstrip("-")]
-        if path is None or (path == STDOUT and (flag == "--report" or flag in _STREAMED)):
+        if path is None or (path == STDOUT and (flag in _REPLACING or flag in _STREAMED)):
             continue
         if not path:
             if flag in _EXAMPLES:

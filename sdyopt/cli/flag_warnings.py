@@ -29,14 +29,17 @@ NEEDS = MappingProxyType(
         "mlir-output-format": ("mlir-timing",),
         "mlir-pass-statistics-display": ("mlir-pass-statistics",),
         "output-split-marker": ("split-input-file",),
-        "report-rows": ("report",),
+        "report-rows": ("report", "compare-with", "compare-pipeline"),
         "tolerance": ("baseline",),
+        "snapshot-places": ("snapshot", "check-snapshot"),
         "lint-config": ("lint",),
         "lint-fail-on": ("lint",),
         "validate-mode": ("validate",),
         "validate-timeout": ("validate",),
         "validate-memory": ("validate",),
         "jax-python": ("validate",),
+        "bisect": ("validate",),
+        "reference-python": ("validate",),
     }
 )
 
@@ -44,7 +47,11 @@ NEEDS = MappingProxyType(
 def flag_warnings(arguments: Arguments) -> Iterator[Diagnostic]:
     """A warning for each flag without effect."""
     for flag, needed in NEEDS.items():
-        if arguments[flag] != FLAGS[flag].default and not any(arguments[other] for other in needed):
+        if (
+            flag in arguments.values
+            and arguments[flag] != FLAGS[flag].default
+            and not any(arguments[other] for other in needed)
+        ):
             message = f"the --{flag} option has no effect"
             help = f"add --{needed[0]}"
             yield Diagnostic(Severity.WARNING, UnknownLoc(), message, help=help, id=FLAG_WITHOUT_EFFECT)

@@ -245,6 +245,45 @@ _ALL = (
     Flag("baseline", REPORTS, "fail if the report exceeds this report, written as .json", "FILE"),
     Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),
     Flag(
+        "compare-with",
+        REPORTS,
+        "print what differs from another program or report (.json) instead of the program",
+        "FILE",
+    ),
+    Flag(
+        "compare-pipeline",
+        REPORTS,
+        "run these passes on the other program, which is the input unless --compare-with names one (default: "
+        "the passes of this run)",
+        "PASSES",
+    ),
+    Flag(
+        "compare-output",
+        REPORTS,
+        "write the comparison to FILE (.json, .md or .txt) instead of stdout",
+        "FILE",
+    ),
+    Flag(
+        "snapshot",
+        REPORTS,
+        "print the shardings of values as JSON instead of the program, or write them to FILE",
+        "FILE",
+        implied="-",
+    ),
+    Flag(
+        "snapshot-places",
+        REPORTS,
+        "limit the values of a snapshot to those whose name stack or file contains one of these texts",
+        "TEXT,…",
+        is_list=True,
+    ),
+    Flag(
+        "check-snapshot",
+        REPORTS,
+        "fail if shardings differ from a snapshot, which --snapshot=FILE wrote",
+        "FILE",
+    ),
+    Flag(
         "lint",
         REPORTS,
         "print what a sharding wastes, by RULES or all but -RULES",
@@ -313,6 +352,21 @@ _ALL = (
     Flag(
         "jax-python", VALIDATION, "run programs by this Python, which has jax (default: this one)", "PYTHON"
     ),
+    Flag(
+        "bisect",
+        VALIDATION,
+        "if a result differs, find the pass and the operation that make it differ, and write a program that "
+        "consists of this operation to FILE",
+        "FILE",
+        "",
+    ),
+    Flag(
+        "reference-python",
+        VALIDATION,
+        "validate the C++ passes of jaxlib instead of these, run by PYTHON (default: that of sdy-opt)",
+        "PYTHON",
+        implied="",
+    ),
     _switch("help", INFORMATION, "print help on the most common flags"),
     _switch("help-hidden", INFORMATION, "print help on all flags, passes and options"),
     Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),
@@ -336,13 +390,13 @@ ALIASES = {"h": "help", "help-list": "help", "help-list-hidden": "help-hidden"}
 # The flags that --help lists; --help-hidden lists all.
 COMMON = frozenset(
     (
-        *("o", "split-input-file", "load-dialect-plugin", "load-pass-plugin"),
-        *("pass-pipeline", "dump-pass-pipeline", "mlir-pass-pipeline-crash-reproducer", "run-reproducer"),
+        *("o", "split-input-file"),
+        *("pass-pipeline", "dump-pass-pipeline", "mlir-pass-pipeline-crash-reproducer"),
         *("verify-diagnostics", "diagnostics-format", "diagnostics-output", "werror", "color"),
         *("mlir-print-op-generic", "mlir-print-debuginfo"),
         *("mlir-print-ir-after-all", "mlir-print-ir-after", "mlir-print-ir-after-change"),
         *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline", "lint"),
-        "validate",
+        *("compare-with", "check-snapshot", "validate"),
         *("help", "help-hidden", "help-pass", "list-passes", "version"),
     )
 )

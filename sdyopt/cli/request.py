@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
+from sdyopt.cli.comparison_request import comparison_options, snapshot_options
 from sdyopt.cli.file_uses import check_files
 from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, write_file, write_to_stderr
 from sdyopt.cli.flag_warnings import flag_warnings
@@ -124,6 +125,8 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
         warnings=tuple(flag_warnings(arguments)),
         report_options=_report_options(arguments),
+        comparison=comparison_options(arguments, pipeline),
+        snapshot=snapshot_options(arguments),
         lint_options=_lint_options(arguments),
         validation=_validation_request(arguments),
         questions=tuple(arguments["explain"]),
@@ -191,12 +194,15 @@ def _validation_request(arguments: Arguments) -> ValidationRequest:
     for flag in ("validate", "validate-timeout", "validate-memory"):
         if arguments.values.get(flag) == 0:
             raise UsageError(f"for the --{flag} option: 0 is too small", "write at least 1")
+    reference = arguments["reference-python"]
     return ValidationRequest(
         seeds=arguments["validate"],
         mode=arguments["validate-mode"],
         python=arguments["jax-python"] or "",
         timeout=arguments["validate-timeout"],
         memory=arguments["validate-memory"],
+        bisect=arguments["bisect"],
+        reference_python=sys.executable if reference == "" else reference or "",
     )
 
 

@@ -27,6 +27,12 @@ if TYPE_CHECKING:  # imported only with one of its flags
 
 T = TypeVar("T")
 
+# Flags that read the program, too, and print something else.
+_OTHER_OUTPUTS = (
+    *("report", "budget", "baseline"),
+    *("compare-with", "compare-pipeline", "snapshot", "check-snapshot"),
+)
+
 
 def show_sharding(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int:
     """Prints the sharding of the arguments and returns the exit code. Raises UsageError and FileProblem."""
@@ -34,7 +40,7 @@ def show_sharding(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -
     if text is None:
         flag = next(name for name in ("mesh", "shape", "sharding-rows") if name in arguments.values)
         raise UsageError(f"for the --{flag} option: requires --show-sharding")
-    other = next((name for name in ("report", "budget", "baseline") if name in arguments.values), None)
+    other = next((name for name in _OTHER_OUTPUTS if name in arguments.values), None)
     if other is not None:
         raise UsageError(f"the --{other} option cannot be used with --show-sharding", "run sdy-opt twice")
     request = _Request(arguments, Source("--show-sharding", text), diagnostics)

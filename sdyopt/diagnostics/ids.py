@@ -46,12 +46,16 @@ BUDGET_EXCEEDED: Final = "budget-exceeded"
 BUDGET_UNKNOWN: Final = "budget-unknown"
 BASELINE_ERROR: Final = "baseline-error"
 BASELINE_EXCEEDED: Final = "baseline-exceeded"
+COMPARISON_ERROR: Final = "comparison-error"
+SNAPSHOT_ERROR: Final = "snapshot-error"
+SNAPSHOT_DIFFERENCE: Final = "snapshot-difference"
 LINT: Final = "lint"
 LINT_COMMENT: Final = "lint-comment"
 LINT_CONFIG_ERROR: Final = "lint-config-error"
 VALIDATED: Final = "validated"
 VALIDATION_DIFFERENCE: Final = "validation-difference"
 NOT_VALIDATED: Final = "not-validated"
+BISECTED: Final = "bisected"
 OTHER: Final = "other"
 
 # What a diagnostic with the id reports.
@@ -85,15 +89,22 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         BUDGET_UNKNOWN: "a figure that the budget limits is unknown",
         BASELINE_ERROR: "the file of --baseline is invalid",
         BASELINE_EXCEEDED: "a figure of the report exceeds the baseline",
+        COMPARISON_ERROR: "the report of --compare-with is invalid",
+        SNAPSHOT_ERROR: "the file of --check-snapshot is invalid",
+        SNAPSHOT_DIFFERENCE: "a sharding is not that of the snapshot",
         LINT: "--lint finds something; the name is that of the rule",
         LINT_COMMENT: "a comment that allows findings of --lint is wrong",
         LINT_CONFIG_ERROR: "the configuration file of --lint is invalid",
         VALIDATED: "--validate: the results are equal",
         VALIDATION_DIFFERENCE: "--validate: a result differs",
         NOT_VALIDATED: "--validate: the program cannot be run, or too little of a result can be compared",
+        BISECTED: "--bisect: the pass and the operation that make a result differ",
         OTHER: "any other problem",
     }
 )
+
+# Lint rule -> what its findings report, filled when the rules are imported.
+_of_rules: dict[str, str] = {}
 
 # Warnings that the C++ tools do not have. --verify-diagnostics neither expects nor shows them.
 ADVICE = frozenset(
@@ -135,6 +146,11 @@ def lint_rule(id: str) -> str:
     return rule if stem == LINT else ""
 
 
+def describe_rule(rule: str, text: str) -> None:
+    """Sets what the findings of a rule report."""
+    _of_rules[rule] = text
+
+
 def summary(id: str) -> str:
     """What a diagnostic with this id reports."""
-    return SUMMARIES[id.partition("/")[0]]
+    return _of_rules.get(lint_rule(id)) or SUMMARIES[id.partition("/")[0]]

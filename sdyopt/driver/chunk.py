@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.crash_reproducer import CrashReproducer, LocalReproducer
-from sdyopt.driver.job import Job
+from sdyopt.driver.job import Job, Observer
 from sdyopt.driver.reproducer import (
     Groups,
     Reproducer,
@@ -60,8 +60,7 @@ class ChunkFailed(Exception):
 class ChunkRun:
     """Processes one chunk. Diagnostics are emitted.
 
-    `report` receives the program after the pipeline, and a function that returns the printed program.
-    `validation` and `lint` receive the program before and after the pipeline.
+    `observers` read the program before and after the pipeline, and so do `validation` and `lint`.
     """
 
     def __init__(
@@ -70,7 +69,7 @@ class ChunkRun:
         source: Source,
         dialects: DialectTable,
         timing: TimingRecorder | None,
-        report: Callable[[Op, Callable[[], str]], None] | None = None,
+        observers: Sequence[Observer] = (),
         validation: Validating | None = None,
         lint: ChunkLint | None = None,
     ) -> None:
@@ -78,7 +77,7 @@ class ChunkRun:
         self._source = source
         self._dialects = dialects
         self._timing = timing
-        self._report = report
+        self._observers = observers
         self._validation = validation
         self._lint = lint
         self._parse_options = ParseOptions(
@@ -113,11 +112,15 @@ class ChunkRun:
             job.write_log(written.dump())
         # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
+        for observer in self._observers:
+            observer.on_input(op)
         if self._validation is not None:
             self._validation.start(op)
         if self._lint is not None:
             self._lint.read(op, will_change=bool(self.pipeline.elements))
-        if answering is None:
+        if self._validation is not None and job.validation.reference_python:
+            op = self._validation.run_reference(op, self.pipeline, IncrementalVerifier(self._verifier))
+        elif answering is None:
             self._transform(op, self.pipeline, verify_each)
         else:
             with answering.recording():
@@ -125,19 +128,20 @@ class ChunkRun:
             self.answers = answering.answers(job.report_options.width)
         if self._validation is not None:
             with self._phase("Validation"):
-                self._validation.finish(op, IncrementalVerifier(self._verifier))
+                verify = IncrementalVerifier(self._verifier)
+                self._validation.finish(op, self.pipeline, verify)
         if self._lint is not None:
             with self._phase("Lint"):
                 self._lint.check(op)
         if job.show is not None:
             return job.show(op)
-        if not (job.prints_output or self._report):
+        if not (job.prints_output or self._observers):
             return ""
         with self._phase("Output"):
             text = self._print(op, self._resources.external, is_verified=verify_each) + "\n"
-        if self._report is not None:
+        for observer in self._observers:
             with self._phase("Report"):
-                self._report(op, lambda: text)
+                observer.on_output(op, lambda: text)
         return text
 
     def _start_answering(self, op: Op) -> Answering:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.diagnostic import Diagnostic
@@ -18,6 +19,26 @@ SPLIT_MARKER = "// -----"
 
 def discard_text(*_: str) -> None:
     """Ignores its arguments."""
+
+
+class JobFailed(Exception):
+    """A program that the job needs is invalid; the errors are already reported."""
+
+
+class Observer(Protocol):
+    """Reads the program of each chunk before and after the pipeline.
+
+    `texts` are those for stdout; `is_within_limits` becomes False for a program that a check rejects.
+    """
+
+    texts: list[str]
+    is_within_limits: bool
+
+    def on_input(self, op: Op) -> None:
+        """Reads the program before the pipeline."""
+
+    def on_output(self, op: Op, program: Callable[[], str]) -> None:
+        """Reads the program after the pipeline; `program` returns the printed program."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +64,43 @@ class ReportOptions:
     def is_needed(self) -> bool:
         """Whether a report is computed."""
         return bool(self.to_stdout or self.path or self.budget or self.baseline)
+
+
+@dataclass(frozen=True)
+class ComparisonOptions:
+    """Options of the comparison with another program, or with a report.
+
+    `name` and `data` are those of the other file; a comparison is needed if there is a name. `pipeline` runs
+    on the other program, and `titles` name both programs. The suffix of the file `path` selects the format;
+    with `to_stdout`, the comparison replaces the program on stdout.
+    """
+
+    name: str = ""
+    data: bytes = b""
+    pipeline: Pipeline = field(default_factory=Pipeline)
+    titles: tuple[str, str] = ("", "")
+    to_stdout: bool = False
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class SnapshotOptions:
+    """Options of the snapshot of shardings, and of the check against an earlier one.
+
+    The snapshot is written to the file `path`; with `to_stdout`, it replaces the program on stdout. `places`
+    limits it to values whose name stack or file contains one of these texts. `check` is the earlier snapshot,
+    as (name, text).
+    """
+
+    to_stdout: bool = False
+    path: str = ""
+    places: tuple[str, ...] = ()
+    check: tuple[str, str] | None = None
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether a snapshot is made."""
+        return bool(self.to_stdout or self.path or self.check)
 
 
 @dataclass(frozen=True)
@@ -148,6 +206,9 @@ class Job:
     warnings: tuple[Diagnostic, ...] = ()
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
+    comparison: ComparisonOptions = field(default_factory=ComparisonOptions)
+    snapshot: SnapshotOptions = field(default_factory=SnapshotOptions)
+    observers: tuple[Observer, ...] = ()
     lint_options: LintOptions = field(default_factory=LintOptions)
     validation: ValidationRequest = field(default_factory=ValidationRequest)
     # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
@@ -165,8 +226,10 @@ class Job:
 
     @property
     def replaces_output(self) -> bool:
-        """Whether stdout has reports or answers instead of the program."""
-        return self.report_options.to_stdout or self.lint_options.is_needed or bool(self.questions)
+        """Whether stdout has answers, reports, a comparison or a snapshot instead of the program."""
+        parts = self.report_options, self.comparison, self.snapshot
+        is_replaced = any(part.to_stdout for part in parts)
+        return is_replaced or self.lint_options.is_needed or bool(self.questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,10 @@ class Reporting:
         self.texts: list[str] = []
         self.is_within_limits = True
 
-    def add(self, op: Op, program: Callable[[], str]) -> None:
+    def on_input(self, op: Op) -> None:
+        """Nothing: a report is on the program after the pipeline."""
+
+    def on_output(self, op: Op, program: Callable[[], str]) -> None:
         """Reports on a program, and emits diagnostics of the budget and the baseline.
 
         `program` returns the printed program.

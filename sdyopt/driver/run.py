@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -18,14 +18,13 @@ from sdyopt.driver.chunk import ChunkFailed, ChunkRun, resource_error
 from sdyopt.driver.dialect_tables import dialect_table
 from sdyopt.driver.display import DiagnosticDisplay
 from sdyopt.driver.interpreter import interpreter_settings
-from sdyopt.driver.job import Job, Outcome
+from sdyopt.driver.job import Job, JobFailed, Observer, Outcome
 from sdyopt.driver.split import check_text, decode, split
 from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import find_entry
 
 if TYPE_CHECKING:  # imported only if they are needed
     from sdyopt.driver.linting import Linting
-    from sdyopt.driver.reporting import Reporting
     from sdyopt.driver.validating import Validating
 
 
@@ -47,7 +46,7 @@ class _JobRun:
         self._ran: set[str] = set()
         self._timing = TimingRecorder() if job.timing else None
         self._display = DiagnosticDisplay(job, self._dialects)
-        self._reporting: Reporting | None = None
+        self._observers: list[Observer] = list(job.observers)
         self._linting: Linting | None = None
         self._validation: Validating | None = None
         self._answers: list[str] = []
@@ -63,11 +62,13 @@ class _JobRun:
                     source = self._display.source = decode(job.name, job.data)
                     check_text(source)
                 chunks = list(split(source, job.split_marker))
-                self._reporting = self._start_reporting(chunks)
+                self._observers += self._started_observers(chunks)
                 self._linting = self._start_linting()
                 self._validation = self._start_validation()
             except DiagnosticError as error:
                 emit(error.diagnostic)
+                return Outcome(False, "")
+            except JobFailed:
                 return Outcome(False, "")
             except UsageError as error:
                 emit(_usage_problem(error))
@@ -87,33 +88,40 @@ class _JobRun:
             succeeded &= self._validation.found_no_difference
         text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
         reports = [answers for answers in self._answers if answers]
-        if self._reporting is not None:
-            reports += self._reporting.texts
-            succeeded &= bool(job.verify_diagnostics) or self._reporting.is_within_limits
+        reports += [text for observer in self._observers for text in observer.texts]
+        if not job.verify_diagnostics:
+            succeeded &= all(observer.is_within_limits for observer in self._observers)
         if self._linting is not None:
             reports += self._linting.texts
             succeeded &= bool(job.verify_diagnostics) or self._linting.is_passed
         return Outcome(succeeded, text, "\n".join(reports))
 
-    def _start_reporting(self, chunks: Sequence[Source]) -> Reporting | None:
-        """The reporting of the job; None if it is not needed.
+    def _started_observers(self, chunks: Sequence[Source]) -> Iterator[Observer]:
+        """The observers that the options of the job need. Their modules are imported here, for a fast start.
 
-        Raises DiagnosticError for several chunks and one file, or an invalid topology, budget or baseline.
+        Raises DiagnosticError for several chunks and one file, or for an invalid file that is read, and
+        JobFailed if the program to compare with is invalid.
         """
-        options = self._job.report_options
-        if not options.is_needed:
-            return None
-        if options.path and len(chunks) > 1:
-            error = DiagnosticError.at(
-                chunks[1].location(0),
-                f"the input has {len(chunks)} chunks, and --report={options.path} is one file",
-            )
-            help = "print a report for each chunk with --report, or give each chunk a file of its own"
-            error.diagnostic.id = USAGE_ERROR
-            raise error.help(help)
-        from sdyopt.driver.reporting import Reporting
+        job = self._job
+        if job.report_options.is_needed:
+            if path := job.report_options.path:
+                help = "print a report for each chunk with --report, or give each chunk a file of its own"
+                _check_is_one(chunks, f"--report={path} is one file", help)
+            from sdyopt.driver.reporting import Reporting
 
-        return Reporting(self._job)
+            yield Reporting(job)
+        if job.comparison.name:
+            help = "compare each chunk in a file of its own"
+            _check_is_one(chunks, f"--compare-with={job.comparison.name} is one program", help)
+            from sdyopt.driver.comparing import Comparing
+
+            yield Comparing(job, run_job)
+        if job.snapshot.is_needed:
+            help = "take a snapshot of each chunk in a file of its own"
+            _check_is_one(chunks, "a snapshot is of one program", help)
+            from sdyopt.driver.snapshots import Snapshots
+
+            yield Snapshots(job)
 
     def _start_linting(self) -> Linting | None:
         """The linting of the job; None if it is not needed.
@@ -144,12 +152,13 @@ class _JobRun:
 
     def _run_chunk(self, chunk: Source) -> str | None:
         """The output of a chunk; None if it failed, in which case the errors are emitted."""
-        report = None if self._reporting is None else self._reporting.add
         promoted_before = self._display.promoted
         self._display.start_chunk(chunk)
         try:
             lint = None if self._linting is None else self._linting.of_chunk(chunk)
-            run = ChunkRun(self._job, chunk, self._dialects, self._timing, report, self._validation, lint)
+            run = ChunkRun(
+                self._job, chunk, self._dialects, self._timing, self._observers, self._validation, lint
+            )
             output = run.run(self._pipeline)
             self._answers.append(run.answers)
             self._last_pipeline = run.pipeline
@@ -191,6 +200,14 @@ class _JobRun:
             from sdyopt.report.timing import timing_report
 
             job.write_log(timing_report(self._timing.finish(), job.timing == "list", job.timing_as_json))
+
+
+def _check_is_one(chunks: Sequence[Source], other: str, help: str) -> None:
+    """Raises DiagnosticError for an input of several chunks."""
+    if len(chunks) > 1:
+        error = DiagnosticError.at(chunks[1].location(0), f"the input has {len(chunks)} chunks, and {other}")
+        error.diagnostic.id = USAGE_ERROR
+        raise error.help(help)
 
 
 def _usage_problem(error: UsageError) -> Diagnostic:

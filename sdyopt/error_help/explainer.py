@@ -17,6 +17,7 @@ from sdyopt.error_help.op_offsets import OpOffsets
 from sdyopt.error_help.statement import Statement
 from sdyopt.error_help.table import EXPLANATIONS, Case, Explanation
 from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 
 # The modules whose functions fill the table.
@@ -45,6 +46,7 @@ class Explainer:
         # How many characters may still be read as statements.
         self.characters_left = _READS_OF_SOURCE * len(source.text)
         self._statements: dict[int, Statement] = {}
+        self._offsets: dict[tuple[Location, OpSignature], int] = {}
 
     def complete(self, diagnostic: Diagnostic) -> None:
         """Sets the culprit and the help of a diagnostic, and the culprits of its notes, where it has none."""
@@ -62,9 +64,12 @@ class Explainer:
 
         None if the source does not have the operation.
         """
-        place = resolve_file_location(location)
-        is_inside = place is not None and place.file == self._source.name
-        offset = self._offset(location, None if is_inside else op)
+        key = location, op.signature
+        if key not in self._offsets:
+            place = resolve_file_location(location)
+            is_inside = place is not None and place.file == self._source.name
+            self._offsets[key] = self._offset(location, None if is_inside else op)
+        offset = self._offsets[key]
         if offset < 0:
             return None
         if not steps:

@@ -11,7 +11,7 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.execution.entry_functions import function_named
 from sdyopt.execution.validation import FunctionValidation, ResultComparison, ValidationOptions
 
-# The share of elements that are NaN or infinite, above which a comparison says little.
+# If a larger share of the elements is NaN or infinite, a comparison says little.
 _MANY = 0.5
 # The number of devices that are listed.
 _LISTED = 8

@@ -1,7 +1,8 @@
 """Placements: which slice of an input or result each device has.
 
 A placement is plain data, so that it can be sent to another process: for each dimension the number of shards
-and the shard of each device, and for unreduced axes the groups of devices whose values add up.
+and the shard of each device, and for unreduced axes the groups of devices whose
+values are combined, and how.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.execution.failure import NotValidated
 from sdyopt.ir.types import DYNAMIC, ComplexType, FloatType, IntegerType, RankedTensor, Type
@@ -29,14 +31,16 @@ def placement(type: Type, sharding: TensorSharding | None, mesh: Mesh | None, lo
     assert isinstance(type, RankedTensor) and isinstance(local, RankedTensor)
     shards: list[list[int] | None] = [None] * len(type.shape)
     groups: list[list[int]] = []
+    reduction = ReductionKind.SUM
     if sharding is not None and mesh is not None and mesh.axes:
         shards = [list(shard_indices(dim.axes, mesh)) if dim.axes else None for dim in sharding.dims]
         if sharding.unreduced_axes:
-            groups = replica_groups(sharding.unreduced_axes, mesh)
+            groups, reduction = replica_groups(sharding.unreduced_axes, mesh), sharding.reduction
     return {
         "shape": list(type.shape),
         "local_shape": list(local.shape),
         "element": plain_type(type.element),
         "shards": shards,
         "groups": groups,
+        "reduction": str(reduction),
     }

@@ -49,7 +49,7 @@ class Worker:
         last = answers[-1] if answers else {}
         if "missing" in last:
             raise NoJax(f"{python} cannot import jax: {last['missing']}", self._help())
-        if not last:
+        if not answers:
             raise NotValidated(self._reason(done.returncode, done.stderr.decode("utf-8", "replace")))
         return answers
 

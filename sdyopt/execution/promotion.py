@@ -23,7 +23,7 @@ from sdyopt.ir.types import BF16, F16, F32, F64, ComplexType, FloatType, RankedT
 # The `struct` format of each promoted type; the bits of bf16 are the upper half of those of f32.
 _FORMATS = {F32: "f", F16: "e", BF16: "H"}
 
-# They see how their operands are represented, or are implemented for one type.
+# Operations that depend on how their operands are represented, or are implemented for one type.
 _SEES_BITS = ("stablehlo.bitcast_convert", "stablehlo.reduce_precision", "stablehlo.custom_call")
 # Custom calls that only carry a sharding.
 _ANNOTATIONS = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "mhlo.sharding")

@@ -92,16 +92,38 @@ def validate(
         return
     for name in names:
         try:
-            yield _Function(before, after, name, options, verify).validate()
+            yield compare(before, after, name, options, verify)
         except NotValidated as failure:
             yield FunctionValidation(name, str(failure))
 
 
+def compare(
+    before: ModuleOp, after: ModuleOp, name: str, options: ValidationOptions, verify: Verify | None = None
+) -> FunctionValidation:
+    """Compares what a function computes before and after passes. Raises NotValidated or NoJax.
+
+    If `after` is not partitioned yet, it is partitioned with `verify`, or without it run on one device.
+    """
+    return _Function(before, after, name, options, verify).validate()
+
+
+def is_partitioned(before: ModuleOp, after: ModuleOp, name: str) -> bool:
+    """Whether a function takes shards of what it took before, or communicates by collectives of StableHLO."""
+    one, other = function_named(before, name), function_named(after, name)
+    has_same_types = one is None or other is None or one.function_type is other.function_type
+    return not has_same_types or (is_local(after) and not is_local(before))
+
+
 class _Function:
-    """The validation of one function."""
+    """The validation of one function. Without `verify`, a program that is not partitioned stays so."""
 
     def __init__(
-        self, before: ModuleOp, after: ModuleOp, name: str, options: ValidationOptions, verify: Verify
+        self,
+        before: ModuleOp,
+        after: ModuleOp,
+        name: str,
+        options: ValidationOptions,
+        verify: Verify | None = None,
     ) -> None:
         if function_named(after, name) is None:
             raise NotValidated(f"there is no function @{name} after the passes")
@@ -109,7 +131,11 @@ class _Function:
         self._options = options
         self._before, self._before_entry = program_of(before, name)
         self._after, self._after_entry = program_of(after, name)
-        if not self._is_partitioned():
+        if is_partitioned(self._before, self._after, MAIN):
+            pass
+        elif verify is None:
+            self._make_whole()
+        else:
             partition(self._after, partitioning_of(before, after), verify)
             entry = function_named(self._after, MAIN)
             assert entry is not None
@@ -118,10 +144,11 @@ class _Function:
         if self._devices > MAX_DEVICES:
             raise NotValidated(f"it has {self._devices} devices; the limit is {MAX_DEVICES}")
 
-    def _is_partitioned(self) -> bool:
-        """Whether the types are those of shards, or communication is by collectives of StableHLO."""
-        has_other_types = self._before_entry.function_type is not self._after_entry.function_type
-        return has_other_types or (is_local(self._after) and not is_local(self._before))
+    def _make_whole(self) -> None:
+        """Makes a program that is not partitioned one for a single device."""
+        if has_manual_computation(self._before) or has_manual_computation(self._after):
+            raise NotValidated("it has a manual computation")
+        make_global(self._after)
 
     def validate(self) -> FunctionValidation:
         """Runs both programs and compares the results."""

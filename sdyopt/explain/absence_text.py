@@ -18,8 +18,9 @@ from sdyopt.record.sharding_record import ShardingRecord
 from sdyopt.sharding.axis_lists import sharded_size
 from sdyopt.sharding.propagation.refusals import Reason, Refusal
 
-# The number of values that are named of those that have the axis, and of reasons of one absence.
-_SHOWN_NEIGHBOURS = 2
+# The number of values that are named of those that have the axis.
+_SHOWN_NEIGHBORS = 2
+# The number of reasons that are given for one absence.
 _SHOWN_REASONS = 3
 
 
@@ -80,7 +81,7 @@ def add_absences(
     for (axis, dim, reasons), absences in groups.items():
         where = f"dimension {dim}" if dim >= 0 else "any dimension"
         site = absences[0].site
-        listed = _neighbours(absences, run, names)
+        listed = _neighbors(absences, run, names)
         node = parent.add(f"{axis} does not shard {where}, though it shards {listed}", names.place(site.op))
         for number, (reason, help) in enumerate(reasons):
             node.add(f"{'and' if number else f'{site_text(run, site)}:'} {reason}")
@@ -88,14 +89,14 @@ def add_absences(
                 node.add(f"help: {help}")
 
 
-def _neighbours(absences: Sequence[Absence], run: Run, names: Names) -> str:
+def _neighbors(absences: Sequence[Absence], run: Run, names: Names) -> str:
     """`dimension 0 of %a and %b`, `dimension 0 of %a and dimension 1 of %b`."""
-    found = list(dict.fromkeys((each.neighbour_dim, names.subject(run, each.neighbour)) for each in absences))
+    found = list(dict.fromkeys((each.neighbor_dim, names.subject(run, each.neighbor)) for each in absences))
     parts, last = [], -1
-    for dim, name in found[:_SHOWN_NEIGHBOURS]:
+    for dim, name in found[:_SHOWN_NEIGHBORS]:
         parts.append(name if dim == last else f"dimension {dim} of {name}")
         last = dim
-    more = len(found) - _SHOWN_NEIGHBOURS
+    more = len(found) - _SHOWN_NEIGHBORS
     return " and ".join(parts) + (f" and {more} more" if more > 0 else "")
 
 
@@ -204,7 +205,7 @@ def _major_factor(question: Question) -> Answer:
 def _direction(question: Question) -> Answer:
     absence = question.absence
     assert isinstance(absence.site, Site)
-    is_forward = absence.neighbour_position < absence.site.operand_count <= absence.position
+    is_forward = absence.neighbor_position < absence.site.operand_count <= absence.position
     way = "forward" if is_forward else "backward"
     if absence.site.op_name == "sdy.propagation_barrier":
         return (
@@ -246,7 +247,7 @@ def _rank(question: Question) -> Answer:
 
 
 def _axis_size(question: Question) -> int:
-    sharding = question.run.final.get(question.absence.neighbour)
+    sharding = question.run.final.get(question.absence.neighbor)
     mesh = None if sharding is None else question.run.mesh_of(sharding.mesh_or_ref)
     return 0 if mesh is None else sharded_size(question.refusal.axes[:1], mesh)
 

@@ -31,7 +31,7 @@ from sdyopt.sharding.axis_lists import Axes, axes_after
 from sdyopt.sharding.explicit_reshards.alternatives import Alternative, alternatives
 from sdyopt.sharding.sharding_projection import TensorProjection
 
-# The number of alternatives that are told.
+# The number of alternatives that are shown.
 _SHOWN_ALTERNATIVES = 3
 
 
@@ -128,7 +128,7 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
     sizes = [_elements(type) for type in types]
     found = alternatives(plan.rule, tensors, sizes, mesh)
     if not found:
-        root.add(f"{plan.signature.name} has it on a mesh with another device order", place)
+        root.add(f"{plan.signature.name} is on a mesh with another device order", place)
         return
     lost = _lost_axes(tensors[cause.position], found[0].axes)
     chosen, *others = alternatives(plan.rule, tensors, sizes, mesh, lost)
@@ -142,7 +142,7 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
 
 
 def _lost_axes(tensor: TensorProjection, axes: Sequence[Axes]) -> Axes:
-    """The axes that a tensor is sharded along in another factor than the operation is."""
+    """The axes that a tensor has in factors that the operation does not give them; else those it lacks."""
     lost: Axes = ()
     for factor, current in tensor.factors.items():
         lost += axes_after(axes[factor], current.axes)

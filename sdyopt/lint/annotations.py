@@ -1,4 +1,4 @@
-"""The shardings that a program has as text, each with its value and the steps to it in its statement."""
+"""The shardings of function arguments, function results and constraints, and where their text is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sdyopt.ir.types import Type
 
 
 class Annotation(NamedTuple):
-    """A sharding at an operation. `what` names the value; `name` is the number of an argument or result."""
+    """A sharding at an operation. `what` says in words which value of this `type` it shards."""
 
     op: Op
     what: str

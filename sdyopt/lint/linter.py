@@ -10,6 +10,7 @@ from functools import cached_property
 from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import LINT
+from sdyopt.diagnostics.location import resolve_file_location
 from sdyopt.diagnostics.source import Source
 from sdyopt.error_help.explainer import Explainer
 from sdyopt.ir.dialect import DialectTable
@@ -26,9 +27,10 @@ from sdyopt.report.source_locations import source_location
 
 @dataclass(slots=True)
 class LintResult:
-    """The findings of a run as diagnostics in the order of the source, and how many comments allow.
+    """The findings of a run as diagnostics in the order of the source.
 
-    `counts` has the number of findings and the sum of their costs by rule. `is_complete`: no pass failed.
+    `counts` has the number of findings and the sum of their costs by rule. `allowed` is the number of other
+    findings, which comments or settings allow. `is_complete`: no pass failed.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -81,9 +83,12 @@ class Linter:
     def _diagnostic(self, rule: Rule, finding: Finding) -> tuple[Diagnostic, tuple[int, ...]]:
         """A finding as a diagnostic, and its lines in the source: of the excerpt, and of the operation."""
         place = place_of(finding.op)
+        culprit = self._explainer.range_of(place.location, place, *finding.steps)
+        # Without a line of Python, such as for an argument, the line is that of the program.
+        has_line = resolve_file_location(place.location) is not None
         diagnostic = Diagnostic(
             self._settings.severity(type(rule)),
-            place.location,
+            place.location if has_line or culprit is None else culprit,
             finding.message,
             help=finding.help,
             id=f"{LINT}/{rule.id}",
@@ -93,7 +98,7 @@ class Linter:
             shown = Diagnostic(Severity.NOTE, at.location, note.message)
             shown.culprit = self._explainer.range_of(at.location, at)
             diagnostic.notes.append(shown)
-        diagnostic.culprit = self._explainer.range_of(place.location, place, *finding.steps)
+        diagnostic.culprit = culprit
         statement = self._explainer.range_of(place.location, place)
         lines = [each.line for each in (diagnostic.culprit, statement) if each is not None]
         return diagnostic, tuple(lines)

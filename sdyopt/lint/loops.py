@@ -15,6 +15,10 @@ from sdyopt.report.product_collectives import COLLECTIVES
 _BODIES = (ManualComputationOp, NamedComputationOp)
 
 
+# A value that depends on more values than this counts as changing.
+MAX_SOURCES = 1000
+
+
 def loop_around(op: Op, program: LintedProgram) -> WhileOp | None:
     """The innermost loop whose body runs an operation, also in a function with a single call."""
     visited: set[FuncOp] = set()
@@ -40,7 +44,7 @@ def is_invariant(value: Value, loop: WhileOp, program: LintedProgram) -> bool:
     pending, visited = [value], {value}
     while pending:
         sources = _sources(pending.pop(), loop, program)
-        if sources is None:
+        if sources is None or len(visited) > MAX_SOURCES:
             return False
         pending += [source for source in sources if source not in visited]
         visited.update(sources)

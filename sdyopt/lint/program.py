@@ -35,6 +35,7 @@ class LintedProgram:
 
     def __init__(self, module: Op) -> None:
         self.module = module
+        self._manual_axes: dict[FuncOp, frozenset[str]] = {}
 
     @cached_property
     def report(self) -> Report:
@@ -71,16 +72,20 @@ class LintedProgram:
     def manual_axes(self, op: Op) -> frozenset[str]:
         """The axes along which an operation is manual, in any of the calls of its function."""
         found: set[str] = set()
-        pending, visited = [op], {op}
-        while pending:
-            for parent in pending.pop().ancestors():
-                if isinstance(parent, ManualComputationOp):
-                    found.update(parent.manual_axes)
-                elif isinstance(parent, FuncOp):
-                    sites = [call for call in self.counts.call_sites(parent) if call not in visited]
-                    visited.update(sites)
-                    pending += sites
+        for parent in op.ancestors():
+            if isinstance(parent, ManualComputationOp):
+                found.update(parent.manual_axes)
+            elif isinstance(parent, FuncOp):
+                found |= self._manual_axes_of_calls(parent)
         return frozenset(found)
+
+    def _manual_axes_of_calls(self, function: FuncOp) -> frozenset[str]:
+        """The axes along which the calls of a function are manual, in any of its callers."""
+        if function not in self._manual_axes:
+            self._manual_axes[function] = frozenset()  # for recursion
+            found = [self.manual_axes(call) for call in self.counts.call_sites(function)]
+            self._manual_axes[function] = frozenset().union(*found)
+        return self._manual_axes[function]
 
     @cached_property
     def meshes(self) -> list[Mesh]:

@@ -20,6 +20,7 @@ from inspect import cleandoc
 from typing import ClassVar, Protocol, TypeVar
 
 from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.diagnostics.ids import describe_rule
 from sdyopt.lint.finding import Finding
 from sdyopt.lint.program import LintedProgram
 from sdyopt.lint.trials import Trials
@@ -109,6 +110,7 @@ def rule(id: str, severity: Severity, looks_at: Looks) -> Callable[[R], R]:
         assert id not in rules, f"two rules have the id {id!r}"
         cls.id, cls.severity, cls.looks_at = id, severity, looks_at
         rules[id] = cls
+        describe_rule(id, cls.summary())
         return cls
 
     return add

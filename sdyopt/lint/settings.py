@@ -94,7 +94,10 @@ class _Reader:
         self._values: dict[str, Any] = file.values
         if file.source.name.endswith(_PYPROJECT):
             self._prefix = f"{_TOOL}."
-            self._values = file.values.get("tool", {}).get("sdy-lint", {})
+            for part in _TOOL.split("."):
+                self._values = self._values.get(part, {})
+                if not isinstance(self._values, dict):
+                    raise file.error(f"'{part}' is not a table", "", "tool").help(f"write [{_TOOL}]")
 
     def settings(self) -> Settings:
         values = self._values

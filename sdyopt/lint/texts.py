@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
-from sdyopt.ir.operation import Op
-from sdyopt.report.causes import op_text
-from sdyopt.report.figures import Collective
-from sdyopt.report.source_locations import line_text, source_location
+from sdyopt.report.figures import Collective, Times
 
 MAX_OPERANDS = 2
 
@@ -15,7 +12,7 @@ def collective_text(each: Collective) -> str:
     """`all_gather {"x"} of tensor<8x16xf32>`, with the local types of its operands."""
     types = ", ".join(each.local_operands[:MAX_OPERANDS])
     more = len(each.local_operands) - MAX_OPERANDS
-    return f"{each.kind} {each.axes} of {types}{f' and {more} more' if more > 0 else ''}"
+    return f"{each.kind} {each.group} of {types}{f' and {more} more' if more > 0 else ''}"
 
 
 def axes_text(axes: tuple[AxisRef, ...] | list[AxisRef]) -> str:
@@ -23,15 +20,9 @@ def axes_text(axes: tuple[AxisRef, ...] | list[AxisRef]) -> str:
     return axis_refs_text(axes)
 
 
-def runs_text(each: Collective) -> str:
+def runs_text(times: Times | None) -> str:
     """` in 24 runs`; empty for a single run or an unknown number."""
-    return "" if each.times is None or each.times.high == 1 else f" in {each.times.high} runs"
-
-
-def op_at(op: Op) -> str:
-    """`dot_general at model.py:12`, or without a line."""
-    place = source_location(op.location)
-    return f"{op_text(op)} at {line_text(place)}" if place.line else op_text(op)
+    return "" if times is None or times.high == 1 else f" in {times.high} runs"
 
 
 def count_text(count: int, noun: str) -> str:

@@ -28,15 +28,21 @@ Exchange = Callable[[Any, HaloContext], Values]
 E = TypeVar("E", bound=Exchange)
 
 _exchanges: dict[type[Op], Exchange] = {}
+_classes_with_sums: set[type[Op]] = set()
 
 
-def exchanges_halos(*op_classes: type[Op]) -> Callable[[E], E]:
-    """Registers the function that exchanges the halos of operations of these classes."""
+def exchanges_halos(*op_classes: type[Op], has_sums: bool = False) -> Callable[[E], E]:
+    """Registers the function that exchanges the halos of operations of these classes.
+
+    With `has_sums`, results are partial sums if some dimensions are sharded.
+    """
 
     def register(function: E) -> E:
         for op_class in op_classes:
             assert op_class not in _exchanges, f"{op_class.name} is registered twice"
             _exchanges[op_class] = function
+            if has_sums:
+                _classes_with_sums.add(op_class)
         return function
 
     return register
@@ -49,10 +55,10 @@ def exchange_halos(op: Op, context: HaloContext) -> Values:
     return None if exchange is None else exchange(op, context)
 
 
-def has_exchange(op: Op) -> bool:
-    """Whether operations of this class can exchange halos."""
+def may_be_sharded_more(op: Op) -> bool:
+    """Whether an operation exchanges halos, and its result does not become a partial sum by more axes."""
     _load_exchanges()
-    return type(op) in _exchanges
+    return type(op) in _exchanges and type(op) not in _classes_with_sums
 
 
 def begin_body(op: Op, context: HaloContext) -> ShardedBody | None:

@@ -1,6 +1,6 @@
-"""Why a value does not have an axis that a neighbour has.
+"""Why a value does not have an axis that a neighbor has.
 
-A neighbour is another operand or result of an operation that the value is an operand or result of. For each
+A neighbor is another operand or result of an operation that the value is an operand or result of. For each
 of its axes that the value lacks there is an absence, with the refusals of the step along the operation at the
 fixed point; see `Refusal`.
 """
@@ -31,21 +31,21 @@ class Obstacle(Enum):
 
 @dataclass(frozen=True)
 class Absence:
-    """An axis that `subject` lacks and `neighbour` has.
+    """An axis that `subject` lacks and `neighbor` has.
 
-    `position` and `neighbour_position` are those among the operands and results of the site, `dim` and
-    `neighbour_dim` the dimensions that correspond; `dim` is -1 if none does. `refusals` are the reasons; if
+    `position` and `neighbor_position` are those among the operands and results of the site, `dim` and
+    `neighbor_dim` the dimensions that correspond; `dim` is -1 if none does. `refusals` are the reasons; if
     it is empty, `obstacle` is the reason.
     """
 
     subject: Subject
-    neighbour: Subject
+    neighbor: Subject
     axis: AxisRef
     site: Site | Gap
     position: int
-    neighbour_position: int
+    neighbor_position: int
     dim: int
-    neighbour_dim: int
+    neighbor_dim: int
     factor: int = -1
     refusals: Sequence[Refusal] = ()
     obstacle: Obstacle | None = None
@@ -63,9 +63,9 @@ def absences(run: Run, subject: Subject) -> Iterator[Absence]:
         for position, each in enumerate(site.subjects):
             if each != subject:
                 continue
-            for neighbour_position, neighbour in enumerate(site.subjects):
-                if neighbour is not None and neighbour != subject:
-                    yield from _at(run, site, refusals, position, neighbour_position)
+            for neighbor_position, neighbor in enumerate(site.subjects):
+                if neighbor is not None and neighbor != subject:
+                    yield from _at(run, site, refusals, position, neighbor_position)
     for gap in run.gaps_of.get(subject, ()):
         yield from _at_gap(run, gap, subject)
 
@@ -74,32 +74,32 @@ def _at_gap(run: Run, gap: Gap, subject: Subject) -> Iterator[Absence]:
     own = run.final[subject]
     own_axes = [] if own is None else [axis for dim in own.dims for axis in dim.axes]
     position = gap.subjects.index(subject)
-    for neighbour_position, neighbour in enumerate(gap.subjects):
-        sharding = None if neighbour is None else run.final[neighbour]
+    for neighbor_position, neighbor in enumerate(gap.subjects):
+        sharding = None if neighbor is None else run.final[neighbor]
         mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
-        if neighbour is None or neighbour == subject or sharding is None or mesh is None:
+        if neighbor is None or neighbor == subject or sharding is None or mesh is None:
             continue
         for dim, dim_sharding in enumerate(sharding.dims):
             for axis in difference(dim_sharding.axes, own_axes, mesh):
                 yield Absence(
-                    *(subject, neighbour, axis, gap, position, neighbour_position, -1, dim),
+                    *(subject, neighbor, axis, gap, position, neighbor_position, -1, dim),
                     obstacle=Obstacle.NO_RULE,
                 )
 
 
 def _at(
-    run: Run, site: Site, refusals: StepRefusals | None, position: int, neighbour_position: int
+    run: Run, site: Site, refusals: StepRefusals | None, position: int, neighbor_position: int
 ) -> Iterator[Absence]:
-    subject, neighbour = site.subjects[position], site.subjects[neighbour_position]
-    assert subject is not None and neighbour is not None
-    sharding, own = site.shardings[neighbour_position], site.shardings[position]
+    subject, neighbor = site.subjects[position], site.subjects[neighbor_position]
+    assert subject is not None and neighbor is not None
+    sharding, own = site.shardings[neighbor_position], site.shardings[position]
     mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
     if sharding is None or mesh is None:
         return
     own_axes = [] if own is None else [axis for dim in own.dims for axis in dim.axes]
-    for neighbour_dim, dim_sharding in enumerate(sharding.dims):
+    for neighbor_dim, dim_sharding in enumerate(sharding.dims):
         for axis in dim_sharding.axes:
-            base = Absence(subject, neighbour, axis, site, position, neighbour_position, -1, neighbour_dim)
+            base = Absence(subject, neighbor, axis, site, position, neighbor_position, -1, neighbor_dim)
             if refusals is None:
                 for part in difference((axis,), own_axes, mesh):
                     yield replace(base, axis=part, obstacle=Obstacle.NO_PROPAGATION)
@@ -120,13 +120,13 @@ def _of_axis(
 ) -> Iterator[Absence]:
     assert isinstance(base.site, Site)
     tensors = list(base.site.rule.tensors)
-    mapping, neighbour_mapping = tensors[base.position], tensors[base.neighbour_position]
-    factors = neighbour_mapping.dims[base.neighbour_dim].factors
+    mapping, neighbor_mapping = tensors[base.position], tensors[base.neighbor_position]
+    factors = neighbor_mapping.dims[base.neighbor_dim].factors
     dim_of = {factor: dim for dim, each in enumerate(mapping.dims) for factor in each.factors}
-    before, neighbour_before = result.before[base.position], result.before[base.neighbour_position]
+    before, neighbor_before = result.before[base.position], result.before[base.neighbor_position]
     remaining: Axes = (base.axis,)
     for factor in factors:
-        projected = neighbour_before.factors.get(factor)
+        projected = neighbor_before.factors.get(factor)
         if projected is None:
             continue
         found = [axis for axis in projected.axes if axis.overlaps(base.axis)]
@@ -144,7 +144,7 @@ def _of_axis(
     for part in difference(remaining, own_axes, mesh):
         # Overflow axes shard no factor.
         factor = factors[-1]
-        overflow = Refusal(Reason.OVERFLOW, factor, (part,), base.position, base.neighbour_position)
+        overflow = Refusal(Reason.OVERFLOW, factor, (part,), base.position, base.neighbor_position)
         yield replace(base, axis=part, factor=factor, dim=dim_of.get(factor, -1), refusals=(overflow,))
 
 

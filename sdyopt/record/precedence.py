@@ -28,7 +28,7 @@ class Rule(Enum):
 
 
 class Precedence(NamedTuple):
-    """The rule that decided, how the axis came to the tensor, and how the refused one to its neighbour."""
+    """The rule that decided, how the axis came to the tensor, and how the refused one to its neighbor."""
 
     rule: Rule
     winner: Arrival
@@ -49,7 +49,7 @@ def precedence(record: ShardingRecord, run: Run, absence: Absence, refusal: Refu
     if culprit is None or not (overlapping or refusal.conflicting):
         return None
     winners = arrivals(record, run, culprit, (overlapping or list(refusal.conflicting))[0])
-    losers = arrivals(record, run, absence.neighbour, absence.axis)
+    losers = arrivals(record, run, absence.neighbor, absence.axis)
     if not winners or not losers:
         return None
     winner, loser = winners[0], losers[0]

@@ -1,4 +1,4 @@
-"""Recording of reshards: for which operation each was inserted, and which collectives it was lowered to."""
+"""Recording of reshards and all-reduces: for which operation each was inserted."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from sdyopt.sharding.propagation.propagation_step import Shardings
 
 @dataclass(eq=False)
 class Planned:
-    """Reshards and all-reduces that make the shardings of one operation compatible.
+    """An operation before it gets reshards and all-reduces, which make its shardings compatible.
 
-    `shardings` are those of operands and results before; `values` what they were of.
+    `values` are its operands and results then, `shardings` those of the values.
     """
 
     op: Op

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sdyopt.report.figures import Report
 from sdyopt.report.sections import sections_of
-from sdyopt.report.tables import ReportTable
+from sdyopt.report.tables import ReportTable, Section
 
 # The maximum number of rows of each table: a comment has a limited length.
 ROWS = 20
@@ -22,13 +22,18 @@ def markdown_report(report: Report, rows: int | None = ROWS) -> str:
 
 def _lines(report: Report, rows: int | None) -> Iterator[str]:
     if report.mesh:
-        yield f"{report.devices} devices, mesh {_cell(report.mesh)}"
+        yield f"{report.devices} devices, mesh {markdown_text(report.mesh)}"
         yield ""
-    for section in sections_of(report):
-        yield f"### {_cell(section.heading)}"
+    yield from section_lines(sections_of(report), rows)
+
+
+def section_lines(sections: Sequence[Section], rows: int | None) -> Iterator[str]:
+    """Sections as Markdown; `rows` limits every table, None shows all."""
+    for section in sections:
+        yield f"### {markdown_text(section.heading)}"
         yield ""
         for sentence in section.sentences:
-            yield f"{_cell(sentence)}  "
+            yield f"{markdown_text(sentence)}  "
         for table in section.tables:
             yield ""
             yield from _table(table, rows)
@@ -36,7 +41,7 @@ def _lines(report: Report, rows: int | None) -> Iterator[str]:
 
 
 def _table(table: ReportTable, limit: int | None) -> Iterator[str]:
-    yield f"**{_cell(table.title)}**"
+    yield f"**{markdown_text(table.title)}**"
     yield ""
     yield _row(table.columns)
     yield "|" + "|".join("---:" if n < table.figures else "---" for n in range(len(table.columns))) + "|"
@@ -48,9 +53,9 @@ def _table(table: ReportTable, limit: int | None) -> Iterator[str]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(map(_cell, cells)) + " |"
+    return "| " + " | ".join(map(markdown_text, cells)) + " |"
 
 
-def _cell(text: str) -> str:
+def markdown_text(text: str) -> str:
     """The text of a cell or line, escaped so that nothing in it is markup."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text).translate(_ESCAPED)

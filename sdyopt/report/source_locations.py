@@ -41,6 +41,18 @@ def source_location(location: Location) -> SourceLocation:
     return SourceLocation(point.file, point.line, point.column, name_stack)
 
 
+@lru_cache(maxsize=1 << 16)
+def code_of(location: Location) -> str:
+    """`attention in model.py`: the innermost function and file, without the line, which moves often."""
+    point = resolve_file_location(location)
+    if point is None:
+        return ""
+    names = [part for part in location.walk() if isinstance(part, NameLoc)]
+    # The outermost name is the name stack.
+    function = next((part.name for part in names[1:] if part.child is point), "")
+    return " in ".join(filter(None, [function, PurePath(point.file).name]))
+
+
 def line_text(location: SourceLocation) -> str:
     """`model.py:12` without the folders of the file, or the name stack where there is no line."""
     return f"{PurePath(location.file).name}:{location.line}" if location.line else location.name_stack

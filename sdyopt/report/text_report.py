@@ -6,7 +6,7 @@ control characters are replaced.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from textwrap import wrap
 
@@ -17,7 +17,7 @@ from rich.text import Text
 
 from sdyopt.report.figures import Report
 from sdyopt.report.sections import COLLECTIVES, sections_of
-from sdyopt.report.tables import ReportTable, without_empty
+from sdyopt.report.tables import ReportTable, Section, without_empty
 
 # The default number of rows of each table. It is reduced while the report has more than MAX_LINES lines.
 ROWS = 5
@@ -50,8 +50,16 @@ def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str
 def _lines(report: Report, width: int, rows: int | None) -> Iterator[str]:
     devices = f"{report.devices} {'device' if report.devices == 1 else 'devices'}"
     mesh = f"mesh {report.mesh}" if report.mesh else "no mesh"
-    yield from _rendered(printable(f"{devices}, {mesh}"), width)
-    for section in sections_of(report):
+    yield from section_lines([f"{devices}, {mesh}"], sections_of(report), width, rows)
+
+
+def section_lines(
+    header: Sequence[str], sections: Sequence[Section], width: int, rows: int | None
+) -> Iterator[str]:
+    """A header and sections in lines of at most `width` columns; `rows` limits every table."""
+    for line in header:
+        yield from _rendered(printable(line), width)
+    for section in sections:
         yield ""
         yield from _rendered(printable(section.heading), width)
         for sentence in section.sentences:

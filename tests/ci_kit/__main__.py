@@ -102,16 +102,23 @@ def check_github(folder: Path, venv: Path, wheel: Path) -> None:
     steps = {step.name: step for step in workflow.steps}
     for name, text in expected.items():
         project.check_failure(steps[name].script, text)
-    _check_growth(project, steps["Compare the model with that of the target branch"])
+    _check_change(
+        project,
+        steps["Compare the model with that of the target branch"],
+        steps["Check the shardings of the model"],
+    )
+    comparison = (folder / "comparison.md").read_text(encoding="utf-8")
+    assert "1 annotation changed in the input" in comparison
 
 
-def _check_growth(project: Project, step: Step) -> None:
-    """Shards weights along another axis, so that the comparison with the target branch must fail."""
+def _check_change(project: Project, *steps: Step) -> None:
+    """Shards weights along another axis, so that comparisons with earlier shardings must fail."""
     text = (project.folder / "models" / "mlp.mlir").read_text(encoding="utf-8")
     changed = text.replace('[{}, {"model"}]>} loc("weights[0]")', '[{}, {"data"}]>} loc("weights[0]")')
     assert changed != text
     (project.folder / "models" / "mlp.mlir").write_text(changed, encoding="utf-8")
-    project.check_failure(step.script, "::error ")
+    for step in steps:
+        project.check_failure(step.script, "::error ")
 
 
 def check_gitlab(folder: Path, venv: Path, wheel: Path) -> None:

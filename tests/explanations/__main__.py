@@ -1,7 +1,7 @@
 """Checks explanations: python -m tests.explanations [--random N] [--undo N] [--origins] FILE…
 
 For every axis of every value of the programs, the chain of steps has to end at an annotation, and replaying
-it has to give the axis. Every axis that a neighbour has and a value lacks must have a reason. `--undo`
+it has to give the axis. Every axis that a neighbor has and a value lacks must have a reason. `--undo`
 undoes the reasons of a sample, and checks that the axis then propagates. `--origins` compares with
 `sdy.sharding_origins`. The exit code is 1 if a chain or a reason is missing.
 """
@@ -84,7 +84,7 @@ def undoable(program: Recorded) -> Iterator[Case]:
             continue
         for absence in absences(program.run, subject):
             case = Case(program, absence)
-            if case.is_undoable and program.number(absence.neighbour) is not None:
+            if case.is_undoable and program.number(absence.neighbor) is not None:
                 yield case
 
 

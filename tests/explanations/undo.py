@@ -38,7 +38,7 @@ class Outcome(Enum):
 
     PROPAGATES = "the axis propagates"
     AFTER_MORE = "the axis propagates after further reasons are undone, too"
-    NEIGHBOUR_LOST_IT = "the neighbour does not have the axis any more"
+    NEIGHBOR_LOST_IT = "the neighbor does not have the axis any more"
     OTHER_REASON = "the axis does not propagate, for a reason that no annotation undoes"
     STAYS = "the axis does not propagate"
 
@@ -100,25 +100,25 @@ def _reasons(program: Recorded, absence: Absence) -> set[object]:
 def _same_absence(case: Case, after: Recorded) -> Absence | Outcome:
     """The absence in the program after edits, or what has become of it."""
     before, absence = case.program, case.absence
-    number, neighbour = before.number(absence.subject), before.number(absence.neighbour)
-    assert number is not None and neighbour is not None
+    number, neighbor = before.number(absence.subject), before.number(absence.neighbor)
+    assert number is not None and neighbor is not None
     subject = after.imported.subject(number)
     if subject not in after.run.final:
-        return Outcome.NEIGHBOUR_LOST_IT
+        return Outcome.NEIGHBOR_LOST_IT
     for each in absences(after.run, subject):
         is_same = (
             after.op_numbers.get(each.site.op) == before.op_numbers.get(absence.site.op)
-            and after.number(each.neighbour) == neighbour
+            and after.number(each.neighbor) == neighbor
             and each.axis.overlaps(absence.axis)
             and each.obstacle is not Obstacle.NO_DIMENSION
         )
         if is_same:
             return each
-    sharding = after.run.final[after.imported.subject(neighbour)] if neighbour else None
+    sharding = after.run.final[after.imported.subject(neighbor)] if neighbor else None
     has_axis = sharding is not None and overlap(_axes(sharding), (absence.axis,))
     own = after.run.final[subject]
     own_has_axis = own is not None and overlap(_axes(own), (absence.axis,))
-    return Outcome.PROPAGATES if has_axis and own_has_axis else Outcome.NEIGHBOUR_LOST_IT
+    return Outcome.PROPAGATES if has_axis and own_has_axis else Outcome.NEIGHBOR_LOST_IT
 
 
 def _axes(sharding: TensorSharding) -> Axes:
@@ -219,7 +219,7 @@ def _of_results(program: Recorded, absence: Absence, refusal: Refusal) -> list[E
         each
         for each in absences(program.run, result)
         if each.site is absence.site
-        and each.neighbour == absence.neighbour
+        and each.neighbor == absence.neighbor
         and each.axis.overlaps(absence.axis)
     ]
     return [edit for each in found for edit in _edits(program, each)]
@@ -300,8 +300,8 @@ def _change_manual(edge: DataFlowEdgeOp, change: Callable[[TensorSharding], Tens
 
 
 def _with_barrier_open(op_number: int, absence: Absence) -> Edit:
-    """Lets the barrier propagate from the neighbour to the value."""
-    is_forward = absence.neighbour_position < absence.position
+    """Lets the barrier propagate from the neighbor to the value."""
+    is_forward = absence.neighbor_position < absence.position
     direction = PropagationDirection.FORWARD if is_forward else PropagationDirection.BACKWARD
 
     def edit(imported: Imported) -> None:

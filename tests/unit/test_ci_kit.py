@@ -20,6 +20,7 @@ def test_steps_of_github() -> None:
         "Verify the programs",
         "Run the lit tests",
         "Check the budget of the model",
+        "Check the shardings of the model",
         "Compare the model with that of the target branch",
         "Show the report",
     ]

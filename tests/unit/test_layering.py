@@ -1,7 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
   interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline ‹ registry ‹ passes
-             registry ‹ notation ‹ report ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver ‹ api ‹ cli ‹ lit
+registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -38,13 +38,14 @@ MAY_IMPORT = {
     "notation": CORE,
     "report": (*CORE, "notation"),
     "error_help": CORE,
+    "comparison": (*CORE, "notation", "report"),
     "explain": (*CORE, "notation", "report", "error_help"),
     "execution": CORE,
     "lint": (*CORE, "report", "error_help"),
-    "driver": (*CORE, "notation", "report", "error_help", "explain", "execution", "lint"),
-    "api": (*CORE, "notation", "report", "error_help", "explain", "execution", "driver"),
-    "cli": (*CORE, "notation", "report", "error_help", "explain", "lint", "driver", "api"),
-    "lit": (*CORE, "notation", "report", "error_help", "explain", "driver", "api", "cli"),
+    "driver": (*CORE, "notation", "report", "comparison", "error_help", "explain", "execution", "lint"),
+    "api": (*CORE, "notation", "report", "comparison", "error_help", "explain", "execution", "driver"),
+    "cli": (*CORE, "notation", "report", "comparison", "error_help", "explain", "lint", "driver", "api"),
+    "lit": (*CORE, "notation", "report", "comparison", "error_help", "explain", "driver", "api", "cli"),
     "__main__": ("cli",),
 }
 
@@ -73,8 +74,9 @@ PACKAGE, OFFERED = "sdyopt", "api"
 IMPORT_LATE = (
     "sdyopt/cli",
     "sdyopt/driver",
-    "sdyopt/api/reports",
+    "sdyopt/api/comparisons",
     "sdyopt/api/explanations",
+    "sdyopt/api/reports",
     "passes/common/report",
 )
 

@@ -1,7 +1,7 @@
 """Reshards between different meshes, and to and from a single device.
 
-Between meshes with different axes, a tensor is gathered on the first mesh and sliced on the second. A tensor
-is replicated before a single device gets it, and after.
+Between meshes with different axes, a tensor is gathered on the first mesh and sliced on the second. Before
+and after it is on a single device, a tensor is replicated.
 """
 
 from __future__ import annotations

@@ -15,14 +15,14 @@ from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
-from sdyopt.partition.halo_registry import exchange_halos, has_exchange
+from sdyopt.partition.halo_registry import exchange_halos, may_be_sharded_more
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.sharded_body import HaloContext
 
 
 def exchange_instead_of_reshards(op: Op, context: HaloContext) -> bool:
     """Exchanges the halos of an operation without the reshards around it; returns whether it could."""
-    if not has_exchange(op) or len(op.results) != 1:
+    if not may_be_sharded_more(op) or len(op.results) != 1:
         return False
     gathers = [_gather_of(value, op, context.types) for value in op.operands]
     slices = _slices_of(op, context.types)

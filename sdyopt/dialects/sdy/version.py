@@ -6,7 +6,7 @@
 - reshards around operations with a sharding on a single device,
 - inlined meshes at the end of the export pipeline,
 - unreduced axes as part of the equality of shardings, and
-- redundant reshards across reshapes also along sub-axes.
+- reuse of a reshard across a reshape also if an axis is split into sub-axes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from enum import StrEnum
 
 
 class SdyVersion(StrEnum):
-    """The month of a version of Shardy. Versions compare in time."""
+    """The month of a version of Shardy. Earlier versions are less than later ones."""
 
     JUNE_2026 = "2026-06"
     AUGUST_2026 = "2026-08"

@@ -1,1 +1,1 @@
-"""The process that executes programs. It needs jax and numpy, and nothing else of this project."""
+"""The process that executes programs. It needs jax and numpy, but no other package of this project."""

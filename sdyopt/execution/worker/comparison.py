@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from sdyopt.execution.worker.element_types import Array, is_exact, wide
-from sdyopt.execution.worker.inputs import Placement, slices
+from sdyopt.execution.worker.element_types import Array, wide
+from sdyopt.execution.worker.inputs import REDUCTIONS, Placement, slices
 
 
 @dataclass
@@ -100,21 +101,21 @@ def _in_double(array: Array) -> Any:
 
 
 def _reduced(shards: Sequence[Array], value: Placement) -> Iterator[tuple[Sequence[int], Array]]:
-    """The devices that have a value together, and the sum of what they have."""
+    """The devices that have a value together, and what they have, combined."""
     if not value["groups"]:
         yield from (((device,), shard) for device, shard in enumerate(shards))
         return
     for group in value["groups"]:
-        total = sum((wide(shards[device]) for device in group[1:]), start=wide(shards[group[0]]))
+        total = reduce(REDUCTIONS[value["reduction"]], [wide(shards[device]) for device in group])
         yield group, np.asarray(total).astype(shards[group[0]].dtype)
 
 
 def relative_distance(one: Array, other: Array) -> float:
     """The largest difference of two tensors, relative to the largest element of the first."""
-    if not one.size or is_exact(one.dtype):
-        return 0.0 if np.array_equal(one, other) else float("inf")
+    if not one.size:
+        return 0.0
     first, second = wide(one), wide(other)
-    finite = np.isfinite(first) & np.isfinite(second)
+    finite = np.isfinite(first.astype(_in_double(one))) & np.isfinite(second.astype(_in_double(one)))
     largest = float(np.max(np.abs(np.where(finite, first, 0))))
     gap = float(np.max(np.abs(np.where(finite, first, 0) - np.where(finite, second, 0))))
     return gap / largest if largest else gap

@@ -17,6 +17,10 @@ STEP = 1 / 64
 
 Placement = dict[str, Any]
 
+# How the parts of an unreduced value are combined.
+REDUCTIONS: dict[str, Any] = {"sum": np.add, "max": np.maximum, "min": np.minimum}
+_OPPOSITE = {"max": "min", "min": "max"}
+
 
 def draw(
     rng: np.random.Generator, value: Placement, range: tuple[float, float], largest: int, is_coarse: bool
@@ -65,13 +69,18 @@ def slices(value: Placement, device: int) -> tuple[slice, ...]:
 
 
 def cut(rng: np.random.Generator, whole: Array, value: Placement, devices: int) -> list[Array]:
-    """The shard of each device. Unreduced values are random parts that add up to the shard."""
+    """The shard of each device. The parts of unreduced values are random; combined they are the shard."""
     shards = [np.ascontiguousarray(whole[slices(value, device)]) for device in range(devices)]
     for group in value["groups"]:
         for device in group[1:]:
             part = _part(rng, shards[device])
-            shards[group[0]] = (shards[group[0]] - part).astype(part.dtype)
-            shards[device] = part
+            whole_shard = shards[group[0]]
+            if value["reduction"] == "sum":
+                shards[group[0]] = (whole_shard - part).astype(part.dtype)
+                shards[device] = part
+            else:
+                # Parts that the reduction of the whole with them leaves as it is.
+                shards[device] = REDUCTIONS[_OPPOSITE[value["reduction"]]](whole_shard, part)
     return shards
 
 

@@ -43,7 +43,7 @@ class AxisOrderPermute(Rule):
                 yield Finding(
                     op,
                     f"{collective_text(figures)} only changes an order: {reason}; {bytes_text(cost)} on the "
-                    f"wire{runs_text(figures)}",
+                    f"wire{runs_text(figures.times)}",
                     "write the axes in one order in all shardings, and use one order of devices",
                     cost=cost,
                 )

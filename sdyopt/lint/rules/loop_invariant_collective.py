@@ -59,7 +59,7 @@ def _finding(op: Op, figures: Collective, loop: WhileOp, cost: Fraction, count: 
     return Finding(
         op,
         f"{collective_text(figures)} has an operand that does not change in the loop: "
-        f"{bytes_text(bytes_of_runs(figures))} on the wire{runs_text(figures)}{waste}",
+        f"{bytes_text(bytes_of_runs(figures))} on the wire{runs_text(figures.times)}{waste}",
         "communicate before the loop, and pass the result into it",
         (Note(f"the loop with {often} is here", loop),),
         cost=cost if count is not None else None,

@@ -56,7 +56,7 @@ class MissedReduceScatter(Rule):
                     op,
                     f"{collective_text(figures)} is sliced along {names} next: a reduce_scatter along "
                     f"{names} would send {bytes_text(cost)} less of {bytes_text(bytes_of_runs(figures))}"
-                    f"{runs_text(figures)}",
+                    f"{runs_text(figures.times)}",
                     f"constrain the result of the reduction to a sharding along {names}",
                     (Note("the result is sliced for this use", slices[0]),),
                     cost=cost,

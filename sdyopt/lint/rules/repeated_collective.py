@@ -10,15 +10,16 @@ axis of the data and gathered for the forward pass and again for the backward pa
 instead saves the wire bytes, and takes its memory from the first use to the last.
 
 To share the result, gather once: constrain the weight to the gathered sharding before both uses. If the
-memory is not to be spent, allow the rule. CSE shares collectives that are textually equal.
+memory is not to be spent, allow the rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from fractions import Fraction
 
 from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.ir.block import Region
 from sdyopt.ir.operation import Op
 from sdyopt.lint.finding import Finding, Note
 from sdyopt.lint.limits import MIN_WIRE_BYTES
@@ -45,8 +46,8 @@ class RepeatedCollective(Rule):
             names = [collective_text(last), *dict.fromkeys(each.kind for each in reversed(figures[:-1]))]
             yield Finding(
                 chain[-1],
-                f"{' after '.join(names)} repeat{'' if names[1:] else 's'} what is there: "
-                f"{bytes_text(cost)} on the wire{runs_text(last)}",
+                f"{' after '.join(names)} {'run' if names[1:] else 'runs'} again on the same value: "
+                f"{bytes_text(cost)} on the wire{runs_text(last.times)}",
                 f"use the first result, which takes {bytes_text(last.bytes_out)} until then",
                 (Note("the first result is for this use", first),),
                 cost=cost,
@@ -56,13 +57,15 @@ class RepeatedCollective(Rule):
 def _repeated_chains(program: LintedProgram) -> Iterator[tuple[list[Op], Op]]:
     """The collectives that repeat earlier ones, in chains, and what the last of each chain repeats."""
     numbers = ValueNumbers(program.module)
-    seen: dict[object, list[Op]] = {}
+    first: dict[tuple[Hashable, Region | None], Op] = {}
     repeats: dict[Op, Op] = {}
     for op in program.collectives:
         key = numbers.key(op)
-        earlier = next((each for each in seen.get(key, []) if _is_available(each, op)), None)
+        # The result of an earlier collective can be used in its region and in those nested in it.
+        regions = [op.parent_region, *(parent.parent_region for parent in op.ancestors())]
+        earlier = next((first[key, region] for region in regions if (key, region) in first), None)
         if earlier is None:
-            seen.setdefault(key, []).append(op)
+            first[key, op.parent_region] = op
         else:
             repeats[op] = earlier
     for op, earlier in repeats.items():
@@ -73,9 +76,3 @@ def _repeated_chains(program: LintedProgram) -> Iterator[tuple[list[Op], Op]]:
             chain.insert(0, before)
             before = before.operand_at(0).defining_op
         yield chain, earlier
-
-
-def _is_available(earlier: Op, op: Op) -> bool:
-    """Whether the result of an operation that comes earlier in the program can be used at another one."""
-    region = earlier.parent_region
-    return region is not None and region.is_ancestor(op.parent_region)

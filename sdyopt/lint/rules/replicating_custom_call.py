@@ -15,14 +15,17 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.error_help.culprit import text
+from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 from sdyopt.lint.finding import Finding
 from sdyopt.lint.limits import MIN_WIRE_BYTES
 from sdyopt.lint.program import LintedProgram, has_sharding_rule
 from sdyopt.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.lint.texts import count_text
+from sdyopt.lint.texts import count_text, runs_text
 from sdyopt.report.sdy_collectives import ring
 from sdyopt.report.tensor_bytes import bytes_of
 from sdyopt.report.units import bytes_text
@@ -36,7 +39,7 @@ class ReplicatingCustomCall(Rule):
     def check(self, subject: Subject) -> Iterator[Finding]:
         program = subject.with_collectives
         for op in program.module.walk():
-            if not isinstance(op, CustomCallOp) or has_sharding_rule(op):
+            if not isinstance(op, CustomCallOp) or has_sharding_rule(op) or _is_on_one_device(op, program):
                 continue
             sharded = [value for value in op.operands if _is_sharded(value, program)]
             sizes = [_gathered_bytes(value, program) for value in sharded]
@@ -47,7 +50,8 @@ class ReplicatingCustomCall(Rule):
                 yield Finding(
                     op,
                     f"custom call @{op.call_target_name} has no sharding rule: {_operands(len(sharded))} "
-                    f"gathered, {bytes_text(held)} on each device and {bytes_text(cost)} on the wire",
+                    f"gathered, {bytes_text(held)} on each device and {bytes_text(cost)} on the "
+                    f"wire{runs_text(times)}",
                     "give it an `sdy.sharding_rule`, or call it in a manual computation (in JAX, "
                     "`shard_map` or `custom_partitioning`)",
                     steps=(text(f"@{op.call_target_name}"),),
@@ -57,6 +61,15 @@ class ReplicatingCustomCall(Rule):
 
 def _operands(count: int) -> str:
     return f"{count_text(count, 'sharded operand')} {'is' if count == 1 else 'are'}"
+
+
+def _is_on_one_device(op: Op, program: LintedProgram) -> bool:
+    """Whether the shardings of an operation say that a single device runs it."""
+    shardings = op.attributes.get(SHARDING)
+    if not isinstance(shardings, ShardingPerValue):
+        return False
+    meshes = [program.shapes.mesh(each.mesh_or_ref) for each in shardings]
+    return any(mesh is not None and mesh.is_maximal for mesh in meshes)
 
 
 def _is_sharded(value: Value, program: LintedProgram) -> bool:

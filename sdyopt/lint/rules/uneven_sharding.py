@@ -3,9 +3,9 @@
     sdy.mesh @mesh = <["x"=4]>
     func.func @main(%a: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
 
-Each device holds 3 of the 10 rows; the last shard has 2 rows of padding, which take memory, compute and
-wire bytes like the others. If the dimension is smaller than the number of shards, some devices hold nothing
-but padding. JAX rejects such a sharding for the inputs and outputs of a function. For an open dimension at
+Each shard has 3 rows; the last one has 1 of the 10 rows and 2 rows of padding, which take memory, compute
+and wire bytes like the others. If the dimension is smaller than the number of shards, some devices hold only
+padding. JAX rejects such a sharding for the inputs and outputs of a function. For an open dimension at
 the boundary of a function, propagation drops the axes that do not divide it, and so shards the value less
 than the program says.
 

@@ -97,7 +97,7 @@ def _local_type(body: ShardedBody, result: Value, types: LocalTypes) -> RankedTe
 # --- convolution ----------------------------------------------------------------------------------
 
 
-@exchanges_halos(ConvolutionOp)
+@exchanges_halos(ConvolutionOp, has_sums=True)
 def exchange_convolution(op: ConvolutionOp, context: HaloContext) -> Values:
     """Elements outside of the whole tensor are zero.
 

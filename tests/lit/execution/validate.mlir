@@ -3,7 +3,7 @@
 // RUN: sdy-opt %s --validate --validate-mode=manual -split-input-file -verify-diagnostics -sdy-partition-pipeline
 
 // The program is run on one device, and what each of 4 devices runs on 4. Every shard of every result is
-// compared. Here a concatenation is turned into messages between neighbours.
+// compared. Here a concatenation is turned into messages between neighbors.
 sdy.mesh @mesh = <["x"=4]>
 // expected-remark @+1 {{validated: @main: 2 results are equal on 4 devices for}}
 func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<4xf32>) {
@@ -24,6 +24,17 @@ sdy.mesh @mesh = <["x"=2, "y"=2], device_ids=[3, 1, 2, 0]>
 func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, %b: tensor<4x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> (tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y"}>}) {
   %0 = stablehlo.dot %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}], unreduced={"y"}>]>} : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
+}
+
+// -----
+
+// Unreduced inputs get random parts that combine to the whole: here the maximum of two devices, and their sum.
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+// expected-remark @+1 {{validated: @main: 2 results are equal on 4 devices for}}
+func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}], unreduced=max{"y"}>}, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}], unreduced={"y"}>}) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = sdy.reshard %a <@mesh, [{"x"}]> : tensor<8xf32>
+  %1 = sdy.reshard %b <@mesh, [{"x"}]> : tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
 }
 
 // -----

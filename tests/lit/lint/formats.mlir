@@ -5,7 +5,7 @@
 
 // SARIF:      "id": "lint/uneven-sharding"
 // SARIF-NEXT: "shortDescription": {
-// SARIF-NEXT:   "text": "--lint finds something; the name is that of the rule"
+// SARIF-NEXT:   "text": "a dimension is sharded along axes that do not divide it"
 // SARIF:      "level": "warning"
 // SARIF:      "text": "dimension 0 of argument 0 of @main has size 10
 

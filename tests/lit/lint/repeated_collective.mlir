@@ -11,7 +11,7 @@ func.func @forward_and_backward(
         tensor<512x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}) {
   // expected-note@+1 {{the first result is for this use}}
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x128xf32>) -> tensor<512x128xf32>
-  // expected-warning@+1 {{all_gather {"data"} of tensor<64x128xf32> repeats what is there: 96.0 KiB on the wire}}
+  // expected-warning@+1 {{all_gather {"data"} of tensor<64x128xf32> runs again on the same value: 96.0 KiB on the wire}}
   %1 = stablehlo.dot_general %g, %w, contracting_dims = [1] x [1] : (tensor<512x128xf32>, tensor<256x128xf32>) -> tensor<512x256xf32>
   return %0, %1 : tensor<512x128xf32>, tensor<512x256xf32>
 }
@@ -30,7 +30,7 @@ func.func @chain(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   %4 = stablehlo.transpose %a, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {"x"}]>]>} : (tensor<512x512xf32>) -> tensor<512x512xf32>
   %5 = sdy.all_gather [{"y"}, {}] %4 out_sharding=<@mesh, [{}, {"x"}]> : tensor<512x512xf32>
   %6 = sdy.all_to_all [{"x"}: 1->0] %5 out_sharding=<@mesh, [{"x"}, {}]> : tensor<512x512xf32>
-  // expected-warning@+1 {{all_to_all {"x"} of tensor<512x256xf32> after all_gather repeat what is there: 512.0 KiB on the wire}}
+  // expected-warning@+1 {{all_to_all {"x"} of tensor<512x256xf32> after all_gather run again on the same value: 512.0 KiB on the wire}}
   %7 = stablehlo.custom_call @use(%6) {has_side_effect = true} : (tensor<512x512xf32>) -> tensor<8xf32>
   return
 }

@@ -22,7 +22,7 @@ func.func @main(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32>
   %1 = stablehlo.negate %0 : tensor<512x512xf32>
   %2 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32>
-  // CHECK: summary.mlir:26:8: warning: all_gather {"x"} of tensor<128x512xf32> repeats what is there: 768.0 KiB on the wire [repeated-collective]
+  // CHECK: summary.mlir:26:8: warning: all_gather {"x"} of tensor<128x512xf32> runs again on the same value: 768.0 KiB on the wire [repeated-collective]
   %3 = stablehlo.abs %2 : tensor<512x512xf32>
   // CHECK: note: the first result is for this use
   return %1, %3 : tensor<512x512xf32>, tensor<512x512xf32>

@@ -213,3 +213,24 @@ func.func private @layer(%a: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, 
   %0 = stablehlo.sine %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<7xf32>
   return %0 : tensor<7xf32>
 }
+
+// A reversed kernel of three elements: the zero that is added at its end is multiplied with what comes before the
+// window, so there is one more element of padding before the left operand.
+// CHECK-LABEL: func.func @reversed_kernel(%arg0: tensor<1x8x1xf32>, %arg1: tensor<4x1x1xf32>{{.*}}) -> tensor<1x6x1xf32>
+// CHECK-NEXT: %0 = stablehlo.slice %arg1 [0:4, 0:1, 0:1]{{.*}} : (tensor<4x1x1xf32>) -> tensor<4x1x1xf32>
+// CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+// CHECK-NEXT: %1 = stablehlo.iota dim = 0{{.*}} : tensor<4x1x1xi32>
+// CHECK-NEXT: %c = stablehlo.constant dense<3> : tensor<i32>
+// CHECK-NEXT: %2 = stablehlo.broadcast_in_dim %c, dims = []{{.*}} : (tensor<i32>) -> tensor<4x1x1xi32>
+// CHECK-NEXT: %3 = stablehlo.compare LT, %1, %2{{.*}} : (tensor<4x1x1xi32>, tensor<4x1x1xi32>) -> tensor<4x1x1xi1>
+// CHECK-NEXT: %4 = stablehlo.broadcast_in_dim %cst, dims = []{{.*}} : (tensor<f32>) -> tensor<4x1x1xf32>
+// CHECK-NEXT: %5 = stablehlo.select %3, %0, %4{{.*}} : tensor<4x1x1xi1>, tensor<4x1x1xf32>
+// CHECK-NEXT: %6 = stablehlo.convolution(%arg0, %5) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {pad = {{\[\[}}1, 0]], reverse = [true]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x1xf32>, tensor<4x1x1xf32>) -> tensor<1x6x1xf32>
+// CHECK-NEXT: %7 = sdy.all_reduce {"x"} %6 out_sharding=<@mesh, [{}, {}, {}]> : tensor<1x6x1xf32>
+// CHECK-NEXT: return %7 : tensor<1x6x1xf32>
+func.func @reversed_kernel(%a: tensor<1x8x1xf32>, %k: tensor<4x1x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> tensor<1x6x1xf32> {
+  %0 = stablehlo.slice %k [0:3, 0:1, 0:1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {}]>]>} : (tensor<4x1x1xf32>) -> tensor<3x1x1xf32>
+  %1 = stablehlo.convolution(%a, %0) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {reverse = [true]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x1xf32>, tensor<3x1x1xf32>) -> tensor<1x6x1xf32>
+  %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{}, {}, {}]> : tensor<1x6x1xf32>
+  return %2 : tensor<1x6x1xf32>
+}

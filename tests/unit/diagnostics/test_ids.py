@@ -42,12 +42,16 @@ def test_ids_are_stable() -> None:
         "budget-unknown",
         "baseline-error",
         "baseline-exceeded",
+        "comparison-error",
+        "snapshot-error",
+        "snapshot-difference",
         "lint",
         "lint-comment",
         "lint-config-error",
         "validated",
         "validation-difference",
         "not-validated",
+        "bisected",
         "other",
     ]
 

@@ -61,7 +61,7 @@ func.func @axis_twice(%arg: tensor<8x8xf32>) {
 
 sdy.mesh @mesh = <["x"=8]>
 
-func.func @neighbours(%arg: tensor<8xf32>) {
+func.func @neighbors(%arg: tensor<8xf32>) {
   // expected-error @+1 {{two consecutive sub-axes can be merged: "x":(1)2, "x":(2)4}}
   %0 = sdy.sharding_constraint %arg <@mesh, [{"x":(1)2, "x":(2)4}]> : tensor<8xf32>
   return

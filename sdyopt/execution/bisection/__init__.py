@@ -1,0 +1,1 @@
+"""Bisection: the pass and the operation that make a program compute something else."""

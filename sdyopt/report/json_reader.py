@@ -1,0 +1,89 @@
+"""Reads the values of a JSON file; errors are located at what the file should not contain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.source import Source
+from sdyopt.report.json_file import JsonFile, Path
+
+T = TypeVar("T")
+
+
+class JsonReader:
+    """Reads values at paths of keys and indices. All methods raise DiagnosticError."""
+
+    def __init__(self, file: JsonFile) -> None:
+        self.file = file
+
+    def check_schema(self, what: str, schema: str, version: int) -> None:
+        """Checks that the file is of a schema, and of the version that this release reads."""
+        root = self.file.value
+        if not isinstance(root, dict) or root.get("schema") != schema:
+            raise self.file.error(f'not a {what} of sdy-opt: it has no "schema": "{schema}"')
+        if root.get("version") != version:
+            message = f"not a {what} of this version of sdy-opt: its version is not {version}"
+            raise self.file.error(message, ("version",))
+
+    def at(self, path: Path) -> Any:
+        """The value at a path."""
+        here = self.file.value
+        for index, key in enumerate(path):
+            try:
+                here = here[key]
+            except (LookupError, TypeError):
+                raise self.file.error(f"a value is missing: '{key}'", path[: index + 1]) from None
+        return here
+
+    def has(self, path: Path) -> bool:
+        """Whether an object has a key."""
+        parent = self.at(path[:-1])
+        return isinstance(parent, dict) and path[-1] in parent
+
+    def entries(self, path: Path) -> Iterator[Path]:
+        """The paths of the elements of a list."""
+        found = self.at(path)
+        if not isinstance(found, list):
+            raise self.file.error(f"{_named(path)} is not a list", path)
+        for number in range(len(found)):
+            yield (*path, number)
+
+    def keys(self, path: Path) -> list[str]:
+        """The keys of an object."""
+        found = self.at(path)
+        if not isinstance(found, dict):
+            raise self.file.error(f"{_named(path)} is not an object", path)
+        return list(found)
+
+    def text(self, path: Path) -> str:
+        """The string at a path."""
+        found = self.at(path)
+        if not isinstance(found, str):
+            raise self.file.error(f"{_named(path)} is not a string", path)
+        return found
+
+    def integer(self, path: Path) -> int:
+        """The number from 0 on at a path."""
+        found = self.at(path)
+        if isinstance(found, bool) or not isinstance(found, int) or found < 0:
+            raise self.file.error(f"{_named(path)} is not an integer from 0 on", path)
+        return found
+
+    def optional_integer(self, path: Path) -> int | None:
+        """The number from 0 on at a path; None for null."""
+        return None if self.at(path) is None else self.integer(path)
+
+    def parsed(self, path: Path, parse: Callable[[Source], T]) -> T:
+        """The value of a text that `parse` reads; its errors are located at the string."""
+        try:
+            return parse(Source(self.file.name, self.text(path)))
+        except DiagnosticError as error:
+            raise self.file.error(str(error), path) from None
+
+
+def _named(path: Path) -> str:
+    """The key or the index at the end of a path."""
+    last = path[-1]
+    return f"element {last}" if isinstance(last, int) else f"'{last}'"

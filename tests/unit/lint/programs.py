@@ -1,0 +1,41 @@
+"""Lints small programs with every dialect."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.lint.linter import Linter, LintResult
+from sdyopt.lint.program import LintedProgram
+from sdyopt.lint.settings import Settings
+from sdyopt.lint.trials import wire_bytes
+from sdyopt.registry import all_dialects, find_dialect
+
+DIALECTS = DialectTable(find_dialect, all_dialects)
+
+
+def program(text: str) -> LintedProgram:
+    """The program of a text."""
+    op, _ = parse_module(Source("program.mlir", text), DIALECTS)
+    return LintedProgram(op)
+
+
+def lint(text: str, settings: Settings | None = None) -> LintResult:
+    """What lint finds in a text, without passes on the command line."""
+    module = program(text).module
+    linter = Linter(settings or Settings(), Source("program.mlir", text), DIALECTS, ParseOptions())
+    return linter.run(module, module)
+
+
+def only(rule: str, **limits: int) -> Settings:
+    """Settings that run a single rule, with these limits."""
+    return Settings(
+        selected=(rule,), limits={(rule, name): Fraction(value) for name, value in limits.items()}
+    )
+
+
+def sent_bytes(text: str) -> Fraction:
+    """The wire bytes of one device in one run of a program with collectives."""
+    return wire_bytes(program(text))

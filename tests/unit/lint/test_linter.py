@@ -1,0 +1,85 @@
+"""What the linter does with findings, and that rules look only at what their page says."""
+
+import pytest
+
+from sdyopt.diagnostics.diagnostic import handling
+from sdyopt.lint.completion import Completion
+from sdyopt.lint.program import LintedProgram
+from sdyopt.lint.rule import Looks, Rule
+from sdyopt.lint.rule_table import all_rules
+from sdyopt.lint.settings import Settings
+from sdyopt.lint.trials import Trials
+from tests.unit.lint.programs import DIALECTS, lint, only, program
+
+TWO = """sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<8x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+                %b: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  return
+}
+"""
+
+
+def test_findings_are_in_the_order_of_the_source() -> None:
+    lines = [each.culprit.line for each in lint(TWO, only("uneven-sharding")).diagnostics if each.culprit]
+    assert lines == [2, 3]
+
+
+def test_equal_findings_at_one_place_are_one_finding() -> None:
+    # Both calls have a copy of the function, which has the same location.
+    text = """sdy.mesh @mesh = <["x"=4]>
+func.func private @f(%a: tensor<8x10xf32>) -> tensor<8x10xf32> {
+  %0 = stablehlo.custom_call @kernel(%a) : (tensor<8x10xf32>) -> tensor<8x10xf32>
+  return %0 : tensor<8x10xf32>
+}
+func.func @main(%a: tensor<8x10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x10xf32> {
+  %0 = call @f(%a) : (tensor<8x10xf32>) -> tensor<8x10xf32>
+  %1 = stablehlo.negate %a : tensor<8x10xf32>
+  %2 = call @f(%1) : (tensor<8x10xf32>) -> tensor<8x10xf32>
+  return %2 : tensor<8x10xf32>
+}
+"""
+    assert len(lint(text, only("replicating-custom-call", min_bytes=1)).diagnostics) == 1
+
+
+def test_the_program_is_not_changed() -> None:
+    found = program(TWO)
+    before = [(op, op.signature, op.attributes) for op in found.module.walk()]
+    lint(TWO)
+    assert [(op, op.signature, op.attributes) for op in found.module.walk()] == before
+
+
+class _Forbidden(AssertionError):
+    """A rule looks at what its page does not name."""
+
+
+class _Limited:
+    """A subject without what a rule must not look at."""
+
+    def __init__(self, looks_at: Looks) -> None:
+        self._looks_at = looks_at
+        self._module = program(TWO).module
+
+    @property
+    def as_read(self) -> LintedProgram:
+        if self._looks_at is not Looks.AS_READ:
+            raise _Forbidden
+        return LintedProgram(self._module)
+
+    @property
+    def with_collectives(self) -> LintedProgram:
+        if self._looks_at is Looks.AS_READ:
+            raise _Forbidden
+        return LintedProgram(Completion(DIALECTS).completed(self._module))
+
+    @property
+    def trials(self) -> Trials:
+        if self._looks_at is not Looks.TRIALS:
+            raise _Forbidden
+        return Trials(self._module, Completion(DIALECTS), lambda: self.with_collectives)
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
+def test_rules_look_at_what_their_page_says(rule: type[Rule]) -> None:
+    [instance] = Settings(selected=(rule.id,)).rules()
+    with handling(lambda _: None):
+        list(instance.check(_Limited(rule.looks_at)))

@@ -1,0 +1,100 @@
+"""Which values do not change in a loop."""
+
+from itertools import pairwise
+
+import pytest
+
+from sdyopt.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.ir.operation import Op
+from sdyopt.lint.loops import MAX_SOURCES, is_invariant, loop_around
+from sdyopt.lint.program import LintedProgram
+from tests.unit.lint.programs import program
+
+
+def loop(body: str, passed_on: str = "%w", functions: str = "") -> LintedProgram:
+    """A program whose loop carries %w, and runs a body that defines %v."""
+    return program(f"""
+    func.func @main(%outside: tensor<8xf32>, %n: tensor<i32>) -> tensor<8xf32> {{
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %l:2 = stablehlo.while(%i = %zero, %w = %outside) : tensor<i32>, tensor<8xf32>
+      cond {{
+        %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %p : tensor<i1>
+      }} do {{
+        %next = stablehlo.add %i, %one : tensor<i32>
+        {body}
+        stablehlo.return %next, {passed_on} : tensor<i32>, tensor<8xf32>
+      }}
+      return %l#1 : tensor<8xf32>
+    }}
+    {functions}
+    """)
+
+
+def is_last_invariant(found: LintedProgram, name: str = "stablehlo.negate") -> bool:
+    """Whether the operand of the last operation of this name does not change in its loop."""
+    op = [each for each in found.module.walk() if each.signature.name == name][-1]
+    around = loop_around(op, found)
+    assert isinstance(around, WhileOp)
+    return is_invariant(op.operand_at(0), around, found)
+
+
+@pytest.mark.parametrize(
+    ("operand", "passed_on", "expected"),
+    [
+        ("%outside", "%w", True),
+        ("%w", "%w", True),
+        ("%w", "%v", False),
+        ("%t", "%w", True),
+        ("%t", "%v", False),
+        ("%s", "%w", False),
+    ],
+)
+def test_operands(operand: str, passed_on: str, expected: bool) -> None:
+    body = f"""
+        %t = stablehlo.tanh %w : tensor<8xf32>
+        %c = stablehlo.convert %i : (tensor<i32>) -> tensor<f32>
+        %s = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<8xf32>
+        %v = stablehlo.negate {operand} : tensor<8xf32>"""
+    assert is_last_invariant(loop(body, passed_on)) is expected
+
+
+def test_the_body_of_a_loop_may_be_a_function() -> None:
+    body = "%v = func.call @body(%w) : (tensor<8xf32>) -> tensor<8xf32>"
+    function = """
+    func.func private @body(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = stablehlo.negate %x : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }"""
+    assert is_last_invariant(loop(body, functions=function))
+    assert not is_last_invariant(loop(body, passed_on="%v", functions=function))
+
+
+def test_a_function_with_several_calls_has_no_loop() -> None:
+    call = "func.call @body(%w) : (tensor<8xf32>) -> tensor<8xf32>"
+    function = """
+    func.func private @body(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = stablehlo.negate %x : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }"""
+    found = loop(f"%v = {call}\n%u = {call}", functions=function)
+    [op] = [each for each in found.module.walk() if each.signature.name == "stablehlo.negate"]
+    assert loop_around(op, found) is None
+
+
+def test_recursion_ends() -> None:
+    found = program("""
+    func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = stablehlo.negate %x : tensor<8xf32>
+      %1 = call @f(%0) : (tensor<8xf32>) -> tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }""")
+    op: Op = next(each for each in found.module.walk() if each.signature.name == "stablehlo.negate")
+    assert loop_around(op, found) is None
+
+
+def test_a_long_chain_counts_as_changing() -> None:
+    names = ["%w", *(f"%x{number}" for number in range(MAX_SOURCES + 1))]
+    chain = "\n".join(f"{name} = stablehlo.tanh {before} : tensor<8xf32>" for before, name in pairwise(names))
+    assert not is_last_invariant(loop(f"{chain}\n%v = stablehlo.negate {names[-1]} : tensor<8xf32>"))
