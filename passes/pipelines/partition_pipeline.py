@@ -12,6 +12,7 @@ from sdyopt.registry import register_pipeline
 from ..common.cse import CSE
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
+from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
 from ..partitioning.finish_partitioning import FinishPartitioning
 from ..partitioning.pad_for_divisibility import PadForDivisibility
@@ -44,6 +45,8 @@ def partition_pipeline(
     `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [
+        # All-reduces that the program has would be repeated otherwise.
+        AllReducesToReshards(),
         ReshardSingleDevices(),
         InsertExplicitReshards(enable_full_version=True),
         ResolvePermutationFactors(replica_count=replica_count, partition_count=partition_count),

@@ -98,7 +98,11 @@ class Error(Exception):
 
     def __str__(self) -> str:
         hidden = len(self.diagnostics) - MAX_SHOWN
-        shown = "".join(map(str, self.diagnostics[:MAX_SHOWN])).rstrip("\n")
+        first = self.diagnostics[:MAX_SHOWN]
+        if self._first not in first:
+            # The error itself is shown, however many warnings precede it.
+            first = (*first[:-1], self._first)
+        shown = "".join(map(str, first)).rstrip("\n")
         return f"{shown}\n… and {hidden} more" if hidden > 0 else shown
 
 

@@ -54,7 +54,7 @@ def _common_prefix_length(one: str, other: str) -> int:
     return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def nearest_or_all(name: str, names: Iterable[str]) -> str:
-    """`did you mean 'x'?`, or `choose from x, y` if no name is similar. For short lists of names."""
+def nearest_or_all(name: str, names: Iterable[str], limit: int | None = None) -> str:
+    """`did you mean 'x'?`, or `choose from x, y` with at most `limit` names if no name is similar."""
     choices = tuple(names)
-    return nearest(name, choices) or (f"choose from {', '.join(choices)}" if choices else "")
+    return nearest(name, choices) or (f"choose from {', '.join(choices[:limit])}" if choices else "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from enum import Enum
+from math import inf
 
 
 class Specials(Enum):
@@ -141,6 +142,18 @@ def encode_double(value: float, format: FloatFormat) -> int:
     if magnitude == float("inf"):
         return _overflowed(bool(sign), format)
     return encode(bool(sign), *magnitude.as_integer_ratio(), format)
+
+
+def extreme_bits(is_negative: bool, format: FloatFormat) -> int:
+    """The bits of the infinity of this sign or, in a format without infinities, of the finite extreme.
+
+    The smallest number of an unsigned format is its smallest finite one.
+    """
+    if not format.is_signed:
+        return 0 if is_negative else format.finite_limit - 1
+    if format.specials is Specials.IEEE:
+        return encode_double(-inf if is_negative else inf, format)
+    return _signed(is_negative, format.finite_limit - 1, format)
 
 
 def float_text(bits: int, format: FloatFormat) -> str:

@@ -82,7 +82,7 @@ def _parse_function(parser: TextParser, module: Op) -> FunctionOpInterface:
         if name not in functions:
             names = [f"@{known}" for known in functions if known is not None]
             raise parser.error_since(
-                start, "no function of this name", nearest_or_all(f"@{name}", names[:_LISTED])
+                start, "no function of this name", nearest_or_all(f"@{name}", names, _LISTED)
             )
     elif len(functions) == 1:
         name = next(iter(functions))
@@ -106,7 +106,7 @@ def _find_value(parser: TextParser, start: int, name: str, function: Op) -> Valu
         raise parser.error_since(
             start, f"{len(found)} values in different regions are named {name}", "name another value"
         )
-    help = nearest_or_all(name, list(names.values())[:_LISTED])
+    help = nearest_or_all(name, names.values(), _LISTED)
     raise parser.error_since(start, "no value of this name in the printed program", help)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, XorOp
 from sdyopt.ir.elements_attributes import DenseElements, element_size
-from sdyopt.ir.floats import encode_double
+from sdyopt.ir.floats import encode_double, extreme_bits
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.numeric_attributes import can_be_negative
 from sdyopt.ir.operation import Op
@@ -41,7 +41,7 @@ def _all_ones(element: Type) -> bytes | None:
 
 def _smallest(element: Type) -> bytes | None:
     if isinstance(element, FloatType):
-        return _little_endian(encode_double(float("-inf"), element.format), element)
+        return _little_endian(extreme_bits(True, element.format), element)
     if isinstance(element, IntegerType):
         return _integer(-(1 << (element.width - 1)) if can_be_negative(element) else 0, element)
     return None
@@ -49,7 +49,7 @@ def _smallest(element: Type) -> bytes | None:
 
 def _largest(element: Type) -> bytes | None:
     if isinstance(element, FloatType):
-        return _little_endian(encode_double(float("inf"), element.format), element)
+        return _little_endian(extreme_bits(False, element.format), element)
     if isinstance(element, IntegerType):
         return _integer(_all_bits(element) >> can_be_negative(element), element)
     return None

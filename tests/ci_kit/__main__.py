@@ -62,7 +62,7 @@ class Project:
     def check_failure(self, script: str, expected: str) -> None:
         """Runs a script that must fail with this text."""
         done = self.run(script)
-        assert done.returncode == 1, f"{script}\nexit code {done.returncode}\n{done.stdout}"
+        assert done.returncode == 1, f"{script}\nexit status {done.returncode}\n{done.stdout}"
         assert expected in done.stdout, f"{script}\nlacks {expected}\n{done.stdout}"
 
     def make_mistakes(self) -> None:

@@ -6,7 +6,7 @@ Each block has a comment directly above it that defines what it is:
     <!-- add NAME -->       text at the end of such a file
     <!-- part of PATH -->   consecutive lines of a file in the checkout
     <!-- run -->            commands after `$ `, and what they print; `…` stands for omitted text
-    <!-- run, exit N -->    the last command ends with this exit code
+    <!-- run, exit N -->    the last command ends with this exit status
     <!-- jax -->            Python code that needs JAX
     <!-- not tested -->     such as an installation
 
@@ -117,7 +117,7 @@ class Folder:
             line, _, expected = expected.partition("\n")
             command = f"{command}\n{line}"
         done = self._execute(command)
-        assert done.returncode == status, f"{command}\nexit code {done.returncode}\n{done.stdout}"
+        assert done.returncode == status, f"{command}\nexit status {done.returncode}\n{done.stdout}"
         lines = ["(.*\n)*" if line == "…" else _pattern(line) for line in expected.rstrip("\n").splitlines()]
         printed = done.stdout.rstrip("\n") + "\n" if done.stdout.strip() else ""
         assert re.fullmatch("".join(lines), printed), f"{command}\nprints\n{done.stdout}"

@@ -20,9 +20,9 @@ os.chdir("/checkout")
 from sdyopt.cli import main as sdy_opt
 if sdy_opt(["--version"]):
     raise SystemExit("sdy-opt does not start")
-from tests.unit.environments.test_annotations import test_fields_of_an_interned_class, test_options_of_a_pass
-test_fields_of_an_interned_class()
-test_options_of_a_pass()
+from tests.unit.environments.test_annotations import test_an_interned_class_has_its_fields, test_a_pass_has_its_options
+test_an_interned_class_has_its_fields()
+test_a_pass_has_its_options()
 from tests.pythons.outputs import main
 sys.argv = ["outputs", "/home/pyodide/checksums"]
 [main(), Path(sys.argv[1]).read_text(encoding="utf-8")]

@@ -1,7 +1,8 @@
 """Recomputes the figures of reports: python -m tests.recomputation [--pass-pipeline=PIPELINE] FILE…
 
 The pipeline, by default propagation with explicit collectives, runs on each program. A line for each tells
-whether all figures agree; the exit code is 1 if some do not. Programs that the pipeline rejects are skipped.
+whether all figures agree; the exit status is 1 if some do not. Programs that the pipeline rejects are
+skipped.
 """
 
 from __future__ import annotations

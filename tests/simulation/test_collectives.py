@@ -59,7 +59,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("before", "text", "type", "shards", "expected"), CASES, ids=[c[1] for c in CASES])
-def test_shards_after_collective(
+def test_each_collective_gives_the_expected_shards(
     before: str, text: str, type: str, shards: list[object], expected: list[object]
 ) -> None:
     operation_text, _, sharding = text.partition(" out_sharding")

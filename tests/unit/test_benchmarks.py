@@ -40,7 +40,9 @@ def test_processes_are_measured() -> None:
         run([sys.executable, "-c", "raise SystemExit(3)"])
 
 
-def test_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_tables_compare_both_tools_and_show_growth(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     """Every figure of sdy-opt is half of the reference's, and proportional to the size of the program."""
 
     def pretend(command: list[str], *, keeps_output: bool = False) -> Run:

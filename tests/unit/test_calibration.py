@@ -102,5 +102,5 @@ REDUCED = CollectiveOperand("all_reduce", ALL, 64, 32)
         ([REDUCED, CollectiveOperand("all_gather", ALONG_X, 4, 8)], {"same": 1, "only in XLA": 1}),
     ],
 )
-def test_reasons(xla: list[CollectiveOperand], reasons: dict[str, int]) -> None:
+def test_reasons_for_differences(xla: list[CollectiveOperand], reasons: dict[str, int]) -> None:
     assert +compare([REDUCED], xla) == Counter(reasons)

@@ -14,7 +14,7 @@ from sdyopt.registry import find_entry
 from tests.ci_kit.workflows import EXAMPLES, ROOT, Workflow, github, gitlab, load
 
 
-def test_steps_of_github() -> None:
+def test_the_workflow_of_github_has_these_steps() -> None:
     assert [step.name for step in github().steps] == [
         "Install sdy-opt",
         "Verify the programs",
@@ -60,7 +60,7 @@ def test_lit_tests_of_the_project_pass() -> None:
     assert "2 passed" in done.stdout, done.stdout
 
 
-def test_hook_of_pre_commit() -> None:
+def test_the_hook_runs_an_installed_script_on_mlir_files() -> None:
     [hook] = load(".pre-commit-hooks.yaml")
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
     assert hook["entry"] in scripts

@@ -17,19 +17,19 @@ def test_table_of_passes_is_up_to_date() -> None:
     assert with_table(README) == README, "run: make docs"
 
 
-def test_input_of_the_first_example() -> None:
+def test_the_input_of_the_first_example_is_its_file() -> None:
     [(path, text)] = re.findall(r"<!-- input: (\S+) -->\n```mlir\n(.*?)```", README, re.DOTALL)
     assert (ROOT / path).read_text(encoding="utf-8") == text
 
 
-def test_output_of_the_first_example() -> None:
+def test_the_output_of_the_first_example_is_that_of_its_command() -> None:
     [(command, text)] = re.findall(
         r"<!-- output -->\n```console\n\$ sdy-opt (.*?)\n(.*?)```", README, re.DOTALL
     )
     assert output_of(command) == text.rstrip("\n")
 
 
-def test_excerpt_of_the_second_example() -> None:
+def test_the_excerpt_of_the_second_example_is_from_the_output_of_its_command() -> None:
     """In an excerpt, `…` stands for an omitted part of a line or, alone, for omitted lines."""
     [(command, text)] = re.findall(
         r"<!-- excerpt -->\n```console\n\$ sdy-opt (.*?)\n(.*?)```", README, re.DOTALL

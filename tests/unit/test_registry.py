@@ -117,7 +117,9 @@ registry.register("test-of-plugin")(type("OfPlugin", (Pass,), {}))
 """
 
 
-def test_pass_plugins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_pass_plugin_is_loaded_by_the_name_of_its_entry_point(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "my_passes.py").write_text(MY_PASSES, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     offer(monkeypatch, plugins.PASS_GROUP, "my_passes")
@@ -133,7 +135,7 @@ THEIRS = Dialect("theirs")
 NOT_A_DIALECT = 3
 
 
-def test_dialect_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dialect_plugin_is_loaded_by_the_name_of_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     assert registry.find_dialect("theirs") is None
     offer(monkeypatch, plugins.DIALECT_GROUP, f"{__name__}:THEIRS")
     plugins.load_dialect_plugin("mine")
@@ -141,7 +143,7 @@ def test_dialect_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "theirs" in registry.all_dialects()
 
 
-def test_dialect_plugins_that_are_not_dialects(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plugins_that_are_no_dialects_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     for value in (f"{__name__}:NOT_A_DIALECT", f"{__name__}:MISSING", "no.such.module"):
         offer(monkeypatch, plugins.DIALECT_GROUP, value)
         with pytest.raises(UsageError, match="Failed to load dialect plugin from 'mine'"):

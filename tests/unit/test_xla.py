@@ -64,7 +64,7 @@ def inserted(program: Path) -> list[str]:
 
 
 @pytest.mark.reference
-def test_rows_of_the_table(tmp_path: Path) -> None:
+def test_each_row_of_the_table_is_what_both_tools_do(tmp_path: Path) -> None:
     (tmp_path / "compile.py").write_text(COMPILE)
     command = [sys.executable, "compile.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True)

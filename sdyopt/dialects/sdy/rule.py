@@ -113,7 +113,7 @@ def _parse_factor_sizes(parser: AsmParser) -> tuple[tuple[int, ...]]:
         if rest:
             raise parser.error(f"expecting single factor symbol: {rest}")
         parser.expect("=")
-        sizes.append(parser.integer(32))
+        sizes.append(parser.integer())
 
     if parser.looking_at("{"):
         parser.comma_list(factor_size, "{", "}")

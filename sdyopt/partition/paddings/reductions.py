@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
-from sdyopt.dialects.stablehlo.window import padding_pairs
-from sdyopt.ir.elements_attributes import DenseElements
-from sdyopt.ir.types import I64, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.combiners import binary_body
 from sdyopt.partition.identities import identity_of, is_identity
-from sdyopt.partition.local_builder import dense_integers, ranked, shape_of
+from sdyopt.partition.local_builder import ranked, shape_of
 from sdyopt.partition.padding import Padded, Padder, pads, unpadded_shape
 
 
@@ -31,41 +27,6 @@ def pad_dot(op: DotOp, padder: Padder) -> Padded:
     lhs = padder.mask_with_zero(op, op.lhs, unpadded_shape(op, 0), [len(unpadded_shape(op, 0)) - 1])
     _set_operands(op, [lhs, padder.mask_with_zero(op, op.rhs, unpadded_shape(op, 1), [0])], padder)
     return None
-
-
-@pads(ConvolutionOp)
-def pad_convolution(op: ConvolutionOp, padder: Padder) -> Padded:
-    """Fills the padding with zeros along the input features and spatial dimensions of both operands."""
-    dims = op.dimension_numbers
-    lhs_dims = [dims.input_feature, *dims.input_spatial]
-    rhs_dims = [dims.kernel_input_feature, *dims.kernel_spatial]
-    lhs = padder.mask_with_zero(op, op.lhs, unpadded_shape(op, 0), lhs_dims)
-    rhs = padder.mask_with_zero(op, op.rhs, unpadded_shape(op, 1), rhs_dims)
-    padding = _padding_for_longer_kernel(op)
-    _set_operands(op, [lhs, rhs], padder)
-    if padding is not None:
-        padder.rewriter.set_attribute(op, "padding", padding)
-    return None
-
-
-def _padding_for_longer_kernel(op: ConvolutionOp) -> DenseElements | None:
-    """More padding of the left operand, where the kernel is padded: before it if the kernel is reversed."""
-    dims = op.dimension_numbers
-    count = len(dims.kernel_spatial)
-    old = list(padding_pairs(op.signature, op.padding)) or [(0, 0)] * count
-    pairs = list(old)
-    base_dilations, window_dilations = op.lhs_dilation or [1] * count, op.rhs_dilation or [1] * count
-    reversal = op.window_reversal or [False] * count
-    for number, (dim, kernel_dim) in enumerate(zip(dims.input_spatial, dims.kernel_spatial, strict=True)):
-        extra = shape_of(op.rhs)[kernel_dim] - unpadded_shape(op, 1)[kernel_dim]
-        if not extra:
-            continue
-        (low, high), extent = pairs[number], extra * window_dilations[number]
-        high -= (shape_of(op.lhs)[dim] - unpadded_shape(op, 0)[dim]) * base_dilations[number]
-        pairs[number] = (low + extent, high) if reversal[number] else (low, high + extent)
-    if pairs == old:
-        return None
-    return dense_integers(tensor((count, 2), I64), [number for pair in pairs for number in pair])
 
 
 @pads(ReduceOp)
@@ -89,8 +50,6 @@ def _filler(op: ReduceOp, number: int, init: Value, padder: Padder) -> Value:
     return padder.builder(op).splat(type, identity)
 
 
-def _set_operands(
-    op: DotGeneralOp | DotOp | ConvolutionOp | ReduceOp, operands: list[Value], padder: Padder
-) -> None:
+def _set_operands(op: DotGeneralOp | DotOp | ReduceOp, operands: list[Value], padder: Padder) -> None:
     if operands != op.operands:
         padder.rewriter.set_operands(op, operands)

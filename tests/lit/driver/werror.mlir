@@ -1,4 +1,4 @@
-// With --werror a warning is an error: the exit code is 1, and the program of the chunk is not printed.
+// With --werror a warning is an error: the exit status is 1, and the program of the chunk is not printed.
 // RUN: sdy-opt %s -split-input-file -sdy-basic-propagate 2>&1 | filecheck %s --check-prefix=WARNING
 // RUN: not sdy-opt %s -split-input-file -sdy-basic-propagate --werror 2>&1 | filecheck %s
 // RUN: not sdy-opt %s -split-input-file -sdy-basic-propagate --werror --diagnostics-format=json 2>&1 > /dev/null \

@@ -109,7 +109,7 @@ def test_a_sharding_is_shown_with_the_devices_of_each_shard() -> None:
     assert rows(html) == [["", 'dimension 1 {"y"}'], ['dimension 0 {"x"}', "0", "1"], ["2", "3"]]
 
 
-def test_one_sharded_dimension() -> None:
+def test_dimension_0_has_rows_and_dimension_1_has_columns() -> None:
     assert rows(sharding_html('[{"y"}, {}]')) == [['dimension 0 {"y"}', "0 2"], ["1 3"]]
     assert rows(sharding_html('[{}, {"y"}]')) == [['dimension 1 {"y"}'], ["0 2", "1 3"]]
     assert rows(sharding_html("[{}, {}]")) == [["0 1 2 3"]]

@@ -132,7 +132,9 @@ def test_the_text_of_an_option_may_have_spaces(tmp_path: Path) -> None:
         ("sdy-basic-propagate", {"keep_sharding_rules": None}, "None is not a value of an option"),
     ],
 )
-def test_errors_in_pipelines(name: str, options: dict[str, object], message: str) -> None:
+def test_unknown_passes_and_invalid_options_are_errors(
+    name: str, options: dict[str, object], message: str
+) -> None:
     with pytest.raises(sdyopt.PipelineError) as created:
         sdyopt.create_pass(name, **options)
     assert message in str(created.value)
@@ -141,7 +143,7 @@ def test_errors_in_pipelines(name: str, options: dict[str, object], message: str
         sdyopt.parse("").run(name, **options)  # type: ignore[arg-type]  # as tested
 
 
-def test_errors_in_flags() -> None:
+def test_invalid_flags_are_errors() -> None:
     for text, message in (("-cse='", "-cse=': No closing quotation"), ("-cse -cs", "did you mean 'cse'")):
         with pytest.raises(sdyopt.PipelineError, match=message):
             sdyopt.parse("").run(text)
@@ -261,7 +263,7 @@ def test_edits_of_the_ir_can_be_verified() -> None:
         ({"skip_regions": True}, "module {...}"),
     ],
 )
-def test_printing_options(options: dict[str, Any], text: str) -> None:
+def test_as_text_has_the_options_of_printing(options: dict[str, Any], text: str) -> None:
     numbers = list(range(20))
     module = sdyopt.parse(
         f"func.func @f() -> tensor<20xi32> {{ %0 = stablehlo.constant dense<{numbers}> : tensor<20xi32>\n"
@@ -279,11 +281,11 @@ def test_resources_are_printed() -> None:
     assert '"0x04' not in sdyopt.parse(program).as_text(large_resource_limit=4)
 
 
-def test_representation() -> None:
+def test_the_repr_names_the_function_and_counts_operations() -> None:
     assert repr(sdyopt.parse(LAYER)) == "<sdyopt.Module @layer: 5 operations>"
 
 
-def test_list_of_passes() -> None:
+def test_the_list_of_passes_has_options_and_manuals() -> None:
     passes = {each.name: each for each in sdyopt.list_passes()}
     info = passes["sdy-propagation-pipeline"]
     assert info.options["enable_insert_explicit_collectives"] is False

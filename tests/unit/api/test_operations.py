@@ -29,7 +29,7 @@ def test_operations_are_walked_in_the_order_of_the_text(module: sdyopt.Module) -
     assert [op.name for op in module.functions["layer"].walk()] == names[2:]
 
 
-def test_an_operation_and_its_values(dot: sdyopt.Operation) -> None:
+def test_an_operation_has_operands_results_and_a_text(dot: sdyopt.Operation) -> None:
     assert dot.dialect == "stablehlo"
     assert [str(value) for value in dot.operands] == ["%arg0: tensor<8x16xf32>", "%arg1: tensor<16x32xf32>"]
     [result] = dot.results
@@ -43,7 +43,7 @@ def test_an_operation_and_its_values(dot: sdyopt.Operation) -> None:
     assert repr(dot) == "<stablehlo.dot_general>"
 
 
-def test_arguments_and_results_of_a_function(module: sdyopt.Module) -> None:
+def test_a_function_has_arguments_and_results(module: sdyopt.Module) -> None:
     function = module.functions["layer"]
     x, w = function.arguments
     assert (x.name, x.is_argument, x.owner, w.index) == ("%arg0", True, function, 1)
@@ -62,7 +62,7 @@ def test_a_declaration_has_no_arguments() -> None:
     assert (function.arguments, function.is_private) == ((), True)
 
 
-def test_blocks_and_parents(module: sdyopt.Module, dot: sdyopt.Operation) -> None:
+def test_an_operation_has_blocks_and_a_parent(module: sdyopt.Module, dot: sdyopt.Operation) -> None:
     function = module.functions["layer"]
     [[block]] = function.regions
     assert block.arguments == function.arguments
@@ -81,7 +81,7 @@ def test_locations_name_the_line_of_the_python_program(dot: sdyopt.Operation) ->
     assert dot.results[0].location == location
 
 
-def test_types(dot: sdyopt.Operation) -> None:
+def test_types_have_a_shape_a_rank_and_an_element_type(dot: sdyopt.Operation) -> None:
     type = dot.results[0].type
     assert str(type) == "tensor<8x32xf32>"
     assert repr(type) == "Type(tensor<8x32xf32>)"
@@ -90,7 +90,7 @@ def test_types(dot: sdyopt.Operation) -> None:
     assert len({type, dot.results[0].type, dot.operands[0].type}) == 2
 
 
-def test_types_without_sizes_or_elements() -> None:
+def test_types_without_sizes_or_elements_have_none() -> None:
     program = "func.func private @f(tensor<?x4xi1>, tensor<*xf32>, i32)"
     [inputs] = [op.attributes["function_type"].value for op in sdyopt.parse(program).operations]
     assert str(inputs) == "(tensor<?x4xi1>, tensor<*xf32>, i32) -> ()"
@@ -125,7 +125,7 @@ def test_values_of_attributes(text: str, value: object) -> None:
     assert type(found) is type(value)
 
 
-def test_special_values_of_attributes() -> None:
+def test_values_of_nan_of_a_type_and_of_elements() -> None:
     assert isnan(_attribute("0x7FC00000 : f32").value)
     assert isnan(_attribute("0x80 : f8E4M3FNUZ").value)
     assert str(_attribute("tensor<2xf32>").value) == "tensor<2xf32>"

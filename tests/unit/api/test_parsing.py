@@ -43,7 +43,7 @@ class MlirModule:
     operation = MlirOperation()
 
 
-def test_parse_text_bytes_and_paths(tmp_path: Path) -> None:
+def test_text_bytes_and_paths_are_parsed(tmp_path: Path) -> None:
     path = tmp_path / "layer.mlir"
     path.write_text(LAYER, encoding="utf-8")
     texts = {str(sdyopt.parse(program)) for program in (LAYER, LAYER.encode(), path)}
@@ -127,7 +127,7 @@ def test_an_exception_can_be_pickled() -> None:
         ("\0", "unexpected NUL character", ""),
     ],
 )
-def test_mistaken_inputs(program: str | bytes, message: str, help: str) -> None:
+def test_inputs_that_are_not_mlir_text_are_rejected(program: str | bytes, message: str, help: str) -> None:
     with pytest.raises(sdyopt.ParseError) as caught:
         sdyopt.parse(program)
     assert (caught.value.message, caught.value.id) == (message, "input-error")
@@ -150,7 +150,7 @@ def test_a_missing_file_is_the_error_of_python(tmp_path: Path) -> None:
         sdyopt.parse(tmp_path / "missing.mlir")
 
 
-def test_unregistered_dialects_and_mesh_versions() -> None:
+def test_unregistered_dialects_and_another_mesh_version_are_accepted_on_request() -> None:
     program = '"foo.bar"() : () -> ()'
     with pytest.raises(sdyopt.Error):
         sdyopt.parse(program)

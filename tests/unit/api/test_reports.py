@@ -27,7 +27,7 @@ def test_collectives_with_their_lines() -> None:
     assert repr(report) == "<sdyopt.Report: 1 collective, 8 devices>"
 
 
-def test_formats() -> None:
+def test_formats_of_a_report() -> None:
     module = sdyopt.parse(REDUCED, name="model.mlir").run(COLLECTIVES)
     report = module.report()
     assert report.to_dict() == json.loads(report.to_json())
@@ -45,7 +45,7 @@ def test_a_notebook_shows_the_page_in_a_frame() -> None:
     assert unescape(page) == report.to_html()
 
 
-def test_a_collective_without_a_line() -> None:
+def test_a_collective_without_a_line_is_shown_without_it() -> None:
     program = """
         sdy.mesh @mesh = <["x"=2]>
         func.func @f(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {

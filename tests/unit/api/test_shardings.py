@@ -18,7 +18,7 @@ def sharding(text: str, mesh: str = '["x"=2, "y"=4]', shape: str = "8x16") -> sd
     return argument.sharding
 
 
-def test_dimensions_axes_and_mesh() -> None:
+def test_a_sharding_has_dimensions_with_axes_and_a_mesh() -> None:
     found = sharding('[{"y":(2)2, "x"}, {?}p1], replicated={"y":(1)2}')
     first, second = found.dimensions
     assert [str(axis) for axis in first.axes] == ['"y":(2)2', '"x"']
@@ -33,7 +33,7 @@ def test_dimensions_axes_and_mesh() -> None:
     assert str(found.mesh) == '<["x"=2, "y"=4]>'
 
 
-def test_text() -> None:
+def test_text_of_a_sharding_and_its_parts() -> None:
     found = sharding('[{"x"}, {}], unreduced={"y"}')
     assert str(found) == '#sdy.sharding<@mesh, [{"x"}, {}], unreduced={"y"}>'
     assert repr(found) == f"Sharding({found})"

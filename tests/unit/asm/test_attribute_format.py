@@ -60,7 +60,7 @@ def parse(text: str) -> Attribute:
         (Path((Point("a", 3), Point("b"))), '#toy.path<["a"@3, "b"]>'),
     ],
 )
-def test_roundtrip(attribute: Attribute, text: str) -> None:
+def test_attributes_print_and_parse_by_their_format(attribute: Attribute, text: str) -> None:
     assert AttributePrinter().attribute(attribute) == text
     assert parse(text) is attribute
 

@@ -131,18 +131,18 @@ LOCATIONS = {
 
 @pytest.mark.parametrize("uses_fast_path", [True, False], ids=["fast path", "grammar"])
 @pytest.mark.parametrize(("text", "printed"), TYPES.items())
-def test_types(text: str, printed: str | None, uses_fast_path: bool) -> None:
+def test_types_are_parsed(text: str, printed: str | None, uses_fast_path: bool) -> None:
     assert AttributePrinter().type(parse_type(text, uses_fast_path)) == (printed or text)
 
 
 @pytest.mark.parametrize("uses_fast_path", [True, False], ids=["fast path", "grammar"])
 @pytest.mark.parametrize(("text", "printed"), ATTRIBUTES.items())
-def test_attributes(text: str, printed: str | None, uses_fast_path: bool) -> None:
+def test_attributes_are_parsed(text: str, printed: str | None, uses_fast_path: bool) -> None:
     assert AttributePrinter().attribute(parse_attribute(text, uses_fast_path)) == (printed or text)
 
 
 @pytest.mark.parametrize(("text", "printed"), LOCATIONS.items())
-def test_locations(text: str, printed: str | None) -> None:
+def test_locations_are_parsed(text: str, printed: str | None) -> None:
     assert AttributePrinter().location(parse_location(text)) == (printed or text)
 
 
@@ -239,20 +239,20 @@ INVALID_ATTRIBUTES = {
 
 
 @pytest.mark.parametrize(("text", "message"), INVALID_TYPES.items(), ids=range(len(INVALID_TYPES)))
-def test_invalid_types(text: str, message: str) -> None:
+def test_invalid_types_are_located_errors(text: str, message: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         parse_type(text)
     assert located_message(caught.value) == message
 
 
 @pytest.mark.parametrize(("text", "message"), INVALID_ATTRIBUTES.items(), ids=range(len(INVALID_ATTRIBUTES)))
-def test_invalid_attributes(text: str, message: str) -> None:
+def test_invalid_attributes_are_located_errors(text: str, message: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         parse_attribute(text)
     assert located_message(caught.value) == message
 
 
-def test_note_about_a_missing_dot() -> None:
+def test_a_note_suggests_a_trailing_dot() -> None:
     with pytest.raises(DiagnosticError) as caught:
         parse_attribute("1 : f32")
     assert [note.message for note in caught.value.diagnostic.notes] == [
@@ -270,7 +270,7 @@ def test_unregistered_dialects_are_rejected_by_default() -> None:
 
 
 @pytest.mark.parametrize("digits", [4001, 30_000])
-def test_long_decimal_literals(digits: int) -> None:
+def test_long_decimal_literals_are_parsed(digits: int) -> None:
     """They are converted even if the process limits the number of digits that Python converts."""
     assert parse_attribute("9" * digits + " : i100000") is integer(10**digits - 1, IntegerType(100_000))
     assert parse_attribute("0" * digits + "7 : i32") is integer(7, I32)

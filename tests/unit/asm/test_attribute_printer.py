@@ -56,18 +56,18 @@ def test_long_lists_are_elided_but_splats_are_not() -> None:
     assert attribute_printer.attribute(dense(LONG.type, b"\x01")) == "dense<1> : tensor<101xi8>"
 
 
-def test_aliases() -> None:
+def test_aliases_replace_attributes_and_types() -> None:
     attribute_printer = AttributePrinter(aliases={string("long"): "#short", F32: "!f"})
     assert attribute_printer.attribute(ArrayAttr((string("long"), TypeAttr(F32)))) == "[#short, !f]"
     assert attribute_printer.body(string("long")) == '"long"'
 
 
-def test_pretty_locations() -> None:
+def test_text_of_a_pretty_location() -> None:
     site = CallSite(NameLoc("f", FileLoc("a.py", 1, 2)), FileLoc("b.py", 3, 4))
     assert AttributePrinter(is_pretty=True).location(site) == '"f"(a.py:1:2) at b.py:3:4'
 
 
-def test_deep_nesting() -> None:
+def test_deep_nesting_is_printed() -> None:
     attribute: Attribute = UNIT
     location: Location = NameLoc("end")
     for _ in range(20_000):
@@ -125,12 +125,12 @@ attributes: st.SearchStrategy[Attribute] = st.recursive(
 
 
 @given(attributes, st.booleans())
-def test_attribute_roundtrip(attribute: Attribute, uses_fast_path: bool) -> None:
+def test_attributes_round_trip(attribute: Attribute, uses_fast_path: bool) -> None:
     assert parse_attribute(AttributePrinter().attribute(attribute), uses_fast_path) is attribute
 
 
 @given(types, st.booleans())
-def test_type_roundtrip(type: Type, uses_fast_path: bool) -> None:
+def test_types_round_trip(type: Type, uses_fast_path: bool) -> None:
     assert parse_type(AttributePrinter().type(type), uses_fast_path) is type
 
 
@@ -140,5 +140,5 @@ def test_type_roundtrip(type: Type, uses_fast_path: bool) -> None:
         lambda inner: st.builds(CallSite, inner, inner) | st.builds(NameLoc, names, inner),
     )
 )
-def test_location_roundtrip(location: Location) -> None:
+def test_locations_round_trip(location: Location) -> None:
     assert parse_location(AttributePrinter().location(location)) is location

@@ -18,7 +18,7 @@ from sdyopt.asm.parser.extent_scanner import attribute_extent, location_extent, 
     ],
 )
 @pytest.mark.parametrize("rest", ["", " , i32", ">", " {a}"])
-def test_type_extent(text: str, rest: str) -> None:
+def test_the_extent_of_a_type_ends_before_the_rest(text: str, rest: str) -> None:
     assert type_extent(text + rest, 0) == len(text)
 
 
@@ -44,7 +44,7 @@ def test_type_extent(text: str, rest: str) -> None:
     ],
 )
 @pytest.mark.parametrize("rest", ["", ", 1", "}", " ]"])
-def test_attribute_extent(text: str, rest: str) -> None:
+def test_the_extent_of_an_attribute_ends_before_the_rest(text: str, rest: str) -> None:
     assert attribute_extent(text + rest, 0) == len(text)
 
 
@@ -54,7 +54,7 @@ def test_attribute_extent_without_type() -> None:
     assert attribute_extent("@symbol : i64", 0) == len("@symbol")
 
 
-def test_location_extent() -> None:
+def test_the_extent_of_a_location_ends_before_the_rest() -> None:
     assert location_extent('loc(fused["a", ")"]) loc', 0) == len('loc(fused["a", ")"])')
 
 

@@ -61,7 +61,7 @@ def test_symlink_is_not_followed(home: Path, tmp_path: Path) -> None:
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
-def test_without_cache_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_cache_directory_tables_are_built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
     monkeypatch.setattr(lr_tables, "SHIPPED", tmp_path / "none.json")
     assert load_tables.__wrapped__() == build_tables()

@@ -48,12 +48,12 @@ def assert_equal_results(text: str) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_files(path: Path) -> None:
+def test_results_are_equal_on_files(path: Path) -> None:
     for chunk in path.read_text(encoding="utf-8").split("// -----"):
         assert_equal_results(chunk)
 
 
-def test_long_program() -> None:
+def test_results_are_equal_on_a_long_program() -> None:
     assert_equal_results(training_step(1))
 
 
@@ -149,5 +149,5 @@ def programs(draw: st.DrawFn) -> str:
 
 @given(programs())
 @settings(max_examples=300)
-def test_random_layouts(program: str) -> None:
+def test_results_are_equal_on_random_layouts(program: str) -> None:
     assert_equal_results(program)

@@ -51,7 +51,7 @@ def test_values_after_an_equals_sign() -> None:
     assert arguments["mlir-print-ir-after"] == ("a", "b", "c")
 
 
-def test_defaults_and_implied_values() -> None:
+def test_flags_have_defaults_and_implied_values() -> None:
     arguments = read_arguments([])
     assert arguments["verify-each"] is True
     assert arguments["split-input-file"] == arguments["verify-diagnostics"] == ""
@@ -83,7 +83,7 @@ def test_double_dash_ends_flags() -> None:
         (["--mlir-elide-elementsattrs-if-larger=x"], "'x' value invalid for uint argument!", ""),
     ],
 )
-def test_errors(argv: list[str], message: str, help: str) -> None:
+def test_invalid_arguments_are_errors_with_help(argv: list[str], message: str, help: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_arguments(argv)
     assert message in caught.value.message

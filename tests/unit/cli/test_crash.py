@@ -20,7 +20,7 @@ def raised(error: Exception) -> Exception:
         return caught
 
 
-def test_a_bug_of_sdy_opt() -> None:
+def test_the_report_of_a_bug_has_the_frame_and_the_version() -> None:
     diagnostic = crash_diagnostic(raised(ZeroDivisionError("oops")), shows_stack=False)
     first, second = diagnostic.message.splitlines()
     assert first == "internal error: ZeroDivisionError: oops"
@@ -37,7 +37,7 @@ def test_notes_of_the_exception_are_shown() -> None:
     assert crash_diagnostic(error, shows_stack=False).message.endswith(", while running pass 'p' on 'm'")
 
 
-def test_an_exception_without_text() -> None:
+def test_an_exception_without_text_is_shown_by_its_class() -> None:
     message = crash_diagnostic(raised(AssertionError()), shows_stack=False).message
     assert message.startswith("internal error: AssertionError\n")
 
@@ -49,7 +49,9 @@ def test_the_stack_trace_is_last() -> None:
     assert "prints that" not in diagnostic.help
 
 
-def test_a_bug_of_a_plugin(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_report_of_a_bug_of_a_plugin_names_the_plugin(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The exception is raised in a library; the innermost frame of the plugin is shown."""
     monkeypatch.syspath_prepend(PLUGIN)
     path = tmp_path / "part.py"

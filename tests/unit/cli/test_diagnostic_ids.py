@@ -78,7 +78,9 @@ def ids(folder: Path, program: str | bytes, *flags: str) -> list[str]:
         ("func.func @f(", ["--verify-diagnostics"], ["unexpected-diagnostic"]),
     ],
 )
-def test_ids(tmp_path: Path, program: str | bytes, flags: list[str], expected: list[str]) -> None:
+def test_ids_of_diagnostics(
+    tmp_path: Path, program: str | bytes, flags: list[str], expected: list[str]
+) -> None:
     assert ids(tmp_path, program, *flags) == expected
 
 

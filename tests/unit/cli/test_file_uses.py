@@ -34,7 +34,7 @@ def test_a_file_with_two_uses(
 
 # The log is open until the process ends.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_devices_and_reproducers_of_the_input(tmp_path: Path) -> None:
+def test_devices_have_many_uses_and_a_reproducer_may_replace_the_input(tmp_path: Path) -> None:
     """A device may have many uses. A reproducer may replace the program, which is read before."""
     program = tmp_path / "program.mlir"
     program.write_text("module {}\n")

@@ -9,7 +9,7 @@ import pytest
 from sdyopt.cli.files import FileProblem, Output, open_log, read_input, write_file
 
 
-def test_reading(tmp_path: Path) -> None:
+def test_input_is_read_as_bytes_and_a_missing_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"\xff")
     assert read_input(str(tmp_path / "in")) == b"\xff"
     with pytest.raises(FileProblem, match=r"cannot open input file '.*missing': No such file or directory"):

@@ -1,4 +1,4 @@
-"""The command: exit codes, and errors without tracebacks."""
+"""The command: exit statuses, and errors without tracebacks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def program(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_version(capfd: pytest.CaptureFixture[str]) -> None:
+def test_version_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capfd.readouterr() == (f"sdy-opt {__version__}\n", "")
 
@@ -77,14 +77,18 @@ def test_a_program_round_trips(program: str, capfd: pytest.CaptureFixture[str]) 
         (["--help-pass=csee"], "help: did you mean 'cse'?"),
     ],
 )
-def test_usage_errors(argv: list[str], message: str, program: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_usage_errors_have_status_2_and_print_a_message_only(
+    argv: list[str], message: str, program: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main([*argv, program]) == 2
     out, error = capfd.readouterr()
     assert not out
     assert message in error
 
 
-def test_file_errors(program: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_files_that_cannot_be_opened_are_errors(
+    program: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main([str(tmp_path / "missing")]) == 1
     assert main([program, "-o", str(tmp_path / "missing" / "out")]) == 1
     assert "cannot open input file" in (error := capfd.readouterr().err)
@@ -101,7 +105,9 @@ def test_a_failed_run_keeps_the_existing_output(tmp_path: Path, capfd: pytest.Ca
     assert sorted(tmp_path.iterdir()) == [bad, result]
 
 
-def test_dump_pass_pipeline(program: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_pipeline_is_dumped_in_the_order_of_the_flags(
+    program: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert main([program, "-cse", "-symbol-dce", "--cse", "--dump-pass-pipeline"]) == 0
     assert capfd.readouterr().err == "Pass Manager with 3 passes:\nbuiltin.module(cse,symbol-dce,cse)\n\n"
 
@@ -159,14 +165,14 @@ def test_a_closed_pipe_is_not_an_error(program: str) -> None:
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-def test_stdin(tmp_path: Path) -> None:
+def test_stdin_is_read_without_an_input_and_for_a_hyphen(tmp_path: Path) -> None:
     assert run(data=b"module {}").stdout.decode() == MODULE
     done = run("-", data=b"module {")
     assert done.returncode == 1
     assert done.stderr.startswith(b"<stdin>:1:")
 
 
-def test_closed_and_full_streams(program: str) -> None:
+def test_closed_and_full_streams_are_errors(program: str) -> None:
     with Path("/dev/full").open("wb") as full:
         for argv in ([program], ["--help"], ["--version"]):
             done = run(*argv, stdout=full.fileno())
@@ -184,7 +190,7 @@ def test_closed_and_full_streams(program: str) -> None:
         )
 
 
-def test_completion() -> None:
+def test_completion_of_a_flag() -> None:
     environment = {
         **os.environ,
         "_SDY_OPT_COMPLETE": "bash_complete",

@@ -13,7 +13,7 @@ from sdyopt.dialects.builtin import ModuleOp
 VALID = "func.func private @f()\n"
 
 
-def test_many_programs_in_one_process(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_programs_in_one_process_share_no_symbols(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They share no symbols: each of them defines the same one."""
     for number in range(500):
         (tmp_path / f"{number}.mlir").write_text(VALID)

@@ -47,11 +47,11 @@ def test_above_and_below_skip_lines_with_expectations() -> None:
 
 
 @pytest.mark.parametrize("severity", Severity)
-def test_severities(severity: Severity) -> None:
+def test_every_severity_can_be_expected(severity: Severity) -> None:
     assert verify(f"// expected-{severity} {{{{bad}}}}", error(1, severity=severity)) == []
 
 
-def test_unknown_location() -> None:
+def test_a_diagnostic_without_a_location_can_be_expected() -> None:
     nowhere = Diagnostic(Severity.ERROR, UnknownLoc(), "bad")
     assert verify("// expected-error @unknown {{bad}}", nowhere) == []
     assert verify("// expected-error @unknown {{bad}}") == [
@@ -67,13 +67,13 @@ def test_notes_are_expected_too() -> None:
     assert verify("// expected-error {{bad}}", diagnostic, only_expected=True) == []
 
 
-def test_missing_diagnostics() -> None:
+def test_a_missing_diagnostic_is_an_error() -> None:
     assert verify("x // expected-error {{bad}}") == [
         'f:1:6: error: expected error "bad" was not produced',
     ]
 
 
-def test_wrong_severity() -> None:
+def test_another_severity_is_two_errors() -> None:
     assert verify("// expected-note {{bad}}", error(1)) == [
         "f:1:4: error: 'error' diagnostic emitted when expecting a 'note'",
         'f:1:4: error: expected note "bad" was not produced',
@@ -97,7 +97,7 @@ def test_expectations_with_a_number_are_exact() -> None:
         ("{{a {{(}} }}", "invalid regex: missing ), unterminated subpattern at position 0"),
     ],
 )
-def test_invalid_regular_expressions(comment: str, problem: str) -> None:
+def test_invalid_regular_expressions_are_errors(comment: str, problem: str) -> None:
     assert verify(f"// expected-error-re {comment}") == [f"f:1:4: error: {problem}"]
 
 

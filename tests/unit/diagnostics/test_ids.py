@@ -78,7 +78,7 @@ def test_followers_get_the_id_too() -> None:
     assert [each.id for each in found] == ["parse-error", "parse-error"]
 
 
-def test_the_innermost_stage_and_an_explicit_id_win() -> None:
+def test_the_id_is_explicit_or_that_of_the_innermost_stage() -> None:
     found: list[Diagnostic] = []
     with handling(found.append), identified("pass/inline", "inline"):
         emit(warning(SPLIT_MARKER))

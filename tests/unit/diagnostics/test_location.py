@@ -42,7 +42,7 @@ def test_call_stack_is_limited() -> None:
     assert len(call_stack(location)) == 10
 
 
-def test_text() -> None:
+def test_text_of_locations() -> None:
     spelled = {
         UnknownLoc(): "loc(unknown)",
         A: 'loc("a.py":1:2)',

@@ -23,7 +23,7 @@ def show(text: str, location: Location, **more: str) -> str:
     return render(Diagnostic(Severity.ERROR, location, "bad", **more), Source("f", text))  # type: ignore[arg-type]
 
 
-def test_line_and_caret() -> None:
+def test_the_line_is_shown_with_a_caret_below() -> None:
     assert show("one\n  two\n", FileLoc("f", 2, 3)) == "f:2:3: error: bad\n  two\n  ^\n"
 
 
@@ -82,7 +82,7 @@ def test_help_is_last() -> None:
     assert show("a", UnknownLoc(), help="write b") == "<unknown>:0: error: bad\nhelp: write b\n"
 
 
-def test_colors() -> None:
+def test_the_severity_is_colored_and_brackets_are_text() -> None:
     diagnostic = Diagnostic(Severity.ERROR, FileLoc("f", 1, 1), "bad [red]")
     text = render(diagnostic, Source("f", "a"), paint)
     assert "\x1b[1;31merror:\x1b[0m" in text

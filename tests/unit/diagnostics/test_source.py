@@ -29,7 +29,7 @@ def test_locations_in_chunks_are_those_of_the_file() -> None:
     assert chunk.offset_of(3, 1) == 1
 
 
-def test_lines_and_columns_outside_the_text() -> None:
+def test_lines_and_columns_outside_the_text_have_no_offset() -> None:
     source = Source("f", "ab\nc")
     assert [source.offset_of(*place) for place in ((0, 0), (1, 4), (3, 1), (2, 0))] == [None] * 4
     assert source.offset_of(1, 3) == 2

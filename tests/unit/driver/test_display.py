@@ -21,7 +21,7 @@ HINT = "--max-diagnostic-op-lines=0 prints all)"
         ("12345678901", f"1234567...\n... (shortened; {HINT}"),
     ],
 )
-def test_two_lines_of_ten_columns(text: str, expected: str) -> None:
+def test_text_is_shortened_to_two_lines_of_ten_columns(text: str, expected: str) -> None:
     assert shortened(text, 2, 10) == expected
 
 

@@ -61,7 +61,7 @@ class Complain(Pass):
         raise op.op_error("is not good enough")
 
 
-def test_text_in_text_out(recorder: Recorder) -> None:
+def test_a_run_without_passes_prints_the_program_and_nothing_else(recorder: Recorder) -> None:
     assert recorder.run(FUNCTION) == Outcome(True, PRINTED)
     assert recorder == Recorder()
 
@@ -72,7 +72,7 @@ def test_interpreter_settings_are_restored(recorder: Recorder) -> None:
     assert (gc.isenabled(), sys.getrecursionlimit()) == before
 
 
-def test_print_op_on_diagnostic(recorder: Recorder) -> None:
+def test_a_note_has_the_operation_unless_turned_off(recorder: Recorder) -> None:
     assert recorder.run(b"module {}", Complain()) == Outcome(False, "")
     assert recorder.log == (
         "in:1:1: error: 'builtin.module' op is not good enough\nmodule {}\n^~~~~~\n"
@@ -113,7 +113,7 @@ def test_a_successful_run_writes_no_reproducer(recorder: Recorder) -> None:
     assert not recorder.files
 
 
-def test_reproducers_with_unknown_passes(recorder: Recorder) -> None:
+def test_an_unknown_pass_of_a_reproducer_is_an_error_only_if_it_runs(recorder: Recorder) -> None:
     text = (
         b'module {}\n{-# external_resources: { mlir_reproducer: { pipeline: "builtin.module(no-such)" } } #-}'
     )

@@ -14,7 +14,9 @@ from sdyopt.driver.split import check_text, decode, split
         ("é\0".encode(), "unexpected NUL character", (1, 3)),
     ],
 )
-def test_undecodable_input(data: bytes, message: str, position: tuple[int, int]) -> None:
+def test_input_that_is_not_text_is_a_located_error(
+    data: bytes, message: str, position: tuple[int, int]
+) -> None:
     with pytest.raises(DiagnosticError, match=message) as caught:
         check_text(decode("f", data))
     assert caught.value.diagnostic.location is FileLoc("f", *position)
@@ -41,12 +43,12 @@ def pieces(text: str, marker: str = "// -----") -> tuple[list[str], list[tuple[i
         ("a// -----// -----b", ["a", "", "b"]),
     ],
 )
-def test_chunks(text: str, chunks: list[str]) -> None:
+def test_the_default_marker_splits_and_an_empty_one_does_not(text: str, chunks: list[str]) -> None:
     assert pieces(text) == (chunks, [])
     assert [chunk.text for chunk in split(Source("f", text), "")] == [text]
 
 
-def test_other_markers() -> None:
+def test_the_marker_can_be_chosen() -> None:
     assert pieces("a%%b", "%%") == (["a", "b"], [])
     assert pieces("a%b", "%") == (["a", "b"], [])
 

@@ -16,13 +16,13 @@ class Pair(Interned):
     second: int = 0
 
 
-def test_fields_of_an_interned_class() -> None:
+def test_an_interned_class_has_its_fields() -> None:
     assert field_names(Pair) == ("first", "second")
     assert Pair(1) is Pair(1, 0)
     assert Pair.count == 2
 
 
-def test_options_of_a_pass() -> None:
+def test_a_pass_has_its_options() -> None:
     @register("test-annotations")
     class Annotated(Pass):
         """test-annotations: nothing."""

@@ -8,14 +8,14 @@ from tests.harness.process import FIRST_EXAMPLE, environment_with, first_example
 STRICT = ("-X", "dev", "-X", "warn_default_encoding", "-W", "error")
 
 
-def test_example(tmp_path: Path) -> None:
+def test_the_first_example_causes_no_warnings(tmp_path: Path) -> None:
     # The cache is empty, so Lark generates the parse tables.
     environment = environment_with(XDG_CACHE_HOME=str(tmp_path))
     assert sdy_opt(*FIRST_EXAMPLE, python=STRICT, environment=environment) == first_example()
     assert list(tmp_path.rglob("*.json"))
 
 
-def test_help_and_reports() -> None:
+def test_help_and_reports_cause_no_warnings() -> None:
     assert sdy_opt("--help", python=STRICT) == sdy_opt("--help")
     reports = ("--mlir-timing", "--mlir-pass-statistics", "--color=always")
     printed = sdy_opt(*FIRST_EXAMPLE, *reports, python=STRICT)

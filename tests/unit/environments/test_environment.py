@@ -10,12 +10,12 @@ from tests.harness.process import FIRST_EXAMPLE, ROOT, environment_with, first_e
 ARGUMENTS = (str(ROOT / FIRST_EXAMPLE[0]), FIRST_EXAMPLE[1])
 
 
-def test_empty_environment() -> None:
+def test_the_first_example_runs_in_an_empty_environment() -> None:
     assert sdy_opt(*FIRST_EXAMPLE, environment={}) == first_example()
 
 
 @pytest.mark.parametrize("home", ["/nonexistent/home", "/dev/null", "", "relative", "~no-such-user"])
-def test_no_home(home: str, tmp_path: Path) -> None:
+def test_without_a_home_nothing_is_written_to_the_current_folder(home: str, tmp_path: Path) -> None:
     """Nothing is written to the current folder, such as a cache of parse tables."""
     environment = {"HOME": home, "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
     assert sdy_opt(*ARGUMENTS, environment=environment, folder=tmp_path) == first_example()

@@ -12,7 +12,7 @@ def run(seed: str) -> ProcessResult:
     return sdy_opt(*EXAMPLE, environment=environment_with(PYTHONHASHSEED=seed))
 
 
-def test_training_step() -> None:
+def test_a_training_step_does_not_depend_on_the_hash_seed() -> None:
     expected = run("0")
     assert expected.status == 0
     assert run("1") == expected

@@ -3,5 +3,5 @@
 from tests.harness.process import FIRST_EXAMPLE, first_example, sdy_opt
 
 
-def test_example() -> None:
+def test_the_first_example_runs_isolated() -> None:
     assert sdy_opt(*FIRST_EXAMPLE, python=["-I"]) == first_example()

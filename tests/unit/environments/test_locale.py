@@ -53,7 +53,7 @@ def run(folder: Path, environment: dict[str, str]) -> tuple[list[ProcessResult],
     return printed, {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def test_posix_locale(tmp_path: Path) -> None:
+def test_the_posix_locale_changes_no_output(tmp_path: Path) -> None:
     usual, posix = (
         run(tmp_path / "usual", environment_with()),
         run(tmp_path / "posix", environment_with(**POSIX)),
@@ -72,7 +72,7 @@ def test_posix_locale(tmp_path: Path) -> None:
     assert posix[1] == files
 
 
-def test_help(tmp_path: Path) -> None:
+def test_the_posix_locale_does_not_change_help(tmp_path: Path) -> None:
     environment = environment_with(**POSIX, XDG_CACHE_HOME=str(tmp_path))
     for arguments in (("--help",), ("--help-pass", "sdy-aggressive-propagate")):
         assert sdy_opt(*arguments, environment=environment) == sdy_opt(*arguments)

@@ -28,10 +28,10 @@ def guarded(*arguments: str) -> tuple[int, bytes, bytes]:
     return done.returncode, done.stdout, done.stderr
 
 
-def test_example() -> None:
+def test_the_first_example_needs_no_network() -> None:
     assert guarded(*FIRST_EXAMPLE) == first_example()
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--help-pass", "cse"], ["--version"]])
-def test_help(arguments: list[str]) -> None:
+def test_help_needs_no_network(arguments: list[str]) -> None:
     assert guarded(*arguments)[::2] == (0, b"")

@@ -16,7 +16,7 @@ def output_of(*arguments: str) -> str:
 
 
 @pytest.mark.parametrize("flag", ["-O", "-OO"])
-def test_example(flag: str) -> None:
+def test_the_first_example_runs_optimized(flag: str) -> None:
     assert sdy_opt(*FIRST_EXAMPLE, python=[flag]) == first_example()
 
 

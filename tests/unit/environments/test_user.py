@@ -46,19 +46,19 @@ def test_no_home_and_nowhere_to_write(tmp_path: Path) -> None:
     assert printed == (1, b"", message.encode())
 
 
-def test_a_home_of_another_user(tmp_path: Path) -> None:
+def test_nothing_is_written_to_the_home_of_another_user(tmp_path: Path) -> None:
     (tmp_path / ".cache" / "sdyopt").mkdir(parents=True)
     assert run(*FIRST_EXAMPLE, folder=ROOT, HOME=str(tmp_path)) == first_example()
     assert list((tmp_path / ".cache" / "sdyopt").iterdir()) == []
 
 
-def test_a_home_that_cannot_be_written_to(own_folder: Path) -> None:
+def test_a_home_that_cannot_be_written_to_stays_empty(own_folder: Path) -> None:
     own_folder.chmod(0o500)
     assert run(*FIRST_EXAMPLE, folder=ROOT, HOME=str(own_folder)) == first_example()
     assert list(own_folder.iterdir()) == []
 
 
-def test_a_home_of_their_own(own_folder: Path) -> None:
+def test_output_and_parse_tables_are_written_to_a_home_of_their_own(own_folder: Path) -> None:
     printed = run(
         str(ROOT / FIRST_EXAMPLE[0]),
         FIRST_EXAMPLE[1],

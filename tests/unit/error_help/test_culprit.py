@@ -69,7 +69,7 @@ def part(statement: str, *steps: Step) -> str | None:
         ("a.b @m, @n", [first_of(text("@k"), text("@n"))], "@n"),
     ],
 )
-def test_parts(statement: str, steps: list[Step], found: str | None) -> None:
+def test_steps_find_a_part_of_a_statement(statement: str, steps: list[Step], found: str | None) -> None:
     assert part(statement, *steps) == found
 
 

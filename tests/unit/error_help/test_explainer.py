@@ -68,11 +68,14 @@ def test_diagnostics_outside_of_the_source_have_no_culprit() -> None:
     assert complete("a.b", "bad", 7, 1).culprit is None
 
 
-def test_suggestions() -> None:
+def test_a_similar_name_is_suggested() -> None:
     assert did_you_mean("modle", ["data", "model"]) == "did you mean `model`?"
     assert did_you_mean("eq", ["EQ", "NE"]) == "did you mean `EQ`?"
     assert did_you_mean("tensor", ["data", "model"]) == ""
     assert did_you_mean("data", ["data"]) == ""
+
+
+def test_lists_are_cut_and_sentences_joined() -> None:
     assert listed("abc") == "a, b, c"
     assert listed("abc", 2) == "a, b, … (3 in all)"
     assert sentences("did you mean `x`?", "", "there is y") == "did you mean `x`? there is y"

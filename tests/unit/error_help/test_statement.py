@@ -27,7 +27,7 @@ def test_a_statement_ends_with_its_line() -> None:
         "a.b %x : i32\n  loc(unknown)\nreturn",
     ],
 )
-def test_a_statement_over_several_lines(text: str) -> None:
+def test_a_statement_may_have_several_lines(text: str) -> None:
     first = text.split(maxsplit=1)[0].partition("(")[0].strip('"')
     assert words(text, first).count("return") == text.count("{ return }")
     assert not words(text, first).endswith("return")
@@ -59,7 +59,7 @@ def test_texts_are_found_token_by_token() -> None:
     assert statement.find_all('"', statement.whole) == []
 
 
-def test_items_of_a_bracket() -> None:
+def test_commas_separate_the_items_of_a_bracket_unless_nested() -> None:
     statement = Statement('a.b [{"x", "y"}, {}, <[1, 2]>]', 0)
     opening = statement.index_of("[", statement.whole)
     assert opening is not None
@@ -67,8 +67,11 @@ def test_items_of_a_bracket() -> None:
     assert items == ['{"x", "y"}', "{}", "<[1, 2]>"]
 
 
-def test_tokens_of_an_invalid_text() -> None:
+def test_an_unclosed_string_has_no_tokens() -> None:
     assert tokens_of('"x') == []
+
+
+def test_brackets_and_numbers_are_tokens() -> None:
     assert tokens_of("tensor<8xf32>") == ["tensor", "<", "8", "xf32", ">"]
 
 

@@ -122,7 +122,7 @@ def test_division_by_a_non_positive_constant_is_not_simplified() -> None:
     assert isinstance(modulo(D0, constant(-2)), AffineBinary)
 
 
-def test_is_identity() -> None:
+def test_an_identity_map_has_every_dimension_in_order() -> None:
     assert AffineMapAttr(2, 0, (D0, D1)).is_identity
     assert not AffineMapAttr(2, 0, (D1, D0)).is_identity
     assert not AffineMapAttr(2, 0, (D0,)).is_identity

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdyopt.ir.floats import FLOAT_FORMATS, decode, encode, encode_double, float_text
+from sdyopt.ir.floats import FLOAT_FORMATS, Specials, decode, encode, encode_double, extreme_bits, float_text
 
 SMALL = sorted(name for name, format in FLOAT_FORMATS.items() if format.width <= 8)
 
@@ -74,3 +74,21 @@ def test_text_round_trips(name: str, data: st.DataObject) -> None:
     bits = data.draw(st.integers(0, (1 << format.width) - 1))
     text = float_text(bits, format)
     assert (int(text, 16) if "x" in text else encode_double(float(text), format)) == bits
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_no_number_of_a_small_format_is_beyond_the_extremes(name: str) -> None:
+    format = FLOAT_FORMATS[name]
+    numbers = {bits: decode(bits, format) for bits in range(1 << format.width)}
+    values = {
+        bits: (-1 if number.is_negative else 1) * number.significand * 2.0**number.exponent
+        for bits, number in numbers.items()
+        if number is not None
+    }
+    for is_negative, extreme in ((True, min(values.values())), (False, max(values.values()))):
+        bits = extreme_bits(is_negative, format)
+        assert bits in values or format.specials is Specials.IEEE
+        if format.specials is Specials.IEEE:
+            assert bits == encode_double(float("-inf" if is_negative else "inf"), format)
+        else:
+            assert values[bits] == extreme

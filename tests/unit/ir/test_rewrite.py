@@ -64,7 +64,7 @@ def test_changed_is_set_by_edits_only() -> None:
     assert rewriter.changed
 
 
-def test_is_before_after_inserting_in_between() -> None:
+def test_is_before_holds_after_an_operation_is_moved_in_between() -> None:
     rewriter, (_, block) = Rewriter(), scope()
     one = constant(rewriter, block, integer(1, I32))
     last = use(rewriter, block, one.result)

@@ -39,7 +39,7 @@ def test_directives_after_the_end_marker_are_text() -> None:
         ("// ALLOW_RETRIES: 3\n// RUN: one", 1, "ALLOW_RETRIES lines are not supported"),
     ],
 )
-def test_malformed_cases(text: str, line: int, message: str) -> None:
+def test_malformed_cases_are_errors_at_a_line(text: str, line: int, message: str) -> None:
     with pytest.raises(MalformedCaseError, match=message) as caught:
         parse_directives(text)
     assert caught.value.line == line

@@ -40,7 +40,7 @@ def test_systems_are_features() -> None:
         ("", "expected the name of a feature"),
     ],
 )
-def test_invalid_expressions(expression: str, message: str) -> None:
+def test_invalid_expressions_are_errors(expression: str, message: str) -> None:
     """An unknown name is an error: a misspelled one would skip the test everywhere."""
     with pytest.raises(MalformedCaseError, match=message):
         FEATURES.evaluate(expression)

@@ -35,14 +35,14 @@ def run_lit(folder: Path, **cases: str) -> tuple[int, str]:
     return run_pytest(folder, "-p", "no:cacheprovider")
 
 
-def test_passing_and_failing_cases(tmp_path: Path) -> None:
+def test_a_case_passes_and_a_wrong_one_fails(tmp_path: Path) -> None:
     wrong = PASSING.replace("{{^module}}", "{{^func}}")
     status, report = run_lit(tmp_path, good=PASSING, wrong=wrong)
     assert status == 1
     assert "1 failed, 1 passed" in report
 
 
-def test_report_of_a_failure(tmp_path: Path) -> None:
+def test_a_failure_shows_its_run_line_its_output_and_a_command(tmp_path: Path) -> None:
     """The RUN line, what the programs print, and a command that can be pasted into a shell."""
     text = "module {}\n// RUN: sdy-opt %s -cse | \\\n// RUN: filecheck %s\n// CHECK: missing\n"
     status, report = run_lit(tmp_path, wrong=text)
@@ -97,7 +97,7 @@ def test_an_error_in_the_program_is_shown(tmp_path: Path) -> None:
     assert "broken.mlir:3:" in report
 
 
-def test_expected_diagnostics(tmp_path: Path) -> None:
+def test_diagnostics_can_be_expected(tmp_path: Path) -> None:
     text = (
         "// RUN: sdy-opt %s --split-input-file --verify-diagnostics\n"
         "func.func @f(%x: tensor<2xf32>) -> tensor<3xf32> {\n"
@@ -130,7 +130,7 @@ def test_case_that_cannot_run_fails(tmp_path: Path, text: str, reason: str) -> N
     assert "Traceback" not in report
 
 
-def test_features_of_the_system(tmp_path: Path) -> None:
+def test_the_system_is_a_feature(tmp_path: Path) -> None:
     system = SYSTEMS[sys.platform]
     skipped = PASSING + f"// UNSUPPORTED: {system}\n"
     status, report = run_lit(tmp_path, here=PASSING + f"// REQUIRES: {system}\n", skipped=skipped)
@@ -139,7 +139,7 @@ def test_features_of_the_system(tmp_path: Path) -> None:
     assert f"unsupported with {system}" in report
 
 
-def test_features_and_substitutions_of_a_project(tmp_path: Path) -> None:
+def test_a_project_declares_features_and_substitutions(tmp_path: Path) -> None:
     """A conftest.py declares them with the hooks of the plugin."""
     (tmp_path / "conftest.py").write_text(
         "def pytest_sdyopt_lit_features():\n"
@@ -152,7 +152,7 @@ def test_features_and_substitutions_of_a_project(tmp_path: Path) -> None:
     assert (status, "1 passed, 1 skipped" in report) == (0, True), report
 
 
-def test_expected_failure(tmp_path: Path) -> None:
+def test_an_expected_failure_passes_and_an_unexpected_pass_fails(tmp_path: Path) -> None:
     status, report = run_lit(tmp_path, failing="// RUN: false\n// XFAIL: *\n")
     assert (status, "1 xfailed" in report) == (0, True)
     status, report = run_lit(tmp_path, passing="// RUN: true\n// XFAIL: *\n")
@@ -220,7 +220,7 @@ def test_only_the_paths_of_the_option_are_collected(tmp_path: Path) -> None:
         ("sdyopt_lit_paths = .\nsdyopt_lit_timeout = soon", "'soon' is not a number of seconds"),
     ],
 )
-def test_invalid_options(tmp_path: Path, options: str, error: str) -> None:
+def test_invalid_options_are_usage_errors(tmp_path: Path, options: str, error: str) -> None:
     status, report = run_pytest(tmp_path, options=options)
     assert status == 4
     assert error in report
@@ -233,7 +233,7 @@ def test_a_test_that_takes_too_long_fails(tmp_path: Path) -> None:
     assert "`python` ended with a timeout" in report
 
 
-def test_another_filecheck(tmp_path: Path) -> None:
+def test_filecheck_is_the_program_that_the_option_names(tmp_path: Path) -> None:
     """With LLVM's FileCheck, its options can be used that the Python package lacks."""
     (tmp_path / "case.mlir").write_text("// RUN: cat %s | FileCheck -x %s\n")
     (tmp_path / "my-check").write_text("#!/bin/sh\ntest $1 = -x\n")
@@ -242,7 +242,7 @@ def test_another_filecheck(tmp_path: Path) -> None:
     assert status == 0
 
 
-def test_paths_with_spaces(tmp_path: Path) -> None:
+def test_a_path_may_have_spaces(tmp_path: Path) -> None:
     folder = tmp_path / "a folder"
     folder.mkdir()
     (folder / "a case.mlir").write_text("// RUN: cp %s %t\n" + PASSING)

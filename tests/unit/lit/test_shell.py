@@ -31,12 +31,12 @@ def passes(command: str) -> bool:
     return all(run_pipeline(stages, play).passed for stages in parse(command))
 
 
-def test_words_and_quotes() -> None:
+def test_quotes_and_backslashes_keep_words_together() -> None:
     command = """opt -a=b '-p={x=1 y="2"}' "--q=\\"|\\" %0" a\\ b"""
     assert parse(command) == [[Stage(("opt", "-a=b", '-p={x=1 y="2"}', '--q="|" %0', "a b"))]]
 
 
-def test_pipelines_and_redirections() -> None:
+def test_pipelines_and_redirections_are_parsed() -> None:
     assert parse("a <in 2>&1 | b > out && c 2>> err") == [
         [Stage(("a",), (("<", "in"), ("2>&1", ""))), Stage(("b",), ((">", "out"),))],
         [Stage(("c",), (("2>>", "err"),))],
@@ -143,7 +143,7 @@ def test_redirections_are_relative_to_the_folder(tmp_path: Path) -> None:
     assert (tmp_path / "out").read_text() == "<pass >"
 
 
-def test_redirection_from_a_missing_file(tmp_path: Path) -> None:
+def test_redirection_from_a_missing_file_is_an_error(tmp_path: Path) -> None:
     [stages] = parse("pass < missing")
     with pytest.raises(MalformedCaseError, match=r"cannot open '.*missing': No such file"):
         run_pipeline(stages, play, tmp_path)

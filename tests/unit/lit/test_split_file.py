@@ -5,7 +5,7 @@ import pytest
 from sdyopt.lit.split_file import split
 
 
-def test_parts_by_name() -> None:
+def test_each_marker_starts_a_part() -> None:
     text = "// RUN: x\n//--- a.mlir\nmodule {}\n\n//--- folder/b.txt\n#--- c\n"
     assert split(text) == {"a.mlir": "module {}\n\n", "folder/b.txt": "", "c": ""}
 
@@ -15,6 +15,6 @@ def test_split_markers_of_the_driver_are_text() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "module {}", "//--- a\n//--- a\n"])
-def test_invalid_input(text: str) -> None:
+def test_a_text_without_parts_or_with_equal_names_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"named a|no `//--- NAME`"):
         split(text)

@@ -23,7 +23,7 @@ PATHS = Substitutions(Path("lit/a.mlir"), Path("tmp/lit/a.mlir.tmp"))
         ("%0 = %arg0, %{{.*}}", "%0 = %arg0, %{{.*}}"),  # SSA names and patterns
     ],
 )
-def test_paths(word: str, replaced: str) -> None:
+def test_substitutions_of_paths(word: str, replaced: str) -> None:
     assert PATHS.replace(word) == replaced
 
 
@@ -41,7 +41,7 @@ def test_declared_substitutions() -> None:
     assert substitutions.expand("%option %root") == r"%option C:\new"
 
 
-def test_path_of_temporary_files() -> None:
+def test_temporary_paths_differ_by_folder() -> None:
     """Tests of one name in several folders have different ones; a test may be outside the root folder."""
     assert temporary_path(Path("tmp"), Path("lit/a.mlir")) == Path("tmp/lit/a.mlir.tmp")
     assert temporary_path(Path("tmp"), Path("/other/a.mlir")) == Path("tmp/other/a.mlir.tmp")

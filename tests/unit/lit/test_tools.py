@@ -66,7 +66,7 @@ def run_program(tools: Tools, *words: str, text: str = "", **environment: str) -
         return status, out.read().decode(), err.read().decode()
 
 
-def test_streams_and_environment(tools: Tools) -> None:
+def test_a_tool_has_its_own_streams_and_environment(tools: Tools) -> None:
     assert run(tools, "pass", text="input", PROBE="set") == (0, "pass 1 set input\n", "message\n")
 
 
@@ -79,7 +79,7 @@ def test_runs_share_no_state(tools: Tools) -> None:
     ("arguments", "status"),
     [(("exit", "0"), 0), (("exit", "2"), 2), (("exit-text",), 1), (("kill",), -9), (("raise",), 134)],
 )
-def test_exit_status(tools: Tools, arguments: tuple[str, ...], status: int) -> None:
+def test_the_exit_status_is_that_of_a_process(tools: Tools, arguments: tuple[str, ...], status: int) -> None:
     assert run(tools, *arguments)[0] == status
 
 
@@ -95,7 +95,7 @@ def test_a_traceback_is_a_crash_in_a_new_process_too(tmp_path: Path, monkeypatch
     assert [run(tools, "exit", code)[0] for code in "01"] == [0, 1]
 
 
-def test_traceback_is_shown(tools: Tools) -> None:
+def test_the_traceback_of_a_tool_is_shown(tools: Tools) -> None:
     assert "ValueError: unexpected" in run(tools, "raise")[2]
 
 
@@ -129,14 +129,14 @@ def test_the_fork_server_ends_a_tool_that_takes_too_long(tools: Tools) -> None:
     assert run(tools, "wait")[0] == TIMEOUT_STATUS
 
 
-def test_another_filecheck(tmp_path: Path) -> None:
+def test_another_program_can_be_filecheck(tmp_path: Path) -> None:
     tools = Tools(tmp_path, filecheck="cat")
     assert run_program(tools, "FileCheck", text="input")[1] == "input"
     assert tools.command_of("filecheck") == "cat"
     tools.close()
 
 
-def test_filecheck_without_a_file(tmp_path: Path) -> None:
+def test_filecheck_without_a_file_is_an_error(tmp_path: Path) -> None:
     """The package prints its help and succeeds; then a test that lacks `%s` would pass whatever it prints."""
     tools = Tools(tmp_path)
     status, _, errors = run_program(tools, "FileCheck", text="input")

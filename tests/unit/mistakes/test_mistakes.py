@@ -21,7 +21,7 @@ WITHOUT_HELP = {"input-missing", "input-empty-name", "output-directory"}
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
-def test_output(mistake: Mistake) -> None:
+def test_the_output_is_that_of_the_golden_file(mistake: Mistake) -> None:
     status, text = output_of(mistake)
     assert text == mistake.golden.read_text(encoding="utf-8")
     assert status in (1, 2)
@@ -39,7 +39,7 @@ def test_there_are_no_other_outputs() -> None:
     assert len(MISTAKES) >= 40
 
 
-def test_a_mistyped_axis_in_a_long_program(tmp_path: Path) -> None:
+def test_a_mistyped_axis_in_a_long_program_is_underlined_on_one_screen(tmp_path: Path) -> None:
     program = (ROOT / "examples" / "transformer_train.mlir").read_text(encoding="utf-8")
     path = tmp_path / "train.mlir"
     path.write_text(program.replace('{"model"}', '{"modle"}', 1), encoding="utf-8")

@@ -18,7 +18,7 @@ def devices(order: DeviceOrder) -> list[int]:
     return [order.device_at(position) for position in range(order.size)]
 
 
-def test_transposed_iota() -> None:
+def test_devices_of_a_transposed_iota() -> None:
     """[0, 1, 2] and [3, 4, 5] transposed."""
     order = canonical_order([2, 3], [1, 0])
     assert devices(order) == [0, 3, 1, 4, 2, 5]
@@ -45,7 +45,7 @@ def test_a_device_beyond_the_last_one_has_no_position() -> None:
         ([1, 1], [1, 0], ((1,), (0,))),
     ],
 )
-def test_canonical_form(
+def test_the_canonical_order_has_no_dimensions_that_can_be_merged_or_dropped(
     dims: list[int], permutation: list[int], canonical: tuple[tuple[int, ...], tuple[int, ...]]
 ) -> None:
     order = canonical_order(dims, permutation)
@@ -76,7 +76,7 @@ def test_positions_and_devices_are_inverse(case: tuple[list[int], list[int]]) ->
 
 
 @pytest.mark.parametrize("values", [[0, 1, 3, 2], [1, 0], [0, 2, 1, 3, 4, 6], [0, 1, 2, 3, 4, 6]])
-def test_lists_that_no_digits_generate(values: list[int]) -> None:
+def test_lists_that_no_digits_generate_have_none(values: list[int]) -> None:
     assert digits_of(values) is None
 
 

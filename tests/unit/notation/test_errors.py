@@ -75,7 +75,7 @@ def underlined(text: str, error: DiagnosticError) -> str:
         ("<@mesh, [[], [], [1]]>", "<@mesh, [[], [], [1]]>", "the sharding has 3 dimensions"),
     ],
 )
-def test_sharding_errors(text: str, where: str, message: str) -> None:
+def test_the_mistake_in_a_sharding_is_underlined(text: str, where: str, message: str) -> None:
     with pytest.raises(DiagnosticError) as raised:
         read_sharding(Source("--show-sharding", text), Context(MESH, (64, 128)))
     assert message in raised.value.diagnostic.message
@@ -94,7 +94,7 @@ def test_sharding_errors(text: str, where: str, message: str) -> None:
         ("x=4294967296, y=4294967296", "x=4294967296, y=4294967296", "the number of devices is greater"),
     ],
 )
-def test_mesh_errors(text: str, where: str, message: str) -> None:
+def test_the_mistake_in_a_mesh_is_underlined(text: str, where: str, message: str) -> None:
     with pytest.raises(DiagnosticError, match=message) as raised:
         parse_mesh(Source("--mesh", text))
     assert underlined(text, raised.value) == where
@@ -108,7 +108,7 @@ def test_mesh_errors(text: str, where: str, message: str) -> None:
         ("-1", "-", "expected a size"),
     ],
 )
-def test_shape_errors(text: str, where: str, message: str) -> None:
+def test_the_mistake_in_a_shape_is_underlined(text: str, where: str, message: str) -> None:
     with pytest.raises(DiagnosticError, match=message) as raised:
         parse_shape(Source("--shape", text))
     assert underlined(text, raised.value) == where
@@ -124,12 +124,12 @@ def test_a_sharding_of_axes_needs_a_mesh() -> None:
     ("text", "shape"),
     [("64x128", (64, 128)), ("", ()), ("f32", ()), ("tensor<4x?xbf16>", (4, None)), ("8xi32", (8,))],
 )
-def test_shapes(text: str, shape: tuple[int | None, ...]) -> None:
+def test_valid_shapes(text: str, shape: tuple[int | None, ...]) -> None:
     assert parse_shape(Source("--shape", text)) == shape
 
 
 @pytest.mark.parametrize(
     "text", ['"x"=4, "y"=6', "x=4,y=6", "'x': 4, 'y': 6", '<["x"=4, "y"=6]>', '#sdy.mesh<["x"=4, "y"=6]>']
 )
-def test_meshes(text: str) -> None:
+def test_several_texts_are_one_mesh(text: str) -> None:
     assert parse_mesh(Source("--mesh", text)) is MESH

@@ -112,7 +112,7 @@ def test_gspmd_has_the_same_devices(subject: ShardingOnMesh) -> None:
 
 @given(shardings())
 @settings(max_examples=300)
-def test_gspmd_to_sdy_and_back(subject: ShardingOnMesh) -> None:
+def test_the_gspmd_text_stays_the_same_by_way_of_sdy(subject: ShardingOnMesh) -> None:
     """On the mesh of the sharding, and on a new one, the tiling stays the same."""
     text = gspmd_text(tiling_of(subject))
     parsed = parse_gspmd(Source("text", text))
@@ -130,18 +130,20 @@ def test_gspmd_to_sdy_and_back(subject: ShardingOnMesh) -> None:
 
 
 @given(shardings())
-def test_sdy_text_and_back(subject: ShardingOnMesh) -> None:
+def test_the_sdy_text_parses_to_the_same_sharding(subject: ShardingOnMesh) -> None:
     assert parse_sdy(Source("text", sharding_text(subject.sharding))) is subject.sharding
 
 
 @given(shardings(with_sub_axes=False))
-def test_partition_spec_and_back(subject: ShardingOnMesh) -> None:
+def test_the_partition_spec_parses_to_the_same_sharding(subject: ShardingOnMesh) -> None:
     text = partition_spec_text(subject)
     assert parse_partition_spec(Source("text", text), subject.mesh, MESH, None) is subject.sharding
 
 
 @given(shardings(with_sub_axes=False), st.sampled_from([19, 21]))
-def test_mesh_dialect_and_back(subject: ShardingOnMesh, version: int) -> None:
+def test_the_text_of_the_mesh_dialect_parses_to_the_same_sharding(
+    subject: ShardingOnMesh, version: int
+) -> None:
     subject = ShardingOnMesh(subject.sharding, Mesh(subject.mesh.axes))
     text = mesh_dialect_text(subject, version)
     parsed = parse_mesh_dialect(Source("text", text), subject.mesh, MESH, subject.sharding.rank)

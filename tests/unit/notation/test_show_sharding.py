@@ -22,7 +22,9 @@ def shown(text: str, mesh: str, shape: str, width: int = 80, rows: int | None = 
     return drawing(read_sharding(Source("--show-sharding", text), context), width, rows)
 
 
-def test_the_example_of_the_documentation(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_the_example_of_the_documentation_is_the_output_of_its_command(
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> None:
     page = (ROOT / "docs/notation.md").read_text(encoding="utf-8")
     example = re.search(r"```console\n\$ sdy-opt (.*?)\n(.*?)```", page, re.DOTALL)
     assert example is not None

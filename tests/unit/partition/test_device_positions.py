@@ -55,7 +55,7 @@ def test_groups_are_ordered_by_their_shards() -> None:
 
 
 @pytest.mark.parametrize("text", ['"x"', '"y":(2)3', '"z", "y":(1)2', '"y":(2)3, "x", "y":(1)2'])
-def test_agrees_with_the_simulation(text: str) -> None:
+def test_positions_and_groups_are_those_of_the_simulation(text: str) -> None:
     mesh, axes = read_mesh('"x"=2, "y"=6, "z"=3'), read_axes(text)
     devices = Devices(mesh)
     assert list(shard_indices(axes, mesh)) == list(devices.positions(axes))

@@ -16,12 +16,12 @@ def test_docstrings_in_the_source() -> None:
     assert docstring(TOOLS, ["Tools", "close"]) == getdoc(sdyopt.lit.tools.Tools.close)
 
 
-def test_definitions_without_docstrings_and_missing_ones() -> None:
+def test_definitions_that_are_missing_or_undocumented_have_no_docstring() -> None:
     assert docstring(SHELL, ["Runner", "__call__"]) == ""
     assert docstring(SHELL, ["parse", "<locals>", "finish_stage"]) == ""
     assert docstring(SHELL, ["missing"]) == ""
 
 
-def test_modules_without_source() -> None:
+def test_modules_without_source_have_no_docstring() -> None:
     assert docstring("sys") == ""
     assert docstring("no_such_module") == ""

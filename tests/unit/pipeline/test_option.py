@@ -53,7 +53,7 @@ OPTIONS = declared_options(a_pipeline)
         ("count=1 count=2", {"count": 2}),
     ],
 )
-def test_reading(text: str, values: dict[str, object]) -> None:
+def test_options_are_parsed(text: str, values: dict[str, object]) -> None:
     assert read_options(OPTIONS, text) == values
 
 
@@ -93,7 +93,7 @@ def test_reading(text: str, values: dict[str, object]) -> None:
         ),
     ],
 )
-def test_errors(text: str, message: str, help: str) -> None:
+def test_invalid_options_are_errors_with_help(text: str, message: str, help: str) -> None:
     with pytest.raises(UsageError) as caught:
         read_options(OPTIONS, text)
     assert (caught.value.message, caught.value.help) == (message, help)

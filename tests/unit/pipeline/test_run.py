@@ -56,7 +56,7 @@ def test_adjacent_pipelines_run_together_on_each_function() -> None:
         ),
     ],
 )
-def test_errors_for_pipelines_with_another_anchor(text: str, message: str) -> None:
+def test_pipelines_with_another_anchor_are_errors(text: str, message: str) -> None:
     assert run(parse_pipeline(text, lookup)) == (False, [message])
 
 

@@ -29,7 +29,7 @@ from tests.unit.pipeline.fakes import lookup
         ),
     ],
 )
-def test_parse_and_print(text: str, printed: str) -> None:
+def test_pipelines_are_printed_in_one_form(text: str, printed: str) -> None:
     assert str(parse_pipeline(text, lookup)) == printed
     assert str(parse_pipeline(printed, lookup)) == printed
 
@@ -45,7 +45,7 @@ def test_parse_and_print(text: str, printed: str) -> None:
         ("func.func(on-module)", "on-module runs on builtin.module: write it outside of func.func(…)"),
     ],
 )
-def test_help(text: str, help: str) -> None:
+def test_help_for_invalid_pipelines(text: str, help: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_pipeline(text, lookup)
     assert caught.value.help == help
@@ -82,7 +82,7 @@ UNWRAPPED = "expected pass pipeline to be wrapped with the anchor operation type
         ("func.func(two-passes)", "Can't add pass 'OnModulePass' restricted to 'builtin.module'"),
     ],
 )
-def test_errors(text: str, message: str) -> None:
+def test_invalid_pipelines_are_errors(text: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_pipeline(text, lookup)
     assert message in caught.value.message
@@ -114,6 +114,6 @@ def test_passes_are_nested_under_what_they_run_on(text: str, printed: str) -> No
         ("func.func(on-module)", "Can't add pass 'OnModulePass' restricted to 'builtin.module'"),
     ],
 )
-def test_errors_in_lists_of_passes(text: str, message: str) -> None:
+def test_invalid_lists_of_passes_are_errors(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=re.escape(message)):
         parse_passes(text, lookup)

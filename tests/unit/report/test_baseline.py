@@ -48,7 +48,7 @@ def test_notes_list_the_collectives_that_grew() -> None:
     ]
 
 
-def test_tolerance() -> None:
+def test_growth_within_the_tolerance_is_accepted() -> None:
     smaller = program().replace("64x32", "60x32")
     assert grown(smaller, program(), Fraction(1, 10)) == []
     assert grown(smaller, program(), Fraction(1, 20)) != []
@@ -85,7 +85,7 @@ def test_figures_may_be_whole_numbers() -> None:
         (with_flops("NaN"), "'high' must be a number, at least 0"),
     ],
 )
-def test_invalid_baselines(text: str, message: str) -> None:
+def test_an_invalid_baseline_is_an_error_with_help(text: str, message: str) -> None:
     with pytest.raises(DiagnosticError) as caught:
         read_baseline("old.json", text)
     assert caught.value.diagnostic.message == message

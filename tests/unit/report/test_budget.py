@@ -53,13 +53,13 @@ def test_a_total_names_the_collectives_that_contribute_most() -> None:
     assert [note.location for note in error.notes] == places
 
 
-def test_a_kind() -> None:
+def test_the_limit_of_a_kind_is_exceeded() -> None:
     assert messages('[kinds]\nall_gather = "5 KiB"') == [
         "all_gather collectives: 6.00 KiB on the wire, over the budget of 5.00 KiB"
     ]
 
 
-def test_an_axis() -> None:
+def test_the_limit_of_an_axis_is_exceeded() -> None:
     assert messages('[axes]\ny = "1 B"') == [
         'collectives along "y": 8.00 KiB on the wire, over the budget of 1 B'
     ]
@@ -75,7 +75,7 @@ def test_the_error_of_a_rule_is_at_the_line_of_the_collective() -> None:
     assert error.notes[1].location == FileLoc("budget.toml", 4, 1)
 
 
-def test_totals_of_collectives_and_memory() -> None:
+def test_the_limits_of_collectives_and_memory_are_exceeded() -> None:
     assert messages("[total]\ncollectives = 1\npeak_memory = 100") == [
         "collectives: 2, over the budget of 1",
         "peak memory: 16.0 KiB, over the budget of 100 B",
@@ -105,7 +105,9 @@ def test_totals_of_collectives_and_memory() -> None:
         pytest.param("a = " + "[" * 100_000, 1, "invalid TOML: it is nested too deeply", None, id="deep"),
     ],
 )
-def test_invalid_budgets(budget: str, line: int, message: str, help: str | None) -> None:
+def test_invalid_budgets_are_located_and_have_help(
+    budget: str, line: int, message: str, help: str | None
+) -> None:
     with pytest.raises(DiagnosticError) as caught:
         Budget("budget.toml", budget)
     found = caught.value.diagnostic

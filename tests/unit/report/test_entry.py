@@ -28,7 +28,7 @@ func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 """
 
 
-def test_texts() -> None:
+def test_the_suffix_selects_the_format() -> None:
     report = report_on(module(PROGRAM))
     assert report_text(report).startswith('4 devices, mesh <["x"=4]>\n')
     assert json.loads(report_text(report, ".json"))["devices"] == 4

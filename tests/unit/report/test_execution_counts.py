@@ -31,7 +31,9 @@ def times(text: str) -> list[Times | None]:
         (0, 1, 8, "EQ", None),
     ],
 )
-def test_trip_count(start: int, step: int, limit: int, direction: str, runs: int | None) -> None:
+def test_trip_count_of_constant_bounds(
+    start: int, step: int, limit: int, direction: str, runs: int | None
+) -> None:
     assert trip_count(start, step, limit, direction) == runs
 
 
@@ -73,11 +75,11 @@ def test_loop_with_a_bound_that_is_carried_unchanged() -> None:
     assert times(LOOP.format(compare="LT, %i, %n", n="%n")) == [Times(7, 7)]
 
 
-def test_loop_with_the_counter_on_the_right() -> None:
+def test_a_loop_may_have_its_counter_on_the_right() -> None:
     assert times(LOOP.format(compare="GT, %n, %i", n="%n")) == [Times(7, 7)]
 
 
-def test_loop_with_a_bound_that_changes() -> None:
+def test_a_loop_with_a_bound_that_changes_has_no_known_count() -> None:
     assert times(LOOP.format(compare="LT, %i, %n", n="%next")) == [None]
 
 

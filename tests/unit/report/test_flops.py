@@ -35,19 +35,19 @@ def test_a_replicated_product_is_repeated_by_every_device() -> None:
     assert share == Fraction(1, 8)
 
 
-def test_a_product_sharded_along_all_axes() -> None:
+def test_a_product_sharded_along_all_axes_is_not_repeated() -> None:
     product, share = matmul('[{"x"}, {}]', '[{}, {"y"}]', '[{"x"}, {"y"}]')
     assert product.flops == TOTAL // 8
     assert share == 1
 
 
-def test_a_sharded_contracting_dimension() -> None:
+def test_flops_of_a_sharded_contracting_dimension() -> None:
     product, share = matmul('[{}, {"x"}]', '[{"x"}, {}]', "[{}, {}]")
     assert product.flops == TOTAL // 4
     assert share == Fraction(1, 2)
 
 
-def test_a_convolution() -> None:
+def test_flops_of_a_convolution() -> None:
     (product,) = report(
         """
         func.func @main(%i: tensor<2x8x8x3xf32>, %k: tensor<3x3x3x16xf32>) -> tensor<2x8x8x16xf32> {
@@ -62,7 +62,7 @@ def test_a_convolution() -> None:
     assert product.flops == 2 * (2 * 8 * 8 * 16) * (3 * 3) * 3
 
 
-def test_a_function_called_from_a_manual_computation() -> None:
+def test_a_callee_of_a_manual_computation_computes_another_product_on_each_device() -> None:
     """Each of the four devices along "x" computes another product."""
     found = report(
         """

@@ -28,5 +28,5 @@ TEXT = """{
         (("e",), 1, 1),
     ],
 )
-def test_location(path: Path, line: int, column: int) -> None:
+def test_values_are_located(path: Path, line: int, column: int) -> None:
     assert JsonFile("x.json", TEXT).location(path) == FileLoc("x.json", line, column)

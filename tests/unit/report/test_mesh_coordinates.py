@@ -54,20 +54,20 @@ def test_devices_that_keep_their_shard(axes: str, before: str, after: str, kept:
     assert kept_count(first, second, mesh) == kept
 
 
-def test_digits_that_do_not_line_up() -> None:
+def test_devices_are_compared_if_digits_do_not_line_up() -> None:
     """6 as 2 · 3 and as 3 · 2: devices are compared one by one."""
     mesh, (first, second) = shardings('"x"=2, "y"=3', '[{"x", "y"}, {}]', '[{"y", "x"}, {}]')
     assert kept_count(first, second, mesh) is None
     assert moved_share(first, mesh, second, mesh) == (4, 6)
 
 
-def test_a_large_mesh() -> None:
+def test_a_large_mesh_is_counted_by_arithmetic() -> None:
     mesh, (first, second) = shardings('"x"=65536, "y"=65536', '[{"x"}, {"y"}]', '[{"y"}, {"x"}]')
     assert moved_share(first, mesh, second, mesh) == (2**32 - 2**16, 2**32)
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_random_shardings(seed: int) -> None:
+def test_arithmetic_and_devices_agree_on_random_shardings(seed: int) -> None:
     randomly = random.Random(seed)
     sizes = {f"a{number}": randomly.choice([2, 3, 4, 6, 8, 12]) for number in range(randomly.randint(1, 3))}
     before, after = random_dims(sizes, randomly), random_dims(sizes, randomly)

@@ -29,7 +29,7 @@ def partitioned(text: str) -> Op:
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_example(path: Path) -> None:
+def test_figures_of_examples_agree(path: Path) -> None:
     assert list(disagreements(partitioned(path.read_text(encoding="utf-8")))) == []
 
 
@@ -40,12 +40,12 @@ def test_the_example_communicates() -> None:
 
 
 @pytest.mark.parametrize("text", SMALL_PROGRAMS.values(), ids=SMALL_PROGRAMS)
-def test_small_program(text: str) -> None:
+def test_figures_of_small_programs_agree(text: str) -> None:
     assert list(disagreements(module(text))) == []
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_random_program(seed: int) -> None:
+def test_figures_of_random_programs_agree(seed: int) -> None:
     """Nested loops, branches, named and manual computations."""
     assert list(disagreements(module(random_module(seed)))) == []
 

@@ -56,7 +56,7 @@ def test_permute_sends_the_shards_of_the_devices_whose_shard_changes() -> None:
     assert found.group == '{"x"}'
 
 
-def test_permute_to_another_order_of_devices() -> None:
+def test_a_permute_to_a_rotated_order_of_devices_sends_every_shard() -> None:
     text = """
     sdy.mesh @mesh = <["x"=4]>
     sdy.mesh @rotated = <["x"=4], device_ids=[1, 2, 3, 0]>

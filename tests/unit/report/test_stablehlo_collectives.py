@@ -23,7 +23,7 @@ MESH = Mesh((MeshAxis("x", 2), MeshAxis("y", 2), MeshAxis("z", 2)))
         ([[0, 1]], None),  # not all devices
     ],
 )
-def test_axes_of_groups(groups: list[list[int]], axes: list[str] | None) -> None:
+def test_axes_of_replica_groups(groups: list[list[int]], axes: list[str] | None) -> None:
     assert axes_of_groups(groups, MESH) == axes
 
 
@@ -32,7 +32,7 @@ def test_axes_of_groups_in_another_order_of_devices() -> None:
     assert axes_of_groups([[0, 2], [1, 3]], mesh) == ["y"]
 
 
-def test_all_gather_in_a_manual_computation() -> None:
+def test_figures_of_an_all_gather_in_a_manual_computation() -> None:
     text = """
     sdy.mesh @mesh = <["x"=4]>
     func.func @main(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<16xf32> {

@@ -21,7 +21,7 @@ def a_pipeline() -> Pipeline:
     return Pipeline(elements=[first, Pipeline("func.func", [second])])
 
 
-def test_statistics_by_pipeline() -> None:
+def test_statistics_by_pipeline_are_nested() -> None:
     assert statistics_report(a_pipeline()).splitlines()[3:] == [
         "CountsPass",
         "  (S)  0 num-dce'd  - erased operations",
@@ -34,7 +34,7 @@ def test_statistics_by_pipeline() -> None:
     ]
 
 
-def test_statistics_by_name() -> None:
+def test_statistics_by_name_are_sums_of_equal_passes() -> None:
     assert statistics_report(a_pipeline(), as_list=True).splitlines()[3:] == [
         "  CountsPass",
         "    (S)  3 num-dce'd  - erased operations",

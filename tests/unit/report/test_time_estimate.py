@@ -93,5 +93,5 @@ def test_a_ring_along_two_axes_is_as_slow_as_the_slower_axis() -> None:
         (None, "unknown"),
     ],
 )
-def test_seconds(seconds: Fraction | None, text: str) -> None:
+def test_times_are_printed_in_the_unit_that_fits(seconds: Fraction | None, text: str) -> None:
     assert seconds_text(seconds) == text

@@ -17,7 +17,7 @@ def a_run() -> Timer:
     return root
 
 
-def test_tree() -> None:
+def test_the_tree_has_passes_below_their_pipeline() -> None:
     assert timing_report(a_run()).splitlines()[3:] == [
         "  Total Execution Time: 1.0000 seconds",
         "",
@@ -50,5 +50,5 @@ def test_json_is_valid() -> None:
     assert names == ["root", "Parser", "'func.func' Pipeline", "CSEPass", "Rest", "Total"]
 
 
-def test_an_empty_run() -> None:
+def test_the_total_of_an_empty_run_is_zero() -> None:
     assert "0.0000 (  0.0%)  Total" in timing_report(Timer("root"))

@@ -21,7 +21,7 @@ model.bandwidth = "1.5 GiB/s"
 """
 
 
-def test_topology() -> None:
+def test_rates_are_read_with_their_units() -> None:
     topology = read_topology("tpu.toml", TEXT)
     assert topology.flops == 197 * 10**12
     assert topology.memory_bandwidth == 819 * 10**9
@@ -52,7 +52,9 @@ def test_every_key_may_be_left_out() -> None:
         ('[axes]\nx = {latency = "1 m"}', (2, 1), "'latency' is not a quantity", "write a number"),
     ],
 )
-def test_invalid_topologies(text: str, position: tuple[int, int], message: str, help: str) -> None:
+def test_invalid_topologies_are_located_and_have_help(
+    text: str, position: tuple[int, int], message: str, help: str
+) -> None:
     with pytest.raises(DiagnosticError) as caught:
         read_topology("tpu.toml", text)
     diagnostic = caught.value.diagnostic

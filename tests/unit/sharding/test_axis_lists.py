@@ -35,7 +35,7 @@ def digits(axes: Axes) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(LISTS, LISTS)))
-def test_prefixes(first: Axes, second: Axes) -> None:
+def test_prefixes_are_those_of_the_digits(first: Axes, second: Axes) -> None:
     first_digits, second_digits = digits(first), digits(second)
     assert is_prefix(first, second) == (second_digits[: len(first_digits)] == first_digits)
     assert is_strict_prefix(first, second) == (
@@ -62,7 +62,7 @@ def test_prefix_of_an_axis_without_others() -> None:
     assert prefix_without(A, []) is A
 
 
-def test_major_sub_axis() -> None:
+def test_the_major_sub_axis_starts_where_its_axis_does() -> None:
     assert major_sub_axis(A, 2) is A_MAJOR
     assert major_sub_axis(AxisRef("a", SubAxis(2, 4)), 2) is A_MINOR
 
@@ -74,11 +74,11 @@ def test_prefix_of_a_list_without_overlap() -> None:
     assert prefix_without_overlap((A, B), []) == (A, B)
 
 
-def test_overlap() -> None:
+def test_lists_overlap_if_any_of_their_axes_do() -> None:
     assert overlap((B, A_MAJOR), [A])
     assert not overlap((B, A_MAJOR), [A_MINOR])
     assert not overlap((), [A])
 
 
-def test_split_axis() -> None:
+def test_splitting_an_axis_gives_a_major_and_a_minor_sub_axis() -> None:
     assert split_axis(A, 2, 4) == (A_MAJOR, A_MINOR)

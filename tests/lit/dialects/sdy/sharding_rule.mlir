@@ -26,3 +26,11 @@ func.func @many_factors(%arg: tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32
   %1 = stablehlo.negate %scalar {sdy.sharding_rule = #sdy.op_sharding_rule<([])->([])>} : tensor<f32>
   return
 }
+
+// Factors have 64-bit sizes.
+// CHECK-LABEL: func.func @large_factor
+// CHECK: #sdy.op_sharding_rule<([i])->([i]) {i=8589934592}, custom>
+func.func @large_factor(%a: tensor<8589934592xi8>) -> tensor<8589934592xi8> {
+  %0 = stablehlo.custom_call @f(%a) {sdy.sharding_rule = #sdy.op_sharding_rule<([i])->([i]) {i=8589934592}, custom>} : (tensor<8589934592xi8>) -> tensor<8589934592xi8>
+  return %0 : tensor<8589934592xi8>
+}

@@ -46,7 +46,7 @@ module attributes {test.rule = #sdy.op_sharding_rule<([ij])->([ij]) {ij=2}>} {}
 // -----
 
 // expected-error @+1 {{integer value too large}}
-module attributes {test.rule = #sdy.op_sharding_rule<([i])->([i]) {i=4294967296}>} {}
+module attributes {test.rule = #sdy.op_sharding_rule<([i])->([i]) {i=9223372036854775808}>} {}
 
 // -----
 

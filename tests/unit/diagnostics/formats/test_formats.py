@@ -95,7 +95,7 @@ def test_messages_are_escaped(message: str, escaped: str) -> None:
     assert github(UnknownLoc(), message) == f"::error title=parse-error::{escaped}\n"
 
 
-def test_properties_are_escaped_more() -> None:
+def test_commas_and_colons_of_properties_are_escaped_as_well() -> None:
     assert "file=a%2Cb%3Ac%25.py,line=1,col=1" in github(FileLoc("a,b:c%.py", 1, 1))
 
 

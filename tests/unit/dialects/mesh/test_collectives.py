@@ -53,7 +53,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "argument", "size", "expected"), CASES, ids=[case[0] for case in CASES])
-def test_results_on_each_device(
+def test_each_device_has_the_expected_result(
     text: str, argument: str, size: int, expected: list[list[int] | None]
 ) -> None:
     values = X if argument == "x" else Y

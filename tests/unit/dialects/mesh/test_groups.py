@@ -34,7 +34,7 @@ def test_an_in_group_index_identifies_a_device_of_each_group() -> None:
         assert device_groups.device_in_group((0, 2), (g,), (i, j)) == (i, g, j)
 
 
-def test_a_group_in_order() -> None:
+def test_devices_of_a_group_are_in_the_order_of_its_axes() -> None:
     assert device_groups.devices_of_group((2, 3, 2), (2, 0), (1,)) == [
         (0, 1, 0),
         (1, 1, 0),
@@ -66,6 +66,6 @@ def test_groups_partition_the_devices() -> None:
         assert sorted(members) == device_groups.multi_indices(shape)
 
 
-def test_linear_and_multi_indices() -> None:
+def test_linear_and_multi_indices_are_inverse() -> None:
     assert device_groups.linear_index((4, 5, 6), (2, 3, 1)) == 79
     assert device_groups.multi_index((4, 5, 6), 79) == (2, 3, 1)

@@ -36,7 +36,7 @@ def test_axis_refs_are_interned() -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_containment_and_overlap(one: AxisRef, other: AxisRef) -> None:
+def test_containment_and_overlap_are_those_of_the_factors(one: AxisRef, other: AxisRef) -> None:
     mine, theirs = FACTORS[one], FACTORS[other]
     assert one.contains(other) == (theirs <= mine)
     assert one.overlaps(other) == bool(mine & theirs)
@@ -45,7 +45,7 @@ def test_containment_and_overlap(one: AxisRef, other: AxisRef) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_prefix_without_overlap(one: AxisRef, other: AxisRef) -> None:
+def test_prefix_without_overlap_has_the_factors_before_the_other_axis(one: AxisRef, other: AxisRef) -> None:
     mine, theirs = FACTORS[one], FACTORS[other]
     prefix = {factor for factor in mine if factor < min(theirs)} if mine & theirs else mine
     result = one.prefix_without_overlap(other)
@@ -53,7 +53,7 @@ def test_prefix_without_overlap(one: AxisRef, other: AxisRef) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_merging(one: AxisRef, other: AxisRef) -> None:
+def test_merged_axes_have_the_factors_of_both(one: AxisRef, other: AxisRef) -> None:
     if one.can_merge(other):
         assert FACTORS[one.merge(other, MESH)] == FACTORS[one] | FACTORS[other]
     else:
@@ -80,7 +80,7 @@ def test_sub_axes_that_do_not_divide_each_other_cannot_coexist(
     assert axis("a", *one).prefix_without_overlap(axis("a", *other)) is None
 
 
-def test_mesh_order() -> None:
+def test_axes_are_sorted_in_mesh_order() -> None:
     assert is_sorted([axis("a", 1, 2), axis("a"), axis("a", 2, 2), axis("b")], MESH)
     assert not is_sorted([axis("b"), axis("a")], MESH)
     assert not is_sorted([axis("a", 4, 2), axis("a", 2, 2)], MESH)
@@ -98,7 +98,7 @@ def test_consecutive_sub_axes_are_merged() -> None:
     assert sorted_and_merged([], MESH) == ()
 
 
-def test_sizes() -> None:
+def test_sizes_and_next_pre_sizes() -> None:
     assert axis("a").size(MESH) == 16
     assert axis("a", 2, 4).size(MESH) == 4
     assert axis("a", 2, 4).next_pre_size(MESH) == 8
@@ -106,7 +106,7 @@ def test_sizes() -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
-def test_difference(first: AxisRef, second: AxisRef) -> None:
+def test_difference_has_the_factors_that_the_second_axis_lacks(first: AxisRef, second: AxisRef) -> None:
     left = difference([first], [second], MESH)
     assert set().union(*[FACTORS[rest] for rest in left]) == FACTORS[first] - FACTORS[second]
     suffix = first.suffix_without_overlap(second, MESH)

@@ -43,13 +43,19 @@ def test_iota_device_ids_are_left_out() -> None:
     assert mesh_problem(mesh(axes, [0, 1])) is not None
 
 
-def test_special_meshes() -> None:
+def test_a_mesh_without_axes_is_empty_or_has_one_device() -> None:
     assert Mesh().is_empty
     assert not Mesh().is_maximal
     assert Mesh((), (3,)).is_maximal
     assert not Mesh((), (3,)).is_empty
     assert not mesh([MeshAxis("x", 1)]).is_maximal
-    assert MESH.total_size == 16
+
+
+def test_the_total_size_is_the_product_of_the_axis_sizes() -> None:
+    assert MESH.total_size == 2 * 4 * 2
+
+
+def test_the_position_of_an_unknown_axis_is_after_all_others() -> None:
     assert MESH.axis_position("z") == 2
     assert MESH.axis_position("w") == 3
 
@@ -57,7 +63,7 @@ def test_special_meshes() -> None:
 # --- Shardings ------------------------------------------------------------------------------------
 
 
-def test_equivalent_shardings() -> None:
+def test_shardings_with_the_same_axes_in_their_dimensions_are_equivalent() -> None:
     one = sharding(dim(X), dim())
     assert one.is_equivalent(sharding(dim(X, is_closed=False), dim(priority=1), replicated_axes=(Y,)))
     assert not one.is_equivalent(sharding(dim(), dim(X)))
@@ -75,7 +81,7 @@ def test_closing_keeps_priorities_and_unreduced_axes() -> None:
     assert dim(X).opened() is dim(X, is_closed=False)
 
 
-def test_text() -> None:
+def test_text_of_a_sharding() -> None:
     sub_axis = AxisRef("y", SubAxis(2, 2))
     one = TensorSharding(MESH, (dim(X, sub_axis, is_closed=False, priority=0), dim()), (Z,), ())
     assert sharding_text(one) == '<mesh<["x"=2, "y"=4, "z"=2]>, [{"x", "y":(2)2, ?}p0, {}], replicated={"z"}>'
@@ -105,7 +111,7 @@ def test_manual_axes_are_removed_from_the_front() -> None:
         (sharding(dim(priority=-1)), tensor((8,), F32), "dim 0 has a negative priority"),
     ],
 )
-def test_sharding_for_a_type(one: TensorSharding, type: Type, problem: str | None) -> None:
+def test_problems_of_a_sharding_for_a_type(one: TensorSharding, type: Type, problem: str | None) -> None:
     actual = sharding_problem(one, type, MESH)
     assert (actual is None) if problem is None else (actual is not None and actual.startswith(problem))
 
@@ -123,5 +129,5 @@ def test_divisibility_is_optional() -> None:
 
 
 @pytest.mark.parametrize(("factor", "symbol"), [(0, "i"), (17, "z"), (18, "z_1"), (117, "z_100")])
-def test_factor_symbols(factor: int, symbol: str) -> None:
+def test_factor_symbols_are_letters_from_i_and_then_numbered(factor: int, symbol: str) -> None:
     assert factor_symbol(factor) == symbol

@@ -31,7 +31,7 @@ RULE = read_rule(
         (DirectionPolicy.PASS_THROUGH_BOTH_ELSE_FORWARD, BOTH, FORWARD),
     ],
 )
-def test_pass_through_and_other_factors(
+def test_each_policy_has_a_direction_for_pass_through_and_for_other_factors(
     policy: DirectionPolicy, pass_through: PropagationDirection, others: PropagationDirection
 ) -> None:
     i, j, k, l, _ = factor_directions(policy, RULE)  # noqa: E741
