@@ -49,10 +49,10 @@ class Module:
         program is verified after each pass, else only after the last. Raises PipelineError or PassError;
         exceptions of other kinds in a pass are not caught, except RecursionError and MemoryError.
         """
-        pipeline = combined_pipeline(passes, options)
         program = self._program.clone()
         collector = program.collector()
-        with session(collector.handle):
+        with session(collector.handle, program.sdy_version):
+            pipeline = combined_pipeline(passes, options)
             try:
                 verify = IncrementalVerifier(program.verifier) if verify_each else None
                 succeeded = run_pipeline(pipeline, program.op, verify)
@@ -115,7 +115,7 @@ class Module:
     def verify(self) -> None:
         """Raises VerifyError if the program is invalid. Only edits through `ir` can make it invalid."""
         collector = self._program.collector()
-        with session(collector.handle), identified(VERIFY_ERROR):
+        with session(collector.handle, self._program.sdy_version), identified(VERIFY_ERROR):
             if not self._program.verifier.verify(self._program.op):
                 raise VerifyError(collector.diagnostics)
 

@@ -15,7 +15,7 @@ def find_config(input: str) -> str | None:
 
     A `pyproject.toml` counts if it has the table of the tool.
     """
-    folder = Path.cwd() if input == STDIN else native_path(input).parent.absolute()
+    folder = (Path() if input == STDIN else native_path(input).parent).resolve()
     for each in (folder, *folder.parents):
         if (each / FILE).is_file():
             return _relative(each / FILE)
@@ -33,5 +33,5 @@ def _has_table(path: Path) -> bool:
 
 def _relative(path: Path) -> str:
     """A path as people write it: relative if it is below the current folder."""
-    current = Path.cwd()
+    current = Path.cwd().resolve()
     return from_native(str(path.relative_to(current) if path.is_relative_to(current) else path))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import click
 
+from sdyopt.cli.help import MAX_WIDTH, wrapped
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.lint.rule import Rule
 from sdyopt.lint.rule_table import all_rules, rule_ids
@@ -12,19 +13,22 @@ from sdyopt.lint.rule_table import all_rules, rule_ids
 def lint_help(id: str) -> str:
     """The page of a rule, or the list of all rules if `id` is empty. Raises UsageError for an unknown one."""
     if not id:
-        width = max(map(len, rule_ids()))
-        return "".join(
-            f"  {rule.id:<{width}}  {rule.severity:<7}  {rule.summary()}\n" for rule in all_rules()
-        )
+        return _list()
     for rule in all_rules():
         if rule.id == id:
-            return "\n".join(_page(rule)) + "\n"
+            return _page(rule)
     raise UsageError(f"unknown lint rule '{id}'", nearest(id, rule_ids()) or "--help-lint lists the rules")
 
 
-def _page(rule: type[Rule]) -> Iterator[str]:
-    yield rule.manual()
-    yield ""
-    yield f"Severity: {rule.severity}. Looks at {rule.looks_at}."
-    for name, limit in rule.limits.items():
-        yield f"Limit: {name} = {limit.default}: {limit.help}."
+def _list() -> str:
+    formatter = click.HelpFormatter(max_width=MAX_WIDTH)
+    with formatter.section("Lint rules"):
+        formatter.write_dl([(rule.id, f"{rule.severity}: {rule.summary()}") for rule in all_rules()])
+    return formatter.getvalue() + "\n  The page of a rule is printed by --help-lint=RULE.\n"
+
+
+def _page(rule: type[Rule]) -> str:
+    formatter = click.HelpFormatter(max_width=MAX_WIDTH)
+    facts = [f"Severity: {rule.severity}. Looks at {rule.looks_at}."]
+    facts += [f"Limit: {name} = {limit.default}: {limit.help}." for name, limit in rule.limits.items()]
+    return "".join(f"{wrapped(text, formatter.width)}\n" for text in (rule.manual(), "", *facts))

@@ -46,6 +46,8 @@ class Statement:
         self.closing: dict[int, int] = {}
         # The number of open brackets around each token.
         self.depths: list[int] = []
+        # The items in each bracket that was asked for, by its opening.
+        self._items: dict[int, list[Span]] = {}
         # The offset at which reading ended.
         self.end = self._read(offset)
 
@@ -73,6 +75,11 @@ class Statement:
 
     def items(self, opening: int) -> list[Span]:
         """The comma-separated items in the bracket that opens at a token."""
+        if opening not in self._items:
+            self._items[opening] = self._split_items(opening)
+        return self._items[opening]
+
+    def _split_items(self, opening: int) -> list[Span]:
         closing = self.closing.get(opening)
         if closing is None or closing == opening + 1:
             return []

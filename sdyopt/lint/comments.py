@@ -41,6 +41,8 @@ class Comments:
 def read_comments(source: Source) -> Comments:
     """The comments of a source, which may be a chunk of a file. Comments of no known form are problems."""
     found = Comments()
+    # Line of comments -> the next line that is not one.
+    following: dict[int, int] = {}
     for comment in _COMMENT.finditer(source.text):
         match = _ALLOW.match(comment["what"])
         if match is None:
@@ -52,7 +54,10 @@ def read_comments(source: Source) -> Comments:
         if match["scope"] == "allow-file":
             found.in_text |= ids
         else:
-            found.by_line.setdefault(_line_of(source, comment.start()), set()).update(ids)
+            line, _ = source.line_column(comment.start())
+            if _is_alone(source, comment.start()):
+                line = _next_line(source, line, following)
+            found.by_line.setdefault(line, set()).update(ids)
     return found
 
 
@@ -66,16 +71,21 @@ def _known_ids(source: Source, offset: int, text: str, found: Comments) -> Itera
         found.problems.append(_problem(source, offset + match.start(), message, help))
 
 
-def _line_of(source: Source, offset: int) -> int:
-    """The line that a comment at an offset applies to."""
-    text = source.text
-    line, _ = source.line_column(offset)
-    if text[text.rfind("\n", 0, offset) + 1 : offset].strip():
-        return line
+def _is_alone(source: Source, offset: int) -> bool:
+    """Whether nothing but blanks is before an offset on its line."""
+    return not source.text[source.text.rfind("\n", 0, offset) + 1 : offset].strip()
+
+
+def _next_line(source: Source, line: int, following: dict[int, int]) -> int:
+    """The next line that is not a comment, and remembers it for all comments before it."""
+    if line in following:
+        return following[line]
+    first = line
     while line < source.line_count:
         line += 1
         if not source.line_text(line).lstrip().startswith("//"):
             break
+    following.update((each, line) for each in range(first, line))
     return line
 
 

@@ -43,6 +43,9 @@ class CopyRecorder(Protocol):
     ) -> None:
         """An argument or result of a function gets a prefix of its sharding."""
 
+    def removed(self, before: TensorSharding, after: TensorSharding) -> None:
+        """Axes of size one are removed from every sharding that is equal to `before`."""
+
 
 _active: list[CopyRecorder] = []
 
@@ -69,3 +72,9 @@ def record_truncation(
     """Records that an argument or result of a function gets a prefix of its sharding."""
     if _active:
         _active[-1].truncated(function, index, is_result, sharding, why)
+
+
+def record_removal(before: TensorSharding, after: TensorSharding) -> None:
+    """Records that axes of size one are removed from a sharding, wherever it is."""
+    if _active and after is not before:
+        _active[-1].removed(before, after)

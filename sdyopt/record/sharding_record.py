@@ -14,7 +14,8 @@ operands and results. A *step* propagates along a site and *changes* subjects. E
 step, or a user priority that restores dimension shardings. Passes before propagation copy annotations to
 values; `copies` has them by value. All causes are numbered in one sequence. After propagation, `reshards` has
 the cause of each reshard and all-reduce that is inserted, by its result, and `truncations` the shardings of
-inputs and outputs that are truncated.
+inputs and outputs that are truncated. `without_size_one` has the shardings from which axes of size one are
+removed.
 
 A step is a pure function of its kind, its rule and the shardings of operands and results. So the record keeps
 only these, and the code that decided runs again if someone asks which axes it moved or refused.
@@ -47,6 +48,7 @@ class ShardingRecord:
     def __init__(self) -> None:
         self.runs: list[Run] = []
         self.copies: dict[Subject, list[Copied]] = {}
+        self.without_size_one: dict[TensorSharding, TensorSharding] = {}
         self.truncations: dict[Subject, list[tuple[TensorSharding, Truncation]]] = {}
         self.values = TrackedValues()
         self.reshards: dict[Value, Reshard | Required] = {}
@@ -78,6 +80,10 @@ class ShardingRecord:
         else:
             subject = function.entry.arguments[index]
         self.truncations.setdefault(subject, []).append((sharding, why))
+
+    def removed(self, before: TensorSharding, after: TensorSharding) -> None:
+        """Implements `CopyRecorder`."""
+        self.without_size_one[before] = after
 
     def resharded(self, result: Value, cause: Reshard | Required) -> None:
         """Implements `ReshardRecorder`."""

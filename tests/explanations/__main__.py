@@ -3,7 +3,7 @@
 For every axis of every value of the programs, the chain of steps has to end at an annotation, and replaying
 it has to give the axis. Every axis that a neighbor has and a value lacks must have a reason. `--undo`
 undoes the reasons of a sample, and checks that the axis then propagates. `--origins` compares with
-`sdy.sharding_origins`. The exit code is 1 if a chain or a reason is missing.
+`sdy.sharding_origins`. The exit status is 1 if a chain or a reason is missing.
 """
 
 from __future__ import annotations

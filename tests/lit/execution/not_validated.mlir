@@ -1,7 +1,7 @@
 // REQUIRES: jax
 // RUN: sdy-opt %s --validate -split-input-file -verify-diagnostics --validate-memory=1
 
-// What cannot be validated is said to be so. It is a warning, which --werror makes an error.
+// If a program cannot be validated, a warning gives the reason; --werror makes it an error.
 
 // expected-warning @+1 {{not validated: the program has no function to run}}
 module {}

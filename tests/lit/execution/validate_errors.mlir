@@ -1,4 +1,4 @@
-// Without jax, or with values of flags that mean nothing, nothing is validated, and that is an error.
+// Without jax, or with invalid values of flags, nothing is validated, which is an error.
 
 // RUN: not sdy-opt %s --validate --jax-python=no-such-python 2>&1 | filecheck %s --check-prefix=NO-PYTHON
 // NO-PYTHON: error: cannot validate: cannot run 'no-such-python':

@@ -16,7 +16,7 @@ func.func @second(%a: tensor<8xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
 
 // -----
 
-// With @main, others are run as far as it calls them.
+// With @main, other functions are run only where it calls them.
 // expected-remark @+1 {{validated: @main: 1 result is equal for 1 random input, without any difference}}
 func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
   %0 = call @double(%a) : (tensor<8xf32>) -> tensor<8xf32>

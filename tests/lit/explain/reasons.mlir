@@ -70,7 +70,7 @@ func.func @dimensions(
   return %0 : tensor<8x8xf32>
 }
 
-// With a lower user priority, the same dimension loses.
+// With a lower user priority, the same dimension does not get the axis.
 // CHECK: %0 of @priorities: tensor<8x8xf32> is sharded [{?}, {"x", ?}]  reasons.mlir:86
 // CHECK-NEXT: ├─ "x" shards dimension 1
 // CHECK-NEXT: │  ├─ from %b (dimension 1), forward along stablehlo.add (round 1)  reasons.mlir:86

@@ -12,8 +12,8 @@ func.func @use(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unre
   return %0 : tensor<8xf32>
 }
 
-// The result of a reduction is unreduced along "x", which shards the reduced dimension. The reshard that ends
-// this, and shards a dimension along "x", is a reduce-scatter of the same kind.
+// The result of a reduction is unreduced along "x", which shards the reduced dimension. The reshard, which
+// shards the remaining dimension along "x" instead, is lowered to a reduce-scatter of the same kind.
 // CHECK-LABEL: func.func @reduce
 // CHECK: %0 = stablehlo.reduce
 // CHECK-NEXT: %1 = sdy.reduce_scatter min [{"x"}] %0 out_sharding=<@mesh, [{"x"}]>

@@ -6,7 +6,7 @@
 sdy.mesh @device_0 = <[], device_ids=[0]>
 sdy.mesh @mesh = <["x"=2]>
 
-// The operand is replicated and given to the device; the result is replicated, then sharded for its user. The
+// The operand is replicated and resharded to the device; the result is replicated, then sharded for its user. The
 // pass that runs an operation on one device needs the reshards to and from it, so they are not lowered.
 // CHECK-LABEL: func.func @custom_call
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}]>

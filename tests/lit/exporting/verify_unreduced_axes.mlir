@@ -19,7 +19,7 @@ func.func @introduce_and_remove(%a: tensor<8x8xf32> {sdy.sharding = #sdy.shardin
   return %2 : tensor<f32>
 }
 
-// Other operations pass unreduced axes on. A value that is resharded before a use is not checked there.
+// Other operations keep unreduced axes. A value that is resharded before a use is not checked there.
 // CHECK-LABEL: func.func @pass_on
 func.func @pass_on(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
   %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>} : tensor<8xf32>
@@ -35,7 +35,7 @@ func.func @collective(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}
   return %0 : tensor<8xf32>
 }
 
-// Callers pass the unreduced axes that the callee declares. Manual axes are taken off in the body.
+// Operands of calls have the unreduced axes of the callee's arguments. In a manual computation, manual axes do not count.
 // CHECK-LABEL: func.func @call
 func.func @call(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) -> tensor<8xf32> {
   %0 = call @callee(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x"}>]>} : (tensor<8xf32>) -> tensor<8xf32>

@@ -3,7 +3,7 @@
 // RUN: not sdy-opt --help-lint=size-1-axis 2>&1 | filecheck %s --check-prefix=UNKNOWN
 
 // The list has the severity and the summary of each rule.
-// LIST: size-one-axis              remark   shardings name a mesh axis of size 1
+// LIST: size-one-axis {{ *}}remark: shardings name a mesh axis of size 1
 
 // The page of a rule is the one in the docs, as text.
 // PAGE:      size-one-axis: shardings name a mesh axis of size 1.

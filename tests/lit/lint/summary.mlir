@@ -1,4 +1,4 @@
-// Findings are diagnostics on stderr: with the rule at the end of the first line, the piece that is meant, and help.
+// Findings are diagnostics on stderr: the first line ends with the rule, the excerpt underlines the cause, and help follows.
 // RUN: sdy-opt %s --lint --lint-config=- 2>&1 >%t | filecheck %s
 // The summary on stdout replaces the program: a line per rule, and their sum.
 // RUN: filecheck %s --check-prefix=SUMMARY --input-file=%t

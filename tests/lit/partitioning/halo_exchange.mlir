@@ -101,7 +101,7 @@ func.func @one_element(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %1 : tensor<1xf32>
 }
 
-// The shard of the other device is as much as all of the rest, so the operand is gathered.
+// The halo would be the whole rest of the tensor, the shard of the other device, so the operand is gathered.
 // CHECK-LABEL: func.func @gathered(%arg0: tensor<4xf32>{{.*}}, %arg1: tensor<f32>) -> (tensor<8xf32>{{.*}})
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@permuted, [{}]> : tensor<4xf32>
 // CHECK-NEXT: %1 = stablehlo.pad %0, %arg1, low = [4], high = [0], interior = [0]{{.*}} : (tensor<4xf32>, tensor<f32>) -> tensor<8xf32>
@@ -112,7 +112,7 @@ func.func @gathered(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@permuted, [
   return %0 : tensor<8xf32>
 }
 
-// Seven elements reversed on two devices: the padding of the last shard comes to be before the first element,
+// Seven elements reversed on two devices: the padding of the last shard is then before the first element,
 // so each shard of the result has parts of two shards. The index of a shard is looked up, as device 0 is the
 // second of this mesh.
 // CHECK-LABEL: func.func @reverse_uneven(%arg0: tensor<8xf32>{{.*}}) -> (tensor<8xf32>{{.*}})

@@ -61,7 +61,7 @@ func.func @uneven_reshard(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return %0 : tensor<6xf32>
 }
 
-// The values that a region uses become operands, and the bodies of called functions come along.
+// The values that a region uses become operands, and called functions are inlined.
 // CHECK-LABEL: func.func @regions_and_calls
 // CHECK-NEXT: %0 = sdy.manual_computation(%arg0, %arg1){{.*}} (%arg2: tensor<i32>, %arg3: tensor<4xf32>)
 // CHECK-NEXT: %2 = "stablehlo.case"(%arg2) ({

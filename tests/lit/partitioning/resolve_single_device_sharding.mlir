@@ -60,7 +60,7 @@ func.func @region(%a: tensor<8xf32>, %b: tensor<f32>) -> tensor<f32> {
   return %0 : tensor<f32>
 }
 
-// What communicates must run on every device, and so do calls.
+// Operations that communicate must run on every device, and calls run on every device, too.
 // CHECK-LABEL: func.func @everywhere
 // CHECK-NEXT: call @callee(%arg0)
 // CHECK-NEXT: sdy.manual_computation

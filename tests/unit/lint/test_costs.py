@@ -79,7 +79,9 @@ STAYS = f"""
         ("reshard-round-trip", THERE_AND_BACK, STAYS),
     ],
 )
-def test_cost(rule: str, wasteful: str, better: str) -> None:
+def test_the_cost_is_the_difference_to_the_program_without_the_waste(
+    rule: str, wasteful: str, better: str
+) -> None:
     wasteful, better = HEAD + wasteful + TAIL, HEAD + better + TAIL
     count, cost = lint(wasteful, only(rule)).counts[rule]
     assert count == 1

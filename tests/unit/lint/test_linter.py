@@ -79,7 +79,7 @@ class _Limited:
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
-def test_rules_look_at_what_their_page_says(rule: type[Rule]) -> None:
+def test_rules_look_at_nothing_that_their_page_does_not_name(rule: type[Rule]) -> None:
     [instance] = Settings(selected=(rule.id,)).rules()
     with handling(lambda _: None):
         list(instance.check(_Limited(rule.looks_at)))

@@ -51,7 +51,7 @@ def is_last_invariant(found: LintedProgram, name: str = "stablehlo.negate") -> b
         ("%s", "%w", False),
     ],
 )
-def test_operands(operand: str, passed_on: str, expected: bool) -> None:
+def test_operands_that_do_not_change_in_the_loop(operand: str, passed_on: str, expected: bool) -> None:
     body = f"""
         %t = stablehlo.tanh %w : tensor<8xf32>
         %c = stablehlo.convert %i : (tensor<i32>) -> tensor<f32>
@@ -83,7 +83,7 @@ def test_a_function_with_several_calls_has_no_loop() -> None:
     assert loop_around(op, found) is None
 
 
-def test_recursion_ends() -> None:
+def test_an_operation_of_a_recursive_function_has_no_loop() -> None:
     found = program("""
     func.func private @f(%x: tensor<8xf32>) -> tensor<8xf32> {
       %0 = stablehlo.negate %x : tensor<8xf32>

@@ -27,16 +27,16 @@ def test_without_settings_all_rules_run_with_their_defaults() -> None:
         (["all", "-uneven-sharding"], set(rule_ids()) - {"uneven-sharding"}),
     ],
 )
-def test_selection(texts: list[str], expected: set[str]) -> None:
+def test_rules_are_selected_by_lists(texts: list[str], expected: set[str]) -> None:
     assert set(select(texts)) == expected
 
 
-def test_selection_of_an_unknown_rule() -> None:
+def test_selecting_an_unknown_rule_is_an_error() -> None:
     with pytest.raises(UsageError, match="unknown rule 'uneven'"):
         select(["uneven"])
 
 
-def test_configuration() -> None:
+def test_a_configuration_is_read() -> None:
     settings = read_settings(
         "sdy-lint.toml",
         """
@@ -78,7 +78,7 @@ def test_pyproject_has_its_settings_in_a_table_of_the_tool() -> None:
         ("[severity]\nno-rule = 1", 2, "unknown key 'no-rule' in [severity]"),
     ],
 )
-def test_errors(text: str, line: int, message: str) -> None:
+def test_invalid_settings_are_located_errors(text: str, line: int, message: str) -> None:
     with pytest.raises(DiagnosticError) as error:
         read_settings("sdy-lint.toml", text)
     assert error.value.diagnostic.message == message
@@ -87,6 +87,6 @@ def test_errors(text: str, line: int, message: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["tool = 1", "[tool]\nsdy-lint = 1"])
-def test_pyproject_without_the_table(text: str) -> None:
+def test_settings_of_pyproject_must_be_a_table(text: str) -> None:
     with pytest.raises(DiagnosticError, match=r"'(tool|sdy-lint)' is not a table"):
         read_settings("pyproject.toml", text)
