@@ -14,7 +14,7 @@ from sdyopt.comparison.alignment import Tokens, align, pair_anywhere
 from sdyopt.comparison.program_values import FunctionValues, ProgramValue, ProgramValues
 
 # The tokens of arguments, results and values of a body that identify a value wherever it is.
-_SPECIFIC_ARGUMENTS, _SPECIFIC_RESULTS, _SPECIFIC_VALUES = 2, 2, 2
+_SPECIFIC_ARGUMENTS, _SPECIFIC_RESULTS, _SPECIFIC_VALUES = 2, 2, 3
 
 
 @dataclass(slots=True)
@@ -142,7 +142,7 @@ def _argument_tokens(value: ProgramValue) -> Tokens:
         _if(value.label, value.label),
         _if(value.used, value.used, value.type),
         value.type,
-        value.rank,
+        _if(value.outline_used, value.outline_used, value.rank),
     )
 
 
@@ -152,7 +152,7 @@ def _result_tokens(value: ProgramValue) -> Tokens:
         _if(value.label, value.label),
         _if(value.defined, value.defined, value.type),
         value.type,
-        value.rank,
+        _if(value.outline_defined, value.outline_defined, value.rank),
     )
 
 
@@ -160,13 +160,14 @@ def _value_tokens(value: ProgramValue) -> Tokens:
     place = value.role, value.path
     location = value.location if value.is_located else None
     return (
-        _if(value.defined, place, value.op, value.defined, value.type),
+        _if(value.used and value.defined, place, value.op, value.defined, value.used, value.type),
         _if(value.used, place, value.op, value.used, value.type),
+        _if(value.defined, place, value.op, value.defined, value.type),
         _if(location, place, value.op, value.type, location),
         _if(value.label, place, value.op, value.type, value.label),
         (place, value.op, value.type),
-        _if(value.label, place, value.op, value.label),
-        (place, value.op, value.rank),
+        _if(value.outline_defined, place, value.op, value.outline_defined, value.rank),
+        _if(value.outline_used, place, value.op, value.outline_used, value.rank),
     )
 
 

@@ -42,6 +42,8 @@ from sdyopt.record.sharding_record import ShardingRecord
 
 # Of more values, such as those of a line, only the largest are explained.
 _MAX_VALUES = 4
+# Any width will do to see whether two answers are the same.
+_COMPARED_WIDTH = 100
 
 
 class Explainer:
@@ -96,14 +98,20 @@ class Explainer:
             return [self._unrecorded(value) for value in values[:_MAX_VALUES]]
         if len(subjects) > _MAX_VALUES:
             subjects = dict(sorted(subjects.items(), key=lambda item: -_size(item[0])))
-        trees = [explain_subject(self.record, run, each, self._names) for each, run in subjects.items()]
+        # Copies of a value often have the same answer.
+        different: dict[str, Sentence] = {}
+        seen = 0
+        for subject, run in subjects.items():
+            if len(different) == _MAX_VALUES:
+                break
+            tree = explain_subject(self.record, run, subject, self._names)
+            different.setdefault(tree_text(tree, _COMPARED_WIDTH), tree)
+            seen += 1
+        trees = list(different.values())
         for value in values:
             self._add_removed(trees[0], self._written.get(value))
-        # Copies of a value often have the same answer.
-        different = list({tree_text(tree, 80): tree for tree in trees}.values())
-        more = len(different) - _MAX_VALUES
-        shown = different[:_MAX_VALUES]
-        return [*shown, Sentence(f"… and {more} more values")] if more > 0 else shown
+        more = len(subjects) - seen
+        return [*trees, Sentence(f"… and {more} more values")] if more else trees
 
     def _add_removed(self, tree: Sentence, written: TensorSharding | None) -> None:
         """Adds the axes of size one in the annotation of a value."""
