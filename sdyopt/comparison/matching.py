@@ -45,7 +45,6 @@ class _Matcher:
         self._functions = {function.name: function for function in before.functions}
         self._other_functions = {function.name: function for function in after.functions}
         self._found: list[Match] = []
-        self._seen: set[tuple[FunctionValues, FunctionValues]] = set()
         self._matched: set[FunctionValues] = set()
 
     def matching(self) -> Matching:
@@ -82,13 +81,15 @@ class _Matcher:
         return _paired_functions(old, new)
 
     def _match_from(self, old: FunctionValues, new: FunctionValues) -> None:
-        """Matches two functions, and those that they call."""
+        """Matches two functions, and those that they call.
+
+        One function may correspond to several copies; two that have counterparts already are no new pair.
+        """
         pending = [(old, new)]
         while pending:
             pair = pending.pop()
-            if pair in self._seen:
+            if self._matched.issuperset(pair):
                 continue
-            self._seen.add(pair)
             self._matched.update(pair)
             matches = list(_match_functions(*pair))
             self._found += matches

@@ -55,7 +55,7 @@ class Explainer:
         # The shardings of the values that questions are about, as they are in the source.
         self._written: dict[Value, TensorSharding | None] = {}
         self.record = ShardingRecord()
-        self._names = Names(self._inputs, self.record)
+        self.names = Names(self._inputs, self.record)
 
     def target(self, text: str) -> Target:
         """What a question is about, asked before passes run. Raises DiagnosticError, located in the text."""
@@ -80,7 +80,7 @@ class Explainer:
             count = len(collectives_of(self._module))
             if target.number >= count:
                 raise unknown_collective(target, count)
-            return [explain_collective(self._module, target.number, self.record, self._names)]
+            return [explain_collective(self._module, target.number, self.record, self.names)]
         if isinstance(target, ResultTarget):
             return self._explain_values(
                 [self._inputs.returned[target.function, target.number]], self._result(target)
@@ -104,7 +104,7 @@ class Explainer:
         for subject, run in subjects.items():
             if len(different) == _MAX_VALUES:
                 break
-            tree = explain_subject(self.record, run, subject, self._names)
+            tree = explain_subject(self.record, run, subject, self.names)
             different.setdefault(tree_text(tree, _COMPARED_WIDTH), tree)
             seen += 1
         trees = list(different.values())
@@ -139,10 +139,10 @@ class Explainer:
         return {subject: run} if subject in run.final else {}
 
     def _unrecorded(self, value: Value) -> Sentence:
-        name = self._names.value(block_or_result(value))
+        name = self.names.value(block_or_result(value))
         written = self._written.get(value)
         state = "has no sharding" if written is None else f"is annotated with {sharding_text(written)}"
-        root = Sentence(f"{name} {state}", self._names.place_of_value(block_or_result(value)))
+        root = Sentence(f"{name} {state}", self.names.place_of_value(block_or_result(value)))
         root.add("no sharding propagates along the operations that it is an operand or result of")
         return root
 
