@@ -81,7 +81,7 @@ def add_absences(
     for (axis, dim, reasons), absences in groups.items():
         where = f"dimension {dim}" if dim >= 0 else "any dimension"
         site = absences[0].site
-        listed = _neighbors(absences, run, names)
+        listed = neighbors_text(absences, run, names)
         node = parent.add(f"{axis} does not shard {where}, though it shards {listed}", names.place(site.op))
         for number, (reason, help) in enumerate(reasons):
             node.add(f"{'and' if number else f'{site_text(run, site)}:'} {reason}")
@@ -89,7 +89,7 @@ def add_absences(
                 node.add(f"help: {help}")
 
 
-def _neighbors(absences: Sequence[Absence], run: Run, names: Names) -> str:
+def neighbors_text(absences: Sequence[Absence], run: Run, names: Names) -> str:
     """`dimension 0 of %a and %b`, `dimension 0 of %a and dimension 1 of %b`."""
     found = list(dict.fromkeys((each.neighbor_dim, names.subject(run, each.neighbor)) for each in absences))
     parts, last = [], -1

@@ -44,7 +44,7 @@ def step_text(arrival: Arrival, run: Run, names: Names) -> tuple[str, str]:
     assert step is not None
     source = step.site.subjects[arrival.source_position]
     assert source is not None
-    dim = _dimension(step, arrival.source_position, arrival.factor)
+    dim = dimension_of_factor(step, arrival.source_position, arrival.factor)
     text = (
         f"from {names.subject(run, source)} (dimension {dim}), "
         f"{direction(step.site, arrival.source_position, arrival.position)} along {site_text(run, step.site)}"
@@ -99,7 +99,8 @@ def _of_priority(priority: int) -> str:
     return f", with user priority p{priority}" if priority else ""
 
 
-def _dimension(step: Step, position: int, factor: int) -> int:
+def dimension_of_factor(step: Step, position: int, factor: int) -> int:
+    """The dimension of an operand or result that has a factor."""
     mapping = list(step.site.rule.tensors)[position]
     return next(dim for dim, each in enumerate(mapping.dims) if factor in each.factors)
 

@@ -42,7 +42,7 @@ class Explainer:
         self._module = module
         self._inputs = InputNames(source, module, dialects, options)
         self.record = ShardingRecord()
-        self._names = Names(self._inputs, self.record)
+        self.names = Names(self._inputs, self.record)
 
     def target(self, text: str) -> Target:
         """What a question is about. Raises DiagnosticError, located in the text."""
@@ -64,7 +64,7 @@ class Explainer:
             count = len(collectives_of(self._module))
             if target.number >= count:
                 raise unknown_collective(target, count)
-            return [explain_collective(self._module, target.number, self.record, self._names)]
+            return [explain_collective(self._module, target.number, self.record, self.names)]
         if isinstance(target, ResultTarget):
             return self._explain_values(
                 [self._inputs.returned[target.function, target.number]], self._result(target)
@@ -82,7 +82,7 @@ class Explainer:
             return [self._unrecorded(value) for value in values[:_MAX_VALUES]]
         if len(subjects) > _MAX_VALUES:
             subjects = dict(sorted(subjects.items(), key=lambda item: -_size(item[0])))
-        trees = [explain_subject(self.record, run, each, self._names) for each, run in subjects.items()]
+        trees = [explain_subject(self.record, run, each, self.names) for each, run in subjects.items()]
         # Copies of a value often have the same answer.
         different = list({tree_text(tree, 80): tree for tree in trees}.values())
         more = len(different) - _MAX_VALUES
@@ -103,8 +103,8 @@ class Explainer:
         return {subject: run} if subject in run.final else {}
 
     def _unrecorded(self, value: Value) -> Sentence:
-        name = self._names.value(block_or_result(value))
-        root = Sentence(f"{name} has no sharding", self._names.place_of_value(block_or_result(value)))
+        name = self.names.value(block_or_result(value))
+        root = Sentence(f"{name} has no sharding", self.names.place_of_value(block_or_result(value)))
         root.add("no sharding propagates along the operations that it is an operand or result of")
         return root
 
