@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
+from typing import Any
 
 from sdyopt.api.comparisons import Comparable, Comparison
 from sdyopt.api.errors import Diagnostic, PassError, VerifyError
+from sdyopt.api.execution import HowToRun, Validation, results_of, validation_of
+from sdyopt.api.explanations import explanation
 from sdyopt.api.module_html import module_html
 from sdyopt.api.operations import Function, Operation, operation_view
-from sdyopt.api.pipelines import Passes, combined_pipeline
+from sdyopt.api.pipelines import Passes, combined_pipeline, create_pass
 from sdyopt.api.program import Program
 from sdyopt.api.reports import Report, report_of
 from sdyopt.api.session import discard, session
@@ -23,6 +26,8 @@ from sdyopt.driver.chunk import resource_error
 from sdyopt.ir.symbols import symbol_name
 from sdyopt.ir.verify_incremental import IncrementalVerifier
 from sdyopt.pipeline.run import run_pipeline
+
+PARTITION_PIPELINE = "sdy-partition-pipeline"
 
 
 class Module:
@@ -74,6 +79,15 @@ class Module:
             title = symbol_name(self.ir) or self._program.source.name
             return report_of(self.ir, title, str(self), topology)
 
+    def explain(self, what: str, *passes: Passes, width: int = 100) -> str:
+        """Why a value is sharded as it is after these passes, as `sdy-opt --explain` prints it.
+
+        `what` is a value of the printed program (`%3`, `@main %arg0`, `@main result 0`), a line
+        (`train.py:12`) or a collective (`#3`). Without passes, `sdy-propagation-pipeline` runs. Raises
+        ParseError if there is nothing of this name, and PassError.
+        """
+        return explanation(self._program, what, passes or ("sdy-propagation-pipeline",), width)
+
     def compare_with(self, before: Module, *passes: Passes, **options: object) -> Comparison:
         """The differences between this module and another one.
 
@@ -101,6 +115,56 @@ class Module:
         """An error for each difference from a snapshot. Raises ParseError for a file with mistakes."""
         with session(discard):
             return Comparable(self._program.source.name, self.ir).differences_from_snapshot(path)
+
+    # --- Execution ----------------------------------------------------------------------------
+
+    def partition(self, **options: object) -> Module:
+        """The program that each device runs: this one after `sdy-partition-pipeline` with these options.
+
+        The shardings of its inputs and outputs stay, and its attributes have the number of devices.
+        """
+        return self.run(create_pass(PARTITION_PIPELINE, **options))
+
+    def validate(
+        self,
+        after: Module | None = None,
+        *,
+        seeds: int = 1,
+        mode: str = "replicas",
+        python: str = "",
+        timeout: int = 300,
+        memory: int = 8,
+    ) -> Validation:
+        """Compares what this program and the one `after` some passes compute, on virtual devices.
+
+        `after` is partitioned first if it is not yet; without it, this program is partitioned and compared.
+        The options are those of `--validate`: `seeds` is the number of random inputs, and `python` has jax.
+        Raises ExecutionError without jax.
+        """
+        how = HowToRun(mode, python, timeout, memory)
+        return validation_of(self._program, (after or self)._program, seeds, how)
+
+    def execute(
+        self,
+        *arguments: Any,
+        steps: int = 1,
+        carry: Mapping[int, int] | None = None,
+        mode: str = "replicas",
+        python: str = "",
+        timeout: int = 300,
+        memory: int = 8,
+    ) -> list[Any]:
+        """Runs @main on virtual devices of the CPU, and returns its results as arrays of numpy.
+
+        A partitioned program runs on all of its devices: arguments are cut into shards, and the shards of
+        results are put together. Any other program runs on one device. With `steps`, it runs several times,
+        and the list has the results of each step; `carry` maps the results to the arguments that they are in
+        the next step. The other options are those of `validate`. Raises ExecutionError for a program that
+        cannot be run.
+        """
+        how = HowToRun(mode, python, timeout, memory)
+        found = results_of(self._program, arguments, steps, carry or {}, how)
+        return found[0] if steps == 1 else found
 
     def verify(self) -> None:
         """Raises VerifyError if the program is invalid. Only edits through `ir` can make it invalid."""

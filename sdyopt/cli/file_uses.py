@@ -14,6 +14,7 @@ _WRITTEN = {
     "--report": ("the report", True),
     "--compare-output": ("the comparison", True),
     "--snapshot": ("the snapshot", True),
+    "--remarks-output-file": ("the remarks", False),
     "--log-actions-to": ("the log", True),
     "--bisect": ("the reduced program", True),
     "--mlir-generate-reproducer": ("the reproducer", True),
@@ -26,6 +27,7 @@ _EXAMPLES = {
     "--report": "report.html",
     "--compare-output": "comparison.md",
     "--snapshot": "shardings.json",
+    "--remarks-output-file": "remarks.yaml",
 }
 # For these flags, `-` is stdout instead of the program.
 _REPLACING = ("--report", "--snapshot")

@@ -20,6 +20,14 @@ _IR_PRINTING = (
     "mlir-print-ir-after-failure",
 )
 
+REMARK_FILTERS = (
+    "remarks-filter",
+    "remarks-filter-passed",
+    "remarks-filter-missed",
+    "remarks-filter-analyse",
+    "remarks-filter-failed",
+)
+
 # Flag -> flags, at least one of which it needs.
 NEEDS = MappingProxyType(
     {
@@ -32,6 +40,9 @@ NEEDS = MappingProxyType(
         "report-rows": ("report", "compare-with", "compare-pipeline"),
         "tolerance": ("baseline",),
         "snapshot-places": ("snapshot", "check-snapshot"),
+        "remark-format": REMARK_FILTERS,
+        "remark-policy": REMARK_FILTERS,
+        "remarks-output-file": REMARK_FILTERS,
         "lint-config": ("lint",),
         "lint-fail-on": ("lint",),
         "validate-mode": ("validate",),

@@ -314,6 +314,48 @@ _ALL = (
         repeats=True,
     ),
     Flag(
+        "remarks-filter",
+        SHARDINGS,
+        "print a remark for each decision about shardings in the categories that match REGEX: propagation, "
+        "annotation, reshard",
+        "REGEX",
+    ),
+    Flag("remarks-filter-passed", SHARDINGS, "print remarks on axes that propagated", "REGEX"),
+    Flag("remarks-filter-missed", SHARDINGS, "print remarks on axes that did not propagate", "REGEX"),
+    Flag(
+        "remarks-filter-analyse",
+        SHARDINGS,
+        "print remarks on the annotations that propagation starts with, and on reshards",
+        "REGEX",
+    ),
+    Flag(
+        "remarks-filter-failed",
+        SHARDINGS,
+        "print remarks on operations without a sharding rule, along which nothing propagates",
+        "REGEX",
+    ),
+    _choice(
+        "remark-format",
+        SHARDINGS,
+        "print remarks as diagnostics, or write them to a file",
+        "emitRemark",
+        "yaml",
+        "bitstream",
+    ),
+    Flag(
+        "remarks-output-file",
+        SHARDINGS,
+        "write remarks to FILE (default: mlir-remarks.yaml)",
+        "FILE",
+    ),
+    _choice(
+        "remark-policy",
+        SHARDINGS,
+        "print all remarks, or only those of the last propagation pass",
+        "all",
+        "final",
+    ),
+    Flag(
         "show-sharding",
         SHARDINGS,
         "show which device has which slice under a sharding in any notation, or under that of a value of the "

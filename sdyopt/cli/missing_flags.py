@@ -48,15 +48,7 @@ ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("filter-print-funcs", "filter-passes"), "`--mlir-print-ir-before`, `--mlir-print-ir-tree-dir`"),
     (
         ("pass-remarks", "pass-remarks-analysis", "pass-remarks-missed"),
-        "not needed: remarks are printed; `--mlir-diagnostic-verbosity-level` hides them",
-    ),
-    (
-        (
-            *("remark-format", "remark-policy", "remarks-filter", "remarks-filter-passed"),
-            *("remarks-filter-failed", "remarks-filter-missed", "remarks-filter-analyse"),
-            "remarks-output-file",
-        ),
-        "`--diagnostics-format`, `--diagnostics-output`",
+        "`--remarks-filter`, `--remarks-filter-analyse` and so on",
     ),
     (("irdl-file",), "a dialect in Python, loaded with `--load-dialect-plugin`"),
     (("print-ir", "snapshot-op-locations"), "`--mlir-print-ir-tree-dir`, `--mlir-print-debuginfo`"),

@@ -15,6 +15,7 @@ from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, wr
 from sdyopt.cli.flag_warnings import flag_warnings
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
+from sdyopt.cli.remark_request import remark_options
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.driver.job import Job, LintOptions, ReportOptions, ValidationRequest
@@ -93,6 +94,7 @@ def selected_sdy_version(arguments: Arguments) -> AbstractContextManager[None]:
 def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     """The job of the arguments, without the input data."""
     check_files(arguments, [arguments.input])
+    remarks, remark_warnings = remark_options(arguments)
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
@@ -123,13 +125,14 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",
         timing_as_json=arguments["mlir-output-format"] == "json",
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
-        warnings=tuple(flag_warnings(arguments)),
+        warnings=(*flag_warnings(arguments), *remark_warnings),
         report_options=_report_options(arguments),
         comparison=comparison_options(arguments, pipeline),
         snapshot=snapshot_options(arguments),
         lint_options=_lint_options(arguments),
         validation=_validation_request(arguments),
         questions=tuple(arguments["explain"]),
+        remarks=remarks,
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
         local_reproducer=_local_reproducer(arguments),

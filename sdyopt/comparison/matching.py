@@ -45,7 +45,6 @@ class _Matcher:
         self._functions = {function.name: function for function in before.functions}
         self._other_functions = {function.name: function for function in after.functions}
         self._found: list[Match] = []
-        self._seen: set[tuple[FunctionValues, FunctionValues]] = set()
         self._matched: set[FunctionValues] = set()
 
     def matching(self) -> Matching:
@@ -53,19 +52,13 @@ class _Matcher:
             self._match_from(*pair)
         for pair in self._rest():
             self._match_from(*pair)
-        found = self._without_repeats()
-        matched = {value for match in found for value in (match.before, match.after)}
+        matched = {value for match in self._found for value in (match.before, match.after)}
         order = {value: number for number, value in enumerate(self._after)}
         return Matching(
-            sorted(found, key=lambda match: order[match.after]),
+            sorted(self._found, key=lambda match: order[match.after]),
             [value for value in self._before if value not in matched],
             [value for value in self._after if value not in matched],
         )
-
-    def _without_repeats(self) -> list[Match]:
-        """Each pair once: a function may correspond to several copies of it."""
-        found = {(match.before, match.after): match for match in self._found}
-        return list(found.values())
 
     # --- Functions ------------------------------------------------------------------------
 
@@ -82,13 +75,15 @@ class _Matcher:
         return _paired_functions(old, new)
 
     def _match_from(self, old: FunctionValues, new: FunctionValues) -> None:
-        """Matches two functions, and those that they call."""
+        """Matches two functions, and those that they call.
+
+        One function may correspond to several copies; two that have counterparts already are no new pair.
+        """
         pending = [(old, new)]
         while pending:
             pair = pending.pop()
-            if pair in self._seen:
+            if self._matched.issuperset(pair):
                 continue
-            self._seen.add(pair)
             self._matched.update(pair)
             matches = list(_match_functions(*pair))
             self._found += matches

@@ -1,13 +1,20 @@
-"""Answers the questions of a job about shardings. Imported only if there are any."""
+"""Records what a pipeline does to shardings, answers questions and makes remarks. Imported only for these."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
 from sdyopt.asm.parser.module_parser import ParseOptions
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.ids import REMARK
 from sdyopt.diagnostics.source import Source
+from sdyopt.driver.job import Job
 from sdyopt.explain.explainer import Explainer
+from sdyopt.explain.remarks.record_remarks import RecordRemarks
+from sdyopt.explain.remarks.remark import Remark, remark_text
+from sdyopt.explain.remarks.remark_filter import RemarkFilter
+from sdyopt.explain.remarks.remark_yaml import remark_yaml
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 
@@ -16,15 +23,11 @@ class Answering:
     """The questions about one chunk. The constructor raises DiagnosticError for one that names nothing."""
 
     def __init__(
-        self,
-        questions: Sequence[str],
-        source: Source,
-        module: Op,
-        dialects: DialectTable,
-        options: ParseOptions,
+        self, job: Job, source: Source, module: Op, dialects: DialectTable, options: ParseOptions
     ) -> None:
+        self._job = job
         self._explainer = Explainer(source, module, dialects, options)
-        self._targets = [self._explainer.target(question) for question in questions]
+        self._targets = [self._explainer.target(question) for question in job.questions]
 
     def recording(self) -> AbstractContextManager[None]:
         """Records in the `with` block, in which the pipeline runs."""
@@ -33,3 +36,19 @@ class Answering:
     def answers(self, width: int) -> str:
         """The answers as text, separated by empty lines. Raises DiagnosticError if nothing was recorded."""
         return "\n".join(self._explainer.answer(target, width) for target in self._targets)
+
+    def remark(self) -> str:
+        """Emits the remarks, or returns them as YAML if the job writes them to a file."""
+        if not self._job.remarks.filters:
+            return ""
+        if self._job.remarks.path:
+            return "".join(map(remark_yaml, self._remarks()))
+        for remark in self._remarks():
+            text = remark_text(remark)
+            emit(Diagnostic(Severity.REMARK, remark.location, text, id=f"{REMARK}/{remark.name}"))
+        return ""
+
+    def _remarks(self) -> Iterator[Remark]:
+        options, explainer = self._job.remarks, self._explainer
+        selected = RemarkFilter(options.filters)
+        return iter(RecordRemarks(explainer.record, explainer.names, selected, options.is_final))

@@ -48,7 +48,7 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
-if TYPE_CHECKING:  # imported only with questions, for lint and for validation
+if TYPE_CHECKING:  # imported only for the record, for lint and for validation
     from sdyopt.driver.answering import Answering
     from sdyopt.driver.linting import ChunkLint
     from sdyopt.driver.validating import Validating
@@ -89,6 +89,8 @@ class ChunkRun:
         self.pipeline = job.pipeline
         # The answers to the questions of the job.
         self.answers = ""
+        # The remarks as YAML, if the job writes them to a file.
+        self.remarks = ""
         # The flags of the passes that ran; collected only if passes dump the IR.
         self.ran: set[str] = set()
 
@@ -101,7 +103,7 @@ class ChunkRun:
         job = self._job
         with self._phase("Parser"):
             op, reproducer = self._parse()
-        answering = self._start_answering(op) if job.questions else None
+        answering = self._start_answering(op) if job.is_recorded else None
         if job.verify_roundtrip:
             with identified(ROUNDTRIP):
                 verify_roundtrip(op, self._resources, self._dialects, self._parse_options)
@@ -127,6 +129,7 @@ class ChunkRun:
             with answering.recording():
                 self._transform(op, self.pipeline, verify_each)
             self.answers = answering.answers(job.report_options.width)
+            self.remarks = answering.remark()
         if self._validation is not None:
             with self._phase("Validation"):
                 verify = IncrementalVerifier(self._verifier)
@@ -152,10 +155,10 @@ class ChunkRun:
         return text() if job.prints_output else ""
 
     def _start_answering(self, op: Op) -> Answering:
-        """Finds what the questions of the job are about. Raises DiagnosticError."""
+        """Prepares the record, and finds what the questions of the job are about. Raises DiagnosticError."""
         from sdyopt.driver.answering import Answering
 
-        return Answering(self._job.questions, self._source, op, self._dialects, self._parse_options)
+        return Answering(self._job, self._source, op, self._dialects, self._parse_options)
 
     def _written_pipeline(self, op: Op, reproducer: Reproducer) -> Pipeline:
         """The pipeline before merging: that of the reproducer, or that of the job.

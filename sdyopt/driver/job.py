@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -122,6 +122,18 @@ class LintOptions:
 
 
 @dataclass(frozen=True)
+class RemarkOptions:
+    """Options of remarks: the filters by flag, and the YAML file to write, "" for remarks as diagnostics.
+
+    If `is_final`, only remarks of the last propagation pass are shown.
+    """
+
+    filters: Mapping[str, str] = field(default_factory=dict)
+    path: str = ""
+    is_final: bool = False
+
+
+@dataclass(frozen=True)
 class ValidationRequest:
     """How the program after the pipeline is validated; `seeds` is 0 if it is not.
 
@@ -213,6 +225,7 @@ class Job:
     validation: ValidationRequest = field(default_factory=ValidationRequest)
     # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
     questions: tuple[str, ...] = ()
+    remarks: RemarkOptions = field(default_factory=RemarkOptions)
     # Returns the output for the program, instead of the printed program.
     show: Callable[[Op], str] | None = None
 
@@ -223,6 +236,11 @@ class Job:
     local_reproducer: bool = False
     # The file of the reproducer that is written before the pipeline runs; "" for none.
     reproducer: str = ""
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether decisions about shardings are recorded."""
+        return bool(self.questions or self.remarks.filters)
 
     @property
     def replaces_output(self) -> bool:

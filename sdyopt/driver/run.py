@@ -50,6 +50,8 @@ class _JobRun:
         self._linting: Linting | None = None
         self._validation: Validating | None = None
         self._answers: list[str] = []
+        # The remarks of each chunk as YAML.
+        self._remarks: list[str] = []
 
     def run(self) -> Outcome:
         job, show = self._job, self._display.show
@@ -84,6 +86,8 @@ class _JobRun:
                 outputs = self._run_chunks(chunks)
             succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
+        if job.remarks.path:
+            job.write_file(job.remarks.path, "".join(self._remarks))
         if self._validation is not None and not job.verify_diagnostics:
             succeeded &= self._validation.found_no_difference
         text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
@@ -161,6 +165,7 @@ class _JobRun:
             )
             output = run.run(self._pipeline)
             self._answers.append(run.answers)
+            self._remarks.append(run.remarks)
             self._last_pipeline = run.pipeline
             self._ran |= run.ran
             return output if self._display.promoted == promoted_before else None

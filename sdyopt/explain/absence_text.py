@@ -22,6 +22,8 @@ from sdyopt.sharding.propagation.refusals import Reason, Refusal
 _SHOWN_NEIGHBORS = 2
 # The number of reasons that are given for one absence.
 _SHOWN_REASONS = 3
+# The number of axes that are told of those that a value lacks.
+_SHOWN_ABSENCES = 6
 
 
 @dataclass(frozen=True)
@@ -78,18 +80,21 @@ def add_absences(
     for absence in found:
         key = axis_text(absence.axis), absence.dim, answers(absence, record, run, names)
         groups.setdefault(key, []).append(absence)
-    for (axis, dim, reasons), absences in groups.items():
+    more = len(groups) - _SHOWN_ABSENCES
+    for (axis, dim, reasons), absences in list(groups.items())[:_SHOWN_ABSENCES]:
         where = f"dimension {dim}" if dim >= 0 else "any dimension"
         site = absences[0].site
-        listed = _neighbors(absences, run, names)
+        listed = neighbors_text(absences, run, names)
         node = parent.add(f"{axis} does not shard {where}, though it shards {listed}", names.place(site.op))
         for number, (reason, help) in enumerate(reasons):
             node.add(f"{'and' if number else f'{site_text(run, site)}:'} {reason}")
             if help:
                 node.add(f"help: {help}")
+    if more > 0:
+        parent.add(f"… and {more} more axes of neighbours, or reasons")
 
 
-def _neighbors(absences: Sequence[Absence], run: Run, names: Names) -> str:
+def neighbors_text(absences: Sequence[Absence], run: Run, names: Names) -> str:
     """`dimension 0 of %a and %b`, `dimension 0 of %a and dimension 1 of %b`."""
     found = list(dict.fromkeys((each.neighbor_dim, names.subject(run, each.neighbor)) for each in absences))
     parts, last = [], -1

@@ -29,13 +29,20 @@ class Names:
 
     def within(self, run: Run, subject: Subject) -> Names:
         """The names for sentences about a subject: those of its function are short."""
+        return self.in_function(self.function_of(run, subject))
+
+    def in_function(self, function: str) -> Names:
+        """The names for sentences about a function."""
         names = Names(self._inputs, self._record)
-        if isinstance(subject, FunctionResult):
-            names.function = subject.function.sym_name
-        else:
-            found = self.input_name(block_or_result(run.edge_owners.get(subject, subject)))
-            names.function = "" if found is None else found.function
+        names.function = function
         return names
+
+    def function_of(self, run: Run, subject: Subject) -> str:
+        """The function in the source that a subject is in; "" if it is unknown."""
+        if isinstance(subject, FunctionResult):
+            return subject.function.sym_name
+        found = self.input_name(block_or_result(run.edge_owners.get(subject, subject)))
+        return "" if found is None else found.function
 
     def subject(self, run: Run, subject: Subject) -> str:
         """`%0`, `%arg0 of @f` or `result 0 of @main`."""

@@ -1,0 +1,46 @@
+"""Arguments → the options of remarks."""
+
+from __future__ import annotations
+
+from sdyopt.cli.arguments import Arguments
+from sdyopt.cli.flag_warnings import REMARK_FILTERS
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.ids import FLAG_WITHOUT_EFFECT
+from sdyopt.diagnostics.location import UnknownLoc
+from sdyopt.diagnostics.usage import UsageError
+from sdyopt.driver.job import RemarkOptions
+
+# The file of mlir-opt.
+_DEFAULT_FILE = "mlir-remarks.yaml"
+
+
+def remark_options(arguments: Arguments) -> tuple[RemarkOptions, list[Diagnostic]]:
+    """The options of remarks, and warnings about them. Raises UsageError."""
+    filters = {flag: arguments[flag] for flag in REMARK_FILTERS if arguments[flag]}
+    if not filters:
+        return RemarkOptions(), []
+    from sdyopt.explain.remarks.remark import CATEGORIES
+    from sdyopt.explain.remarks.remark_filter import RemarkFilter
+
+    warnings = [
+        _warning(
+            f"for the --{flag} option: no category matches '{filters[flag]}'",
+            f"the categories are {', '.join(CATEGORIES)}",
+        )
+        for flag in RemarkFilter(filters).unmatched
+    ]
+    output_format, path = arguments["remark-format"], arguments["remarks-output-file"]
+    if output_format == "bitstream":
+        message = "for the --remark-format option: bitstream is not written"
+        raise UsageError(message, "write yaml; 'llvm-remarkutil yaml2bitstream' converts it")
+    if output_format == "yaml":
+        path = path or _DEFAULT_FILE
+    elif path is not None:
+        message = "the --remarks-output-file option has no effect"
+        warnings.append(_warning(message, "add --remark-format=yaml"))
+        path = ""
+    return RemarkOptions(filters, path or "", arguments["remark-policy"] == "final"), warnings
+
+
+def _warning(message: str, help: str) -> Diagnostic:
+    return Diagnostic(Severity.WARNING, UnknownLoc(), message, help=help, id=FLAG_WITHOUT_EFFECT)

@@ -1,0 +1,76 @@
+"""Remarks in the formats of MLIR."""
+
+import pytest
+import yaml
+
+from sdyopt.diagnostics.location import FileLoc, UnknownLoc
+from sdyopt.diagnostics.usage import UsageError
+from sdyopt.explain.remarks.remark import Kind, Remark, remark_text
+from sdyopt.explain.remarks.remark_filter import RemarkFilter
+from sdyopt.explain.remarks.remark_yaml import remark_yaml
+
+REMARK = Remark(
+    *(Kind.MISSED, "propagation", "axis-not-propagated", "main", FileLoc("train.py", 12, 4)),
+    (("Value", "%0"), ("Axis", '"x"'), ("Reason", "dimension 0 is closed")),
+)
+
+
+def test_the_text_sorts_arguments_and_quotes_those_with_spaces() -> None:
+    assert remark_text(REMARK) == (
+        "[Missed] axis-not-propagated | Category:propagation | Function=main | "
+        'Axis="x", Reason="dimension 0 is closed", Value=%0'
+    )
+
+
+class Loader(yaml.SafeLoader):
+    """Reads the tags of remarks."""
+
+
+def _construct(loader: yaml.SafeLoader, tag: str, node: yaml.MappingNode) -> object:
+    return {"Kind": tag, **loader.construct_mapping(node, deep=True)}
+
+
+Loader.add_multi_constructor("!", _construct)
+
+
+@pytest.mark.parametrize(
+    "text", ["%0", 'it\'s "x"', "no", "", " a", "a: b", "#", "1", "a\nb\x1b", "–", "\\n"]
+)
+def test_yaml_keeps_every_text(text: str) -> None:
+    remark = REMARK._replace(function=text or "f", arguments=(("Value", text),))
+    [read] = yaml.load_all(remark_yaml(remark), Loader)
+    assert read == {
+        "Kind": "Missed",
+        "Pass": "propagation",
+        "Name": "axis-not-propagated",
+        "DebugLoc": {"File": "train.py", "Line": 12, "Column": 4},
+        "Function": text or "f",
+        "Args": [{"Value": text}],
+    }
+
+
+def test_an_unknown_location_is_line_0() -> None:
+    [read] = yaml.load_all(remark_yaml(REMARK._replace(location=UnknownLoc())), Loader)
+    assert read["DebugLoc"] == {"File": "<unknown file>", "Line": 0, "Column": 0}
+
+
+def test_a_filter_matches_whole_names() -> None:
+    assert RemarkFilter({"remarks-filter": "prop.*"}).shows(REMARK)
+    assert not RemarkFilter({"remarks-filter": "prop"}).shows(REMARK)
+
+
+def test_a_filter_is_of_one_kind() -> None:
+    assert RemarkFilter({"remarks-filter-missed": "propagation"}).shows(REMARK)
+    assert not RemarkFilter({"remarks-filter-passed": "propagation"}).shows(REMARK)
+
+
+def test_filters_without_a_category_are_known() -> None:
+    selected = RemarkFilter({"remarks-filter": "reshard", "remarks-filter-passed": "loops"})
+    assert selected.unmatched == ["remarks-filter-passed"]
+
+
+def test_an_invalid_filter_is_an_error() -> None:
+    with pytest.raises(
+        UsageError, match="for the --remarks-filter option: '\\[' is not a regular expression"
+    ):
+        RemarkFilter({"remarks-filter": "["})
