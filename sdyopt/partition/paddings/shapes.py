@@ -78,7 +78,8 @@ def pad_rng_bit_generator(op: RngBitGeneratorOp, padder: Padder) -> Padded:
 
     They also depend on the whole state, so this cannot be padded.
     """
-    for dim, (padded, unpadded) in enumerate(zip(shape_of(op.operands[0]), unpadded_shape(op, 0), strict=True)):
+    sizes = zip(shape_of(op.initial_state), unpadded_shape(op, 0), strict=True)
+    for dim, (padded, unpadded) in enumerate(sizes):
         if padded != unpadded:
             raise unsupported(op, dim)
     attributes = dict(op.signature.attributes)
