@@ -15,8 +15,7 @@ from tests.metamorphic.renaming import rename_axes, rename_functions, rename_val
 from tests.random_modules.compare import KINDS, run_here
 
 _IMPORT = "sdy-import-pipeline"
-_PROPAGATIONS = ("sdy-basic-propagate", "sdy-aggressive-propagate", "sdy-op-priority-propagate")
-_PROPAGATIONS += ("sdy-user-priority-propagate",)
+_PROPAGATIONS = [f"sdy-{kind}-propagate" for kind in ("basic", "aggressive", "op-priority", "user-priority")]
 _PRINTERS = ("sdy-report",)
 _MARKER = f"\n{SPLIT_MARKER}\n"
 
