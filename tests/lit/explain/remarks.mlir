@@ -22,7 +22,7 @@
 // ALL-SAME: Remark=""x" does not shard dimension 0 of %b, though it shards dimension 0 of %a and %0",
 // ALL-SAME: Suggestion="write {?} instead of {} in the input %b (remarks.mlir:31)", Value=%b
 
-// PROGRAM: stablehlo.add %arg0, %arg1 {{.*}}<@mesh, [{"x", ?}]>
+// PROGRAM: stablehlo.add %arg0, %arg1 {{.*}}<@mesh, [{"x"}]>
 
 sdy.mesh @mesh = <["x"=2]>
 
