@@ -1,6 +1,7 @@
 """Compiles a program with XLA for a number of virtual CPU devices. A script for a Python that has jax.
 
-compile_with_xla.py FILE DEVICES    prints JSON: the optimized HLO, and the sizes of its buffers
+compile_with_xla.py FILE DEVICES             prints JSON: the optimized HLO, and the sizes of its buffers
+compile_with_xla.py FILE DEVICES replicas    for a partitioned program, whose devices are replicas
 """
 
 import json
@@ -22,15 +23,16 @@ from jaxlib import xla_client
 from jaxlib.mlir import ir
 
 
-def compile_for(text: str, devices: int) -> dict[str, object]:
+def compile_for(text: str, devices: int, are_replicas: bool = False) -> dict[str, object]:
     """The optimized HLO of one device, and the sizes of XLA's buffer assignment."""
+    counts = (devices, 1) if are_replicas else (1, devices)
     jax.config.update("jax_enable_x64", True)
     backend = xla_bridge.get_backend("cpu")
     options = xla_client.CompileOptions()
-    options.num_replicas, options.num_partitions = 1, devices
+    options.num_replicas, options.num_partitions = counts
     build = options.executable_build_options
-    build.use_spmd_partitioning = build.use_shardy_partitioner = True
-    options.device_assignment = xla_client.DeviceAssignment.create(np.arange(devices).reshape(1, devices))
+    build.use_spmd_partitioning = build.use_shardy_partitioner = not are_replicas
+    options.device_assignment = xla_client.DeviceAssignment.create(np.arange(devices).reshape(counts))
     targets = xla_client.DeviceList(tuple(backend.devices()[:devices]))
     executable = backend.compile_and_load(text, targets, options)
     memory = executable.get_compiled_memory_stats()
@@ -55,5 +57,8 @@ def for_partitions(text: str, devices: int) -> str:
 
 if __name__ == "__main__":
     count = int(sys.argv[2])
-    program = for_partitions(Path(sys.argv[1]).read_text(encoding="utf-8"), count)
-    json.dump(compile_for(program, count), sys.stdout)
+    program = Path(sys.argv[1]).read_text(encoding="utf-8")
+    if sys.argv[3:] == ["replicas"]:
+        json.dump(compile_for(program, count, are_replicas=True), sys.stdout)
+    else:
+        json.dump(compile_for(for_partitions(program, count), count), sys.stdout)

@@ -52,7 +52,7 @@ class Comparison:
 def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
     """Compares a program. Raises NotComparedError if the pipeline or XLA rejects it."""
     report = _report(path)
-    xla = _compiled(path, report.devices, python, keep)
+    xla = compile_with_xla(path, report.devices, python, keep)
     compiled = of_hlo(xla["hlo"], report.devices)
     operands = list(of_report(report))
     return Comparison(
@@ -83,14 +83,14 @@ def _report(path: Path) -> Report:
         return report_on(module)
 
 
-def _compiled(path: Path, devices: int, python: str, keep: Path | None) -> dict[str, Any]:
+def compile_with_xla(path: Path, devices: int, python: str, keep: Path | None, *mode: str) -> dict[str, Any]:
     """The output of `compile_with_xla.py`; read from the folder `keep` if a previous run wrote it there."""
     kept = None if keep is None else keep / f"{path.stem}.json"
     if kept is not None and kept.exists():
         text = kept.read_text(encoding="utf-8")
     else:
         try:
-            command = [python, str(_SCRIPT), str(path), str(devices)]
+            command = [python, str(_SCRIPT), str(path), str(devices), *mode]
             text = run(command, keeps_output=True).output
         except BenchmarkFailed as failure:
             lines = [line for line in str(failure).splitlines() if "rror" in line]

@@ -5,10 +5,10 @@
 becomes
     func.func @main() { return }
 
-A symbol is live if it is public, or if a live symbol or an operation that is not a symbol refers to it. So
-functions whose calls have all been inlined are removed, and entry points are kept. A symbol with nested
-visibility is also live if all enclosing symbol tables are symbols that are not private. A top-level module
-counts as private.
+A symbol in a live symbol table is live if it is public, or if a live symbol or an operation that is not a
+symbol refers to it. So functions whose calls have all been inlined are removed, and entry points are kept. A
+symbol with nested visibility is also live if all enclosing symbol tables, up to the one that the pass runs
+on, are symbols that are not private. A top-level module counts as private.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class SymbolDCE(Pass):
 def _find_live(table: SymbolTableOp, live: set[Op], is_hidden: bool) -> None:
     """Adds the live symbols in `table`, and those that they refer to.
 
-    If the table is hidden, no reference from outside can reach its nested symbols: only public ones are live.
+    In a hidden table, a symbol with nested visibility is like a private one: live only if something live
+    refers to it.
     """
     worklist = []
     for op in table.regions[0].blocks[0].ops:

@@ -1,4 +1,4 @@
-"""sdy-sink-func-data-flow-edges: replace call data-flow edges with shardings.
+"""sdy-sink-func-data-flow-edges: replace function data-flow edges with shardings.
 
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
     %1 = sdy.func_data_flow_edge %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
@@ -8,9 +8,9 @@ becomes
     return %0 : tensor<8xf32>
 
 The inverse of `sdy-add-func-data-flow-edges`, to be run after propagation. The function argument or call
-result that is the input of an edge gets the sharding of the edge. If only the input has a sharding, it is
-outdated, and the input gets a fully open one. If the call had no shardings, its other results get fully open
-ones.
+result that is the input of an edge gets the sharding of the edge. If the edge has none, the sharding of the
+input is from before propagation, and a fully open one replaces it. If the call had no shardings, its other
+results get fully open ones.
 """
 
 from __future__ import annotations

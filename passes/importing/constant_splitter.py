@@ -9,12 +9,13 @@ becomes
     %0 = stablehlo.add %a, %c : tensor<8xf32>
     %1 = stablehlo.multiply %b, %d : tensor<8xf32>
 
-Superseded by `sdy-constant-or-scalar-splitter`. This pass works on one function at a time. It does not treat
-reshapes, calls and named computations as constant, copies scalar constants like all others, and copies a
-broadcast only if its operand is constant.
+Superseded by `sdy-constant-or-scalar-splitter`. This pass works on one function at a time. Reshapes, calls
+and named computations are not constant. Scalar constants are copied like all others. A broadcast is copied
+only if its operand is constant.
 
-Constants become `sdy.constant` by a dialect conversion, which also folds operations that compute an existing
-value.
+Constants become `sdy.constant` by a dialect conversion. It also replaces operations that fold to an existing
+value, such as a transpose that keeps the order of dimensions by its operand; folds to constants are not
+applied.
 """
 
 from __future__ import annotations
@@ -58,10 +59,14 @@ class ConstantSplitter(Pass):
             for use in op.operand_uses:
                 if use.value.defining_op in constants:
                     rewriter.set_operand(use, copier.copy(use.value))
+        # Other users are left only in blocks that precede the block of the constant.
+        for op in constants:
+            for use in list(op.result.uses):
+                if use.owner not in constants and not isinstance(use.owner, ShardingGroupOp):
+                    rewriter.set_operand(use, copier.copy(use.value))
         # Only constants and sharding groups use constants now. Users are erased before definitions.
         for op in reversed(constants):
             for user in list(op.result.users):
-                assert isinstance(user, ShardingGroupOp)
                 rewriter.erase(user)
             rewriter.erase(op)
         return rewriter.changed

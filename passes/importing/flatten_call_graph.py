@@ -6,10 +6,11 @@
     %1 = call @f(%0) : (tensor<8xf32>) -> tensor<8xf32>
 becomes
     func.func private @f(%a: tensor<8xf32>) -> tensor<8xf32> { … }
-    func.func private @f_0(%a: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.original_func_name = "f"} { … }
     …
     %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
     %1 = call @f_0(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    …
+    func.func private @f_0(%a: tensor<8xf32>) -> tensor<8xf32> attributes {sdy.original_func_name = "f"} { … }
 
 Two calls of one function would have to be sharded alike. With one function for each call, propagation may
 choose different shardings. The first call keeps the function; every other call gets a clone, with clones of

@@ -22,6 +22,7 @@ from __future__ import annotations
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
 from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I32
@@ -36,11 +37,16 @@ class FinishPartitioning(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
         devices = 1
+        # Many operations have the same attributes.
+        kept: dict[DictAttr, DictAttr] = {}
         for op in module.walk():
             if isinstance(op, MeshOp):
                 devices = max(devices, op.mesh.total_size)
-            rewriter.remove_attribute(op, SHARDING)
-            rewriter.remove_attribute(op, SHARDING_RULE)
+            attributes = op.attributes
+            if attributes and attributes not in kept:
+                kept[attributes] = attributes.without(SHARDING, SHARDING_RULE)
+            if attributes and kept[attributes] is not attributes:
+                rewriter.set_attributes(op, kept[attributes])
         is_replicated = self.replica_count > 1
         for name, count in (
             ("mhlo.num_partitions", 1 if is_replicated else devices),

@@ -23,6 +23,8 @@ between elements, windows that do not overlap.
 A concatenation whose operands are gathered by reshards gets halos instead, where they are smaller. A
 rotation, the concatenation of two slices of one tensor, is one exchange.
 
+A slice of a tensor that is gathered along other dimensions is gathered instead of the tensor.
+
 An operation with side effects runs on every device too, with a warning.
 
 Run this pass after `sdy-insert-explicit-reshards` in its full version and before
@@ -54,6 +56,7 @@ from sdyopt.registry import register
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
 from .resolution.branches import reshard_barrier_operands, reshard_branches
+from .resolution.delayed_gathers import delay_gathers
 from .resolution.meshes import resolve_mesh_change
 from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards
 
@@ -70,6 +73,8 @@ class ResolvePermutationFactors(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
         context = HaloContext(types, rewriter, Channels(module), self.replica_count)
+        ops = list(module.walk_post_order())
+        delay_gathers(module, ops, types, rewriter)
         ops = list(module.walk_post_order())
         self._resolve_rotations(ops, context)
         for op in ops:

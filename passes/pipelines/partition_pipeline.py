@@ -12,6 +12,7 @@ from sdyopt.registry import register_pipeline
 from ..common.cse import CSE
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
+from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
 from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
 from ..partitioning.finish_partitioning import FinishPartitioning
@@ -38,7 +39,8 @@ def partition_pipeline(
     Converts a program with some shardings to the program that each device runs: tensors have the types of
     their shards, and all communication is by StableHLO collectives.
 
-    It is `sdy-propagation-pipeline` with these passes after the shardings are closed:
+    It is `sdy-add-elementwise-sharding-rules`, so that operations of chlo are sharded too, and
+    `sdy-propagation-pipeline` with these passes after the shardings are closed:
     `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full version,
     `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`, `sdy-reshard-to-collectives`,
     `sdy-pad-for-divisibility`, `sdy-convert-global-to-local`, and `sdy-finish-partitioning`.
@@ -69,4 +71,7 @@ def partition_pipeline(
         CSE(),
         FinishPartitioning(replica_count=replica_count),
     ]
-    return propagation_pipeline(dedup_functions_fully=dedup_functions_fully, partitioning=partitioning)
+    return [
+        AddElementwiseShardingRules(),
+        *propagation_pipeline(dedup_functions_fully=dedup_functions_fully, partitioning=partitioning),
+    ]

@@ -8,7 +8,7 @@ Runs `sdy-aggressive-propagate` in five rounds, each along more operations, fact
 1. pass-through operations (elementwise operations, reshapes, transposes, data-flow edges, moves between host
    and device) in both directions, and `dynamic_slice` and `dynamic_update_slice` forward, if no operand but a
    scalar has other uses
-2. the same operations, also if their operands have other uses
+2. the same operations, even if their operands have other uses
 3. also pass-through factors of all operations, those of broadcasts backward only
 4. all factors of all operations, those of broadcasts backward only
 5. all factors of all operations, in both directions

@@ -8,6 +8,7 @@ while this interface stays the same.
 from sdyopt.api.attributes import Attribute, Type
 from sdyopt.api.comparisons import Comparison, ShardingChange
 from sdyopt.api.errors import Diagnostic, Error, ParseError, PassError, PipelineError, VerifyError
+from sdyopt.api.execution import ExecutionError, Validation
 from sdyopt.api.locations import Location
 from sdyopt.api.module import Module
 from sdyopt.api.operations import Block, Function, Operation, Value
@@ -27,6 +28,7 @@ __all__ = [
     "Diagnostic",
     "DimensionSharding",
     "Error",
+    "ExecutionError",
     "Function",
     "Location",
     "Mesh",
@@ -42,6 +44,7 @@ __all__ = [
     "Sharding",
     "ShardingChange",
     "Type",
+    "Validation",
     "Value",
     "VerifyError",
     "create_pass",

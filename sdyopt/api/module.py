@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
+from typing import Any
 
 from sdyopt.api.comparisons import Comparable, Comparison
 from sdyopt.api.errors import Diagnostic, PassError, VerifyError
+from sdyopt.api.execution import HowToRun, Validation, results_of, validation_of
 from sdyopt.api.module_html import module_html
 from sdyopt.api.operations import Function, Operation, operation_view
-from sdyopt.api.pipelines import Passes, combined_pipeline
+from sdyopt.api.pipelines import Passes, combined_pipeline, create_pass
 from sdyopt.api.program import Program
 from sdyopt.api.reports import Report, report_of
 from sdyopt.api.session import discard, session
@@ -23,6 +25,8 @@ from sdyopt.driver.chunk import resource_error
 from sdyopt.ir.symbols import symbol_name
 from sdyopt.ir.verify_incremental import IncrementalVerifier
 from sdyopt.pipeline.run import run_pipeline
+
+PARTITION_PIPELINE = "sdy-partition-pipeline"
 
 
 class Module:
@@ -48,10 +52,10 @@ class Module:
         program is verified after each pass, else only after the last. Raises PipelineError or PassError;
         exceptions of other kinds in a pass are not caught, except RecursionError and MemoryError.
         """
-        pipeline = combined_pipeline(passes, options)
         program = self._program.clone()
         collector = program.collector()
-        with session(collector.handle):
+        with session(collector.handle, program.sdy_version):
+            pipeline = combined_pipeline(passes, options)
             try:
                 verify = IncrementalVerifier(program.verifier) if verify_each else None
                 succeeded = run_pipeline(pipeline, program.op, verify)
@@ -102,10 +106,60 @@ class Module:
         with session(discard):
             return Comparable(self._program.source.name, self.ir).differences_from_snapshot(path)
 
+    # --- Execution ----------------------------------------------------------------------------
+
+    def partition(self, **options: object) -> Module:
+        """The program that each device runs: this one after `sdy-partition-pipeline` with these options.
+
+        The shardings of its inputs and outputs stay, and its attributes have the number of devices.
+        """
+        return self.run(create_pass(PARTITION_PIPELINE, **options))
+
+    def validate(
+        self,
+        after: Module | None = None,
+        *,
+        seeds: int = 1,
+        mode: str = "replicas",
+        python: str = "",
+        timeout: int = 300,
+        memory: int = 8,
+    ) -> Validation:
+        """Compares what this program and the one `after` some passes compute, on virtual devices.
+
+        `after` is partitioned first if it is not yet; without it, this program is partitioned and compared.
+        The options are those of `--validate`: `seeds` is the number of random inputs, and `python` has jax.
+        Raises ExecutionError without jax.
+        """
+        how = HowToRun(mode, python, timeout, memory)
+        return validation_of(self._program, (after or self)._program, seeds, how)
+
+    def execute(
+        self,
+        *arguments: Any,
+        steps: int = 1,
+        carry: Mapping[int, int] | None = None,
+        mode: str = "replicas",
+        python: str = "",
+        timeout: int = 300,
+        memory: int = 8,
+    ) -> list[Any]:
+        """Runs @main on virtual devices of the CPU, and returns its results as arrays of numpy.
+
+        A partitioned program runs on all of its devices: arguments are cut into shards, and the shards of
+        results are put together. Any other program runs on one device. With `steps`, it runs several times,
+        and the list has the results of each step; `carry` maps the results to the arguments that they are in
+        the next step. The other options are those of `validate`. Raises ExecutionError for a program that
+        cannot be run.
+        """
+        how = HowToRun(mode, python, timeout, memory)
+        found = results_of(self._program, arguments, steps, carry or {}, how)
+        return found[0] if steps == 1 else found
+
     def verify(self) -> None:
         """Raises VerifyError if the program is invalid. Only edits through `ir` can make it invalid."""
         collector = self._program.collector()
-        with session(collector.handle), identified(VERIFY_ERROR):
+        with session(collector.handle, self._program.sdy_version), identified(VERIFY_ERROR):
             if not self._program.verifier.verify(self._program.op):
                 raise VerifyError(collector.diagnostics)
 

@@ -33,12 +33,14 @@ class Program:
         resources: Resources,
         dialects: DialectTable,
         options: ParseOptions,
+        sdy_version: str,
     ) -> None:
         self.op = op
         self.source = source
         self._resources = resources
         self._dialects = dialects
         self._options = options
+        self.sdy_version = sdy_version
         self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
 
     def clone(self) -> Program:
@@ -47,7 +49,7 @@ class Program:
             copy = Rewriter().clone(self.op)
             _copy_order_of_uses(self.op, copy)
         assert isinstance(copy, ModuleOp)
-        return Program(copy, self.source, self._resources, self._dialects, self._options)
+        return Program(copy, self.source, self._resources, self._dialects, self._options, self.sdy_version)
 
     def collector(self) -> Collector:
         """A collector of diagnostics about this program."""

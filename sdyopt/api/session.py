@@ -12,6 +12,7 @@ from threading import RLock
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Handler, handling
 from sdyopt.diagnostics.once import separate_run
+from sdyopt.dialects.sdy.version import SdyVersion, sdy_version
 from sdyopt.driver.interpreter import interpreter_settings
 
 # Reentrant: a pass may parse and run other programs.
@@ -19,9 +20,12 @@ _lock = RLock()
 
 
 @contextmanager
-def session(handler: Handler) -> Iterator[None]:
-    """Passes the diagnostics emitted in the `with` block to `handler`; restores all settings afterwards."""
-    with _lock, interpreter_settings(), separate_run(), handling(handler):
+def session(handler: Handler, version: str = SdyVersion.JUNE_2026) -> Iterator[None]:
+    """Passes the diagnostics emitted in the `with` block to `handler`, and follows a version of Shardy.
+
+    Restores all settings afterwards.
+    """
+    with _lock, interpreter_settings(), separate_run(), handling(handler), sdy_version(version):
         yield
 
 

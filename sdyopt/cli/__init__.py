@@ -1,4 +1,4 @@
-"""The command `sdy-opt`: argv → Job, Outcome → exit code.
+"""The command `sdy-opt`: argv → Job, Outcome → exit status.
 
 Modules that only some runs need are imported on use, to keep the start fast.
 """
@@ -26,7 +26,7 @@ from sdyopt.diagnostics.usage import UsageError
 if TYPE_CHECKING:  # imported only with one of its flags
     from sdyopt.cli.diagnostics_output import DiagnosticsOutput
 
-    # (arguments, output of diagnostics) -> exit code.
+    # (arguments, output of diagnostics) -> exit status.
     Run = Callable[[Sequence[str], DiagnosticsOutput | None], int]
 
 # Set by the shell completion scripts of click.
@@ -60,12 +60,12 @@ def run_main(main: Callable[[Sequence[str]], int]) -> NoReturn:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command and returns its exit code."""
+    """Runs the command and returns its exit status."""
     return run_command(sys.argv[1:] if argv is None else argv, _run)
 
 
 def run_command(arguments: Sequence[str], run: Run) -> int:
-    """Runs a command and returns its exit code. Errors are reported on stderr, without a traceback."""
+    """Runs a command and returns its exit status. Errors are reported on stderr, without a traceback."""
     try:
         output = _diagnostics_output(arguments)
     except FileProblem as problem:

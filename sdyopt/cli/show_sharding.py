@@ -35,7 +35,7 @@ _OTHER_OUTPUTS = (
 
 
 def show_sharding(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int:
-    """Prints the sharding of the arguments and returns the exit code. Raises UsageError and FileProblem."""
+    """Prints the sharding of the arguments and returns the exit status. Raises UsageError and FileProblem."""
     text = arguments["show-sharding"]
     if text is None:
         flag = next(name for name in ("mesh", "shape", "sharding-rows") if name in arguments.values)

@@ -54,7 +54,7 @@ Parses and verifies programs, and prints none of them. A folder stands for the
 .mlir files in it. Files with RUN lines are lit tests, whose commands say how to
 read them; they are skipped.
 
-The exit code is 0 if all programs are valid, 1 if one is not, and 2 for a usage
+The exit status is 0 if all programs are valid, 1 if one is not, and 2 for a usage
 error.
 
 flags, as those of sdy-opt:
@@ -72,7 +72,7 @@ def run_process() -> NoReturn:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command and returns its exit code."""
+    """Runs the command and returns its exit status."""
     return run_command(sys.argv[1:] if argv is None else argv, _run)
 
 

@@ -94,7 +94,7 @@ def compare(before: Program, after: Program) -> Comparison:
     is_gspmd = before.values.is_gspmd or after.values.is_gspmd
     costs = None if is_gspmd else cost_changes(before.report, after.report)
     found = Comparison((before.title, after.title), before.values, after.values, costs)
-    found.matched = len(matching.matches)
+    found.matched = len({match.after for match in matching.matches})
     found.retyped = sum(1 for match in matching.matches if match.before.type != match.after.type)
     if before.inputs is not None and after.inputs is not None:
         found.annotations = _annotations(before.inputs, after.inputs)

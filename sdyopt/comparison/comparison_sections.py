@@ -15,6 +15,8 @@ from sdyopt.report.tables import Row, Section
 from sdyopt.report.units import bytes_text, flops_text
 
 ARROW = "→"
+# The heading of a section says what its table lists.
+_NO_TITLE = ""
 
 T = TypeVar("T")
 
@@ -103,7 +105,7 @@ def _sharding_section(found: Comparison, heading: str, changes: Sequence[Shardin
             )
 
     columns = ("change", "count", "where", "what", "value", "sharding")
-    section.add_table("shardings", columns, 2, rows(), has_notes=True)
+    section.add_table(_NO_TITLE, columns, 2, rows(), has_notes=True)
     return section
 
 
@@ -120,7 +122,7 @@ def _values_section(program: str, values: Sequence[ProgramValue]) -> Section:
         (str(len(group)), _where(group[0]), _what(group[0]), _name(group[0], True), group[0].type)
         for group in _grouped(values, _place)
     ]
-    section.add_table(f"only {program}", ("count", "where", "what", "value", "type"), 1, rows)
+    section.add_table(_NO_TITLE, ("count", "where", "what", "value", "type"), 1, rows)
     return section
 
 
@@ -182,7 +184,7 @@ def _cost_section(name: str, total: Total, text: Callable[[int | None], str], wh
     has_causes = any(change.cause for change in total.parts)
     if not has_causes:
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    section.add_table(name, columns, 3, rows, has_causes)
+    section.add_table(_NO_TITLE, columns, 3, rows, has_causes)
     return section
 
 

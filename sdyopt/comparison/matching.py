@@ -14,7 +14,7 @@ from sdyopt.comparison.alignment import Tokens, align, pair_anywhere
 from sdyopt.comparison.program_values import FunctionValues, ProgramValue, ProgramValues
 
 # The tokens of arguments, results and values of a body that identify a value wherever it is.
-_SPECIFIC_ARGUMENTS, _SPECIFIC_RESULTS, _SPECIFIC_VALUES = 2, 2, 2
+_SPECIFIC_ARGUMENTS, _SPECIFIC_RESULTS, _SPECIFIC_VALUES = 2, 2, 3
 
 
 @dataclass(slots=True)
@@ -45,7 +45,6 @@ class _Matcher:
         self._functions = {function.name: function for function in before.functions}
         self._other_functions = {function.name: function for function in after.functions}
         self._found: list[Match] = []
-        self._seen: set[tuple[FunctionValues, FunctionValues]] = set()
         self._matched: set[FunctionValues] = set()
 
     def matching(self) -> Matching:
@@ -82,13 +81,15 @@ class _Matcher:
         return _paired_functions(old, new)
 
     def _match_from(self, old: FunctionValues, new: FunctionValues) -> None:
-        """Matches two functions, and those that they call."""
+        """Matches two functions, and those that they call.
+
+        One function may correspond to several copies; two that have counterparts already are no new pair.
+        """
         pending = [(old, new)]
         while pending:
             pair = pending.pop()
-            if pair in self._seen:
+            if self._matched.issuperset(pair):
                 continue
-            self._seen.add(pair)
             self._matched.update(pair)
             matches = list(_match_functions(*pair))
             self._found += matches
@@ -142,7 +143,7 @@ def _argument_tokens(value: ProgramValue) -> Tokens:
         _if(value.label, value.label),
         _if(value.used, value.used, value.type),
         value.type,
-        value.rank,
+        _if(value.outline_used, value.outline_used, value.rank),
     )
 
 
@@ -152,7 +153,7 @@ def _result_tokens(value: ProgramValue) -> Tokens:
         _if(value.label, value.label),
         _if(value.defined, value.defined, value.type),
         value.type,
-        value.rank,
+        _if(value.outline_defined, value.outline_defined, value.rank),
     )
 
 
@@ -160,13 +161,14 @@ def _value_tokens(value: ProgramValue) -> Tokens:
     place = value.role, value.path
     location = value.location if value.is_located else None
     return (
-        _if(value.defined, place, value.op, value.defined, value.type),
+        _if(value.used and value.defined, place, value.op, value.defined, value.used, value.type),
         _if(value.used, place, value.op, value.used, value.type),
+        _if(value.defined, place, value.op, value.defined, value.type),
         _if(location, place, value.op, value.type, location),
         _if(value.label, place, value.op, value.type, value.label),
         (place, value.op, value.type),
-        _if(value.label, place, value.op, value.label),
-        (place, value.op, value.rank),
+        _if(value.outline_defined, place, value.op, value.outline_defined, value.rank),
+        _if(value.outline_used, place, value.op, value.outline_used, value.rank),
     )
 
 

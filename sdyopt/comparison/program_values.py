@@ -17,7 +17,7 @@ from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.attribute import StringAttr
+from sdyopt.ir.attribute import DictAttr, StringAttr
 from sdyopt.ir.function_interface import FunctionOpInterface, type_of_function
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import is_private, symbol_name
@@ -49,7 +49,8 @@ class ProgramValue:
     `name` is the SSA name, or `result 0`; `label` is what the program calls it: the name of an argument, or a
     name stack. `op` is the operation of a result, `path` are the operations around it. `bytes` are those on
     one device. If it `is_located`, the program states a location, which is not just the line of its own text.
-    `defined` and `used` stand for the operations that it is computed from, and that use it; None if unknown.
+    `defined` and `used` stand for the operations that it is computed from, and that use it, and those of the
+    `outline` for their names alone; None if unknown.
     `callee` is the function that is called, `code` the user's function and file, without a line.
     """
 
@@ -68,6 +69,8 @@ class ProgramValue:
     is_constant: bool = False
     defined: int | None = None
     used: int | None = None
+    outline_defined: int | None = None
+    outline_used: int | None = None
     callee: str = ""
     code: str = ""
 
@@ -140,7 +143,7 @@ class _Collector:
         self._sharding_of: dict[TensorSharding, ValueSharding] = {}
 
     def values(self) -> ProgramValues:
-        found = ProgramValues(self._source_name, alive=self._structure.alive)
+        found = ProgramValues(self._source_name, alive=self._structure.full.alive)
         for op in self._module.walk():
             if isinstance(op, MeshOp):
                 found.meshes[op.sym_name] = op.mesh
@@ -149,13 +152,16 @@ class _Collector:
         return found
 
     def _function(self, function: FunctionOpInterface) -> FunctionValues:
-        self._structure.add_function(function)
+        entry = function.regions[0].entry
+        arguments = () if entry is None else entry.arguments
+        locations = [source_location(argument.location) for argument in arguments]
+        labels = [location.name_stack for location in locations]
+        results = [_result_label(attributes) for attributes in function.result_attributes]
+        self._structure.add_function(function, labels, results)
         name = symbol_name(function) or ""
         found = FunctionValues(name, not is_private(function))
-        entry = function.regions[0].entry
-        for argument in () if entry is None else entry.arguments:
+        for argument, location in zip(arguments, locations, strict=True):
             sharding = self._sharding(argument) or gspmd_argument(function, argument.index)
-            location = source_location(argument.location)
             found.arguments.append(
                 self._value(argument, Role.ARGUMENT, name, location, sharding, function, ())
             )
@@ -174,18 +180,17 @@ class _Collector:
         return found
 
     def _results(self, function: FunctionOpInterface, name: str) -> Iterator[ProgramValue]:
-        returned = self._structure.returned(function)
+        structure, returned = self._structure, self._structure.returned(function)
         for index, type in enumerate(type_of_function(function).results):
             attributes = function.result_attributes[index]
             attribute = attributes.get(SHARDING)
             sharding = self._of(attribute) if isinstance(attribute, TensorSharding) else None
             sharding = sharding or gspmd_function_result(function, index)
-            info = attributes.get(_RESULT_INFO)
             yield ProgramValue(
                 Role.RESULT,
                 name,
                 f"result {index}",
-                info.value if isinstance(info, StringAttr) else "",
+                _result_label(attributes),
                 "",
                 (),
                 self._type(type),
@@ -194,7 +199,8 @@ class _Collector:
                 local_bytes(type, sharding),
                 NO_LOCATION,
                 False,
-                defined=self._structure.defined.get(returned[index]) if index < len(returned) else None,
+                defined=structure.full.defined.get(returned[index]) if returned else None,
+                outline_defined=structure.outline.defined.get(returned[index]) if returned else None,
             )
 
     def _op_values(self, op: Op, name: str, path: tuple[str, ...]) -> Iterator[ProgramValue]:
@@ -246,8 +252,10 @@ class _Collector:
             local_bytes(value.type, sharding),
             location,
             is_located or bool(location.name_stack),
-            defined=self._structure.defined.get(value),
-            used=self._structure.used.get(value),
+            defined=self._structure.full.defined.get(value),
+            used=self._structure.full.used.get(value),
+            outline_defined=self._structure.outline.defined.get(value),
+            outline_used=self._structure.outline.used.get(value),
         )
 
     # --- Parts of a value -----------------------------------------------------------------
@@ -266,6 +274,12 @@ class _Collector:
         if (text := self._types.get(type)) is None:
             text = self._types[type] = self._printer.type(type)
         return text
+
+
+def _result_label(attributes: DictAttr) -> str:
+    """The name that JAX gives to a function result."""
+    info = attributes.get(_RESULT_INFO)
+    return info.value if isinstance(info, StringAttr) else ""
 
 
 def _rank(type: Type) -> int:

@@ -12,6 +12,8 @@ from sdyopt.comparison.value_sharding import ValueSharding
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.sharding_checks import sharding_problem
+from sdyopt.ir.types import F32, RankedTensor
 from sdyopt.notation.mesh_text import parse_mesh
 from sdyopt.notation.sdy_text import parse_sdy
 from sdyopt.report.figures import Collective, LiveValue, Memory, Product, Report, Times
@@ -59,7 +61,16 @@ def _value(live: LiveValue, mesh: Mesh | None) -> ProgramValue:
 
 
 def _sharding(text: str, mesh: Mesh | None) -> ValueSharding | None:
-    return ValueSharding(parse_sdy(Source("sharding", text)), mesh) if text else None
+    """The sharding; without a mesh unless it is on that of the report, the only one that is known."""
+    if not text:
+        return None
+    sharding = parse_sdy(Source("sharding", text))
+    is_on_mesh = mesh is not None and sharding_problem(sharding, _any_shape(sharding.rank), mesh) is None
+    return ValueSharding(sharding, mesh if is_on_mesh else None)
+
+
+def _any_shape(rank: int) -> RankedTensor:
+    return RankedTensor((1,) * rank, F32)
 
 
 class _ReportReader(JsonReader):

@@ -1,4 +1,4 @@
-"""The structure of a program: two numbers for each value, equal for values that are computed or used alike.
+"""The structure of a program: numbers for each value, equal for values that are computed or used alike.
 
 `defined` stands for the operations that a value is computed from, `used` for those that it is used by. After
 a change of an operation, the values before it keep `defined`, and those after it keep `used`. Names,
@@ -8,7 +8,7 @@ sdy and sharding constraints.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from sdyopt.comparison.operation_labels import label_of
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
@@ -17,7 +17,7 @@ from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingCon
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
+from sdyopt.ir.value import BlockArgument, Value
 from sdyopt.report.constants import constant_of
 
 # What sharding passes insert and remove: a result stands for the operand.
@@ -38,53 +38,90 @@ def is_constraint(op: Op) -> bool:
 
 
 class Structure:
-    """The structure of the functions that are added.
+    """The structure of the functions that are added, in full and in outline.
 
-    `constants` are the operations that compute with constants alone: passes copy and merge these. `alive` has
-    what the numbers are hashes of: these objects are compared by identity, so they must not be freed.
+    The outline has the names of operations alone: it is the same if a size that all types depend on changes.
+    `constants` are the operations that compute with constants alone: passes copy and merge these.
     """
 
     def __init__(self) -> None:
-        self.defined: dict[Value, int] = {}
-        self.used: dict[Value, int] = {}
+        self.full = StructureHashes(label_of)
+        self.outline = StructureHashes(_name_of)
         self.constants: set[Op] = set()
-        self.alive: set[Hashable] = set()
         self._returned: dict[Op, Sequence[Value]] = {}
 
     def returned(self, function: Op) -> Sequence[Value]:
         """The values that a function returns; none for a declaration."""
         return self._returned.get(function, ())
 
-    def add_function(self, function: FunctionOpInterface) -> None:
-        """Adds the values in a function."""
+    def add_function(
+        self, function: FunctionOpInterface, arguments: Sequence[str], results: Sequence[str]
+    ) -> None:
+        """Adds the values in a function. An argument or result without a name counts by its index."""
         entry = function.regions[0].entry
         if entry is None:
             return
-        for argument in entry.arguments:
-            self.alive.add(argument.type)
-            self.defined[argument] = hash(("argument", argument.index, argument.type))
         ops = [op for op in function.walk() if op is not function]
         for op in ops:
-            self._define(op)
-        for op in reversed(ops):
-            self._use(op)
+            if constant_of(op) is not None or self._computes_with_constants(op):
+                self.constants.add(op)
+        for hashes in (self.full, self.outline):
+            hashes.add_arguments(entry.arguments, arguments)
+            hashes.add(ops)
+            if entry.last is not None:
+                hashes.add_results(entry.last, results)
+            hashes.add_uses(ops)
         if entry.last is not None:
             self._returned[function] = entry.last.operands
 
+    def _computes_with_constants(self, op: Op) -> bool:
+        return not op.regions and all(use.value.defining_op in self.constants for use in op.operand_uses)
+
+
+class StructureHashes:
+    """Numbers for values, by labels of the operations that they are computed from, and used by.
+
+    `alive` has the labels: they are compared by identity, so they must not be freed.
+    """
+
+    def __init__(self, label_of: Callable[[Op], Hashable]) -> None:
+        self.defined: dict[Value, int] = {}
+        self.used: dict[Value, int] = {}
+        self.alive: set[Hashable] = set()
+        self._label_of = label_of
+        self._terminators: set[Op] = set()
+
+    def add_arguments(self, arguments: Sequence[BlockArgument], names: Sequence[str]) -> None:
+        """Adds the arguments of a function: what is computed from them comes later."""
+        for argument, name in zip(arguments, names, strict=True):
+            self.defined[argument] = hash(("argument", name or argument.index))
+
+    def add_results(self, terminator: Op, names: Sequence[str]) -> None:
+        """Adds the values that a function returns: what they are computed from comes later."""
+        self._terminators.add(terminator)
+        for use, name in zip(terminator.operand_uses, names, strict=False):
+            self.used[use.value] = self.used.get(use.value, 0) + hash(("result", name or use.index))
+
+    def add(self, ops: Sequence[Op]) -> None:
+        """Adds the operations in a function, in pre-order: what they are computed from."""
+        for op in ops:
+            self._define(op)
+
+    def add_uses(self, ops: Sequence[Op]) -> None:
+        """Adds the same operations: what they are used by."""
+        for op in reversed(ops):
+            if op not in self._terminators:
+                self._use(op)
+
     def _define(self, op: Op) -> None:
-        defined = self.defined
-        operands = [use.value for use in op.operand_uses]
-        if operands and (is_transparent(op) or is_constraint(op)):
+        defined, uses = self.defined, op.operand_uses
+        if uses and (is_transparent(op) or is_constraint(op)):
             for result in op.results:
-                defined[result] = defined.get(operands[0], 0)
+                defined[result] = defined.get(uses[0].value, 0)
             return
-        if constant_of(op) is not None or (
-            not op.regions and all(value.defining_op in self.constants for value in operands)
-        ):
-            self.constants.add(op)
-        label = label_of(op)
+        label = self._label_of(op)
         self.alive.add(label)
-        key = hash((label, *[defined.get(value, 0) for value in operands]))
+        key = hash((label, *[defined.get(use.value, 0) for use in uses]))
         for result in op.results:
             defined[result] = hash((key, result.index))
         for number, region in enumerate(op.regions):
@@ -93,13 +130,16 @@ class Structure:
                     defined[argument] = hash((key, number, block_number, argument.index))
 
     def _use(self, op: Op) -> None:
-        used = self.used
-        uses = op.operand_uses
+        used, uses = self.used, op.operand_uses
         if uses and (is_transparent(op) or is_constraint(op)):
             value = uses[0].value
             used[value] = used.get(value, 0) + sum([used.get(result, 0) for result in op.results])
             return
-        key = hash((label_of(op), *[used.get(result, 0) for result in op.results]))
+        key = hash((self._label_of(op), *[used.get(result, 0) for result in op.results]))
         for use in uses:
             # A sum, because the order of uses is no structure.
             used[use.value] = used.get(use.value, 0) + hash((key, use.index))
+
+
+def _name_of(op: Op) -> Hashable:
+    return op.signature.name

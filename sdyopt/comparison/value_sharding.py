@@ -32,6 +32,8 @@ from sdyopt.report.tensor_bytes import bytes_of
 
 # The largest number of devices that are compared one by one.
 MAX_COMPARED = 1 << 12
+# A longer text of GSPMD is cut to this number of devices.
+MAX_TEXT, MAX_SHOWN = 100, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,7 @@ def dimensions_text(sharding: ValueSharding | None, mesh: Mesh | None = None) ->
         return "none"
     if sharding.sharding is None:
         on_mesh = _on_mesh(sharding.gspmd, mesh)
-        return sharding.gspmd if on_mesh is None else _dims_text(on_mesh)
+        return _short_gspmd(sharding.gspmd) if on_mesh is None else _dims_text(on_mesh)
     if sharding.mesh is not None and sharding.mesh.is_maximal:
         return f"device {sharding.mesh.device_ids[0]}"
     return _dims_text(sharding.sharding)
@@ -176,6 +178,11 @@ def _gspmd_tiling(text: str) -> Tiling:
         return parse_gspmd(Source("sharding", text))
     except DiagnosticError:
         return Unknown()
+
+
+def _short_gspmd(text: str) -> str:
+    """The text, with a shorter list of devices if it is long."""
+    return text if len(text) <= MAX_TEXT else gspmd_text(_gspmd_tiling(text), MAX_SHOWN)
 
 
 @lru_cache(maxsize=1 << 12)

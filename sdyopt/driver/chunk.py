@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
@@ -141,12 +142,18 @@ class ChunkRun:
             return job.show(op)
         if not (job.prints_output or self._observers):
             return ""
-        with self._phase("Output"):
-            text = self._print(op, self._resources.external, is_verified=verify_each) + "\n"
+
+        @cache
+        def text() -> str:
+            with self._phase("Output"):
+                return self._print(op, self._resources.external, is_verified=verify_each) + "\n"
+
+        if job.prints_output:
+            text()
         for observer in self._observers:
             with self._phase("Report"):
-                observer.on_output(op, lambda: text)
-        return text
+                observer.on_output(op, text)
+        return text() if job.prints_output else ""
 
     def _start_answering(self, op: Op) -> Answering:
         """Prepares the record, and finds what the questions of the job are about. Raises DiagnosticError."""

@@ -11,7 +11,7 @@ from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.ids import PARSE_ERROR
 from sdyopt.diagnostics.location import FileRange, Location, UnknownLoc, resolve_file_location
 from sdyopt.diagnostics.source import Source
-from sdyopt.error_help import names, shapes, shardings, syntax
+from sdyopt.error_help import names, shapes, shardings, syntax, unreduced_axes
 from sdyopt.error_help.culprit import Step, attribute, first_of, narrow, only
 from sdyopt.error_help.op_offsets import OpOffsets
 from sdyopt.error_help.statement import Statement
@@ -21,7 +21,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 
 # The modules whose functions fill the table.
-TOPICS = (names, shardings, shapes, syntax)
+TOPICS = (names, shardings, unreduced_axes, shapes, syntax)
 
 # What a message names: texts in quotes, and symbols.
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")

@@ -56,7 +56,9 @@ class Worker:
     def _help(self) -> str:
         if self.python:
             return "install jax there, or name another Python"
-        return "pip install 'sdyopt[run]', or name a Python that has jax with --jax-python"
+        return (
+            "pip install 'sdyopt[run]', or name a Python that has jax with --jax-python (python=… in Python)"
+        )
 
     def _reason(self, code: int, stderr: str) -> str:
         """Why the process has given no answer."""

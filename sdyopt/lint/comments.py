@@ -11,7 +11,7 @@ A comment applies to its line or, on a line of its own, to the next line that is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
@@ -33,7 +33,7 @@ class Comments:
     by_line: dict[int, set[str]] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
 
-    def allow(self, id: str, lines: Iterator[int] | tuple[int, ...]) -> bool:
+    def allow(self, id: str, lines: Iterable[int]) -> bool:
         """Whether a rule is allowed at one of these lines."""
         return id in self.in_text or any(id in self.by_line.get(line, ()) for line in lines)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.asm.printer.ssa_names import SsaNames
 from sdyopt.diagnostics.diagnostic import handling
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
@@ -64,10 +63,10 @@ class LintedProgram:
 
     @cached_property
     def texts(self) -> ValueTexts:
-        """Values in words."""
+        """What the report says of values."""
         mesh = max(self.meshes, key=lambda mesh: mesh.total_size, default=None)
-        names = SsaNames(self.module).names
-        return ValueTexts(names, AttributePrinter(), self.shapes, mesh, CallLocations(self.counts))
+        # Without names: findings show lines.
+        return ValueTexts({}, AttributePrinter(), self.shapes, mesh, CallLocations(self.counts))
 
     def manual_axes(self, op: Op) -> frozenset[str]:
         """The axes along which an operation is manual, in any of the calls of its function."""
@@ -124,11 +123,3 @@ def owner_of(value: Value) -> Op:
     op = value.op if isinstance(value, OpResult) else value.owner.parent_op
     assert op is not None
     return op
-
-
-def arguments_and_results(op: Op) -> Iterator[Value]:
-    """The results of an operation and the arguments of its blocks."""
-    yield from op.results
-    for region in op.regions:
-        for block in region.blocks:
-            yield from block.arguments

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import cached_property
 
+from sdyopt.asm.printer.asm_printer import print_op
 from sdyopt.diagnostics.diagnostic import handling
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
@@ -50,6 +52,20 @@ class Trials:
 
         None if the changed program cannot be partitioned.
         """
+        after = self._partitioned(edit, first or {})
+        return None if after is None else wire_bytes(self._with_collectives()) - wire_bytes(after)
+
+    def has_no_effect(self, edit: Edit) -> bool:
+        """Whether an edit leaves the partitioned program as it is."""
+        after = self._partitioned(edit, {})
+        return after is not None and print_op(after.module) == self._text
+
+    @cached_property
+    def _text(self) -> str:
+        return print_op(self._with_collectives().module)
+
+    def _partitioned(self, edit: Edit | None, first: Passes) -> LintedProgram | None:
+        """A copy of the program after an edit and passes, with collectives; None if a pass fails."""
         assert self.base is not None
         rewriter = Rewriter()
         copy = rewriter.clone(self.base.module)
@@ -57,11 +73,10 @@ class Trials:
             edit(dict(zip(self.base.module.walk(), copy.walk(), strict=True)), rewriter)
         try:
             with handling(lambda _: None):
-                self._completion.run(copy, first or {})
-                after = LintedProgram(self._completion.completed(copy))
+                self._completion.run(copy, first)
+                return LintedProgram(self._completion.completed(copy))
         except NotCompleted:
             return None
-        return wire_bytes(self._with_collectives()) - wire_bytes(after)
 
 
 def wire_bytes(program: LintedProgram) -> Fraction:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 
 class Digit(NamedTuple):
-    """A digit of a mixed-radix number: it is less than `size`, and each unit adds `stride` to the number."""
+    """A digit of a position, from 0 to `size` - 1; each unit adds `stride` to the index at the position."""
 
     size: int
     stride: int
@@ -75,7 +75,10 @@ class DeviceOrder:
 def canonical_order(
     dims: Sequence[int], permutation: Sequence[int] | None = None, ids: tuple[int, ...] = ()
 ) -> DeviceOrder:
-    """An order in canonical form: without dimensions of size 1, and with those that stay adjacent merged."""
+    """An order in canonical form: without dimensions of size 1, and with those that stay adjacent merged.
+
+    The order of one device has one dimension.
+    """
     order = [dim for dim in (permutation or range(len(dims))) if dims[dim] != 1]
     kept = sorted(order)
     runs: list[list[int]] = []
@@ -107,7 +110,10 @@ def row_major_strides(sizes: Sequence[int]) -> list[int]:
 
 
 def order_of_digits(digits: Sequence[Digit]) -> DeviceOrder | None:
-    """The iota order with these digits; None if they do not give each index exactly once."""
+    """The iota order with these digits, whose sizes are greater than 1.
+
+    None if they do not give each index exactly once.
+    """
     by_stride = sorted(range(len(digits)), key=lambda at: -digits[at].stride)
     if row_major_strides([digits[at].size for at in by_stride]) != [digits[at].stride for at in by_stride]:
         return None
@@ -117,10 +123,11 @@ def order_of_digits(digits: Sequence[Digit]) -> DeviceOrder | None:
 
 
 def digits_of(values: Sequence[int]) -> list[Digit] | None:
-    """The digits, major to minor, of a number that counts through these values; None if there are none.
+    """The digits, major to minor, of the order in which `values[i]` is the index at position i.
 
-    The minor-most digit is the longest arithmetic progression at the start. The values are divided into runs
-    of its length; the other digits count through the starts of these runs.
+    None if no digits give these values. The size and stride of the minor-most digit are the length and step
+    of the longest arithmetic progression at the start. The values are divided into runs of this length; the
+    other digits are those of the starts of these runs.
     """
     digits: list[Digit] = []
     rest = list(values)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
@@ -22,8 +23,17 @@ def check_is_local(op: Op, local: LocalContext) -> None:
     """Raises an error if an operation reads elements of other shards."""
     if op.is_terminator or op.data_flow is not None:
         return
-    sharded = [value for value in (*op.operands, *op.results) if any(local.axes_per_dim(value))]
-    if not sharded:
+    shardings = tuple([local.sharding(value) for value in (*op.operands, *op.results)])
+    if all(sharding is None or sharding.is_fully_replicated for sharding in shardings):
+        return
+    key = op.signature, shardings, op.attributes.get(SHARDING_RULE)
+    if key not in local.types.local_signatures:
+        _check(op, local)
+        local.types.local_signatures.add(key)
+
+
+def _check(op: Op, local: LocalContext) -> None:
+    if not any(any(local.axes_per_dim(value)) for value in (*op.operands, *op.results)):
         return
     rule = sharding_rule_of(op)
     if rule is None:

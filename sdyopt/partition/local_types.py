@@ -29,6 +29,9 @@ class LocalTypes:
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
         self._padded_types: dict[tuple[Type, TensorSharding], Type] = {}
         self._types: dict[tuple[Type, TensorSharding], Type | None] = {}
+        # What functions of signatures, shardings and sharding rules have computed.
+        self.dims_to_replicate: dict[object, tuple[tuple[int, int], ...]] = {}
+        self.local_signatures: set[object] = set()
 
     def mesh(self, sharding: TensorSharding) -> Mesh | None:
         """The mesh of a sharding; None if there is none of that name."""
@@ -47,7 +50,11 @@ class LocalTypes:
     def sharding(self, value: Value) -> TensorSharding | None:
         """The sharding of a value; None if it has none or if its mesh does not exist."""
         sharding = sharding_of(value)
-        return None if sharding is None or self.mesh(sharding) is None else sharding
+        if sharding is None or (
+            self._meshes.get(sharding.mesh_or_ref) is None and self.mesh(sharding) is None
+        ):
+            return None
+        return sharding
 
     def local_type(self, type: Type, sharding: TensorSharding | None, op: Op) -> Type:
         """The local type for a global type and a sharding. If shards differ in size, the error is at `op`."""

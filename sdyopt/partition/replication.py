@@ -22,6 +22,7 @@ from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor
 from sdyopt.partition.local_types import Axes, LocalTypes
+from sdyopt.sharding.elementwise_rule import elementwise_rule_of
 from sdyopt.sharding.op_sharding_rule_registry import derived_rule_of, sharding_rule_of
 
 
@@ -63,8 +64,19 @@ def dims_to_replicate(op: Op, types: LocalTypes, keep_local_windows: bool = True
     """
     if op.is_terminator or op.data_flow is not None or isinstance(op, CallOp):
         return []
-    values = (*op.operands, *op.results)
-    axes = [types.axes_per_dim(value) for value in values]
+    shardings = tuple([types.sharding(value) for value in (*op.operands, *op.results)])
+    if all(sharding is None or sharding.is_fully_replicated for sharding in shardings):
+        return []
+    key = op.signature, shardings, op.attributes.get(SHARDING_RULE), keep_local_windows
+    dims = types.dims_to_replicate.get(key)
+    if dims is None:
+        dims = types.dims_to_replicate[key] = tuple(_find_dims(op, types, keep_local_windows))
+    return [Dim(*each) for each in dims]
+
+
+def _find_dims(op: Op, types: LocalTypes, keep_local_windows: bool) -> list[Dim]:
+    """The dimensions to replicate, which follow from the signature, the shardings and the sharding rule."""
+    axes = [types.axes_per_dim(value) for value in (*op.operands, *op.results)]
     if not any(map(any, axes)):
         return []
     _load_crossings()
@@ -84,7 +96,9 @@ def _everything(op: Op, types: LocalTypes) -> Iterator[Dim]:
 def _has_user_rule(op: Op) -> bool:
     """Whether the rule was written by the user. Explicit reshards do not change such operations."""
     rule = op.attributes.get(SHARDING_RULE)
-    return isinstance(rule, OpShardingRule) and (rule.is_custom or rule is not derived_rule_of(op))
+    if not isinstance(rule, OpShardingRule) or rule is elementwise_rule_of(op):
+        return False
+    return rule.is_custom or rule is not derived_rule_of(op)
 
 
 def _differently_sharded(op: Op, axes: Sequence[Sequence[Axes]]) -> Iterator[Dim]:

@@ -41,8 +41,9 @@ def section_lines(sections: Sequence[Section], rows: int | None) -> Iterator[str
 
 
 def _table(table: ReportTable, limit: int | None) -> Iterator[str]:
-    yield f"**{markdown_text(table.title)}**"
-    yield ""
+    if table.title:
+        yield f"**{markdown_text(table.title)}**"
+        yield ""
     yield _row(table.columns)
     yield "|" + "|".join("---:" if n < table.figures else "---" for n in range(len(table.columns))) + "|"
     for row in table.rows[:limit]:

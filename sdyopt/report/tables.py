@@ -14,7 +14,8 @@ _OPTIONAL = ("could be",)
 class ReportTable:
     """Rows of text under named columns, the most important row first.
 
-    The first `figures` columns are numbers. If it `has_notes`, the last column is a sentence.
+    The first `figures` columns are numbers. If it `has_notes`, the last column is a sentence. The title may
+    be empty.
     """
 
     title: str

@@ -56,7 +56,7 @@ USERS = {
     "jaxlib": ("sdyopt/execution/worker",),
     "lark": ("sdyopt/asm",),
     "ml_dtypes": ("sdyopt/execution/worker",),
-    "numpy": ("sdyopt/execution/worker",),
+    "numpy": ("sdyopt/api/execution", "sdyopt/execution/worker"),
     "pytest": ("sdyopt/lit",),
     "rich": (
         "sdyopt/report",
@@ -75,6 +75,7 @@ IMPORT_LATE = (
     "sdyopt/cli",
     "sdyopt/driver",
     "sdyopt/api/comparisons",
+    "sdyopt/api/execution",
     "sdyopt/api/reports",
     "passes/common/report",
 )

@@ -73,9 +73,9 @@ def _add_call_sites(blocks: Sequence[Block], caller: Location, rewriter: Rewrite
 
 
 def _call_site(location: Location, caller: Location, known: dict[Location, Location]) -> Location:
-    """A location in an inlined body: `caller` becomes the outermost caller of its chain of call sites.
+    """Extends the chain of call sites of a location by `caller`, the location of the inlined call.
 
-    `known` has those of other locations, with which the chain may share its callers; it is extended.
+    `known` has the results for other locations, whose chains may share callers; new results are added to it.
     """
     chain: list[CallSite] = []
     while isinstance(location, CallSite) and location not in known:
@@ -91,7 +91,7 @@ def _call_site(location: Location, caller: Location, known: dict[Location, Locat
 
 
 def _inline_block(block: Block, call: CallOp, rewriter: Rewriter) -> None:
-    """Moves the operations of a block before the call; the operands of its terminator replace its results."""
+    """Moves the operations of a block before the call; the operands of the terminator replace the results."""
     terminator = block.last
     assert terminator is not None and terminator.is_terminator, "the verifier requires a terminator"
     _replace_results(call.results, terminator.operands, rewriter)
@@ -103,18 +103,18 @@ def _inline_block(block: Block, call: CallOp, rewriter: Rewriter) -> None:
 
 def _inline_blocks(blocks: list[Block], call: CallOp, rewriter: Rewriter) -> None:
     """Splits the block of the call, appends the first block to its first part, and inserts the others."""
-    before = call.parent
-    assert before is not None
-    after = Block()
+    head = call.parent
+    assert head is not None
+    tail = Block()
     while call.next is not None:
-        rewriter.move(call.next, at_end_of=after)
-    values = [after.add_argument(result.type, result.location) for result in call.results]
+        rewriter.move(call.next, at_end_of=tail)
+    values = [tail.add_argument(result.type, result.location) for result in call.results]
     _replace_results(call.results, values, rewriter)
-    rewriter.insert_blocks([*blocks[1:], after], before)
+    rewriter.insert_blocks([*blocks[1:], tail], after=head)
     for block in blocks:
-        _replace_return(block, after, rewriter)
+        _replace_return(block, tail, rewriter)
     for op in blocks[0].ops:
-        rewriter.move(op, at_end_of=before)
+        rewriter.move(op, at_end_of=head)
     rewriter.erase(call)
 
 

@@ -84,7 +84,10 @@ class InstructionPartitioner:
         self._rewriter.replace(op, cut)
 
     def _widened(self, reshard: ReshardOp) -> ReshardOp:
-        """A reshard of one padded type: each dimension has the larger one of its two padded sizes."""
+        """Replaces a reshard whose source and target shardings pad the shape to different sizes.
+
+        The value is padded to the larger size of each dimension, resharded, and sliced. Returns the new one.
+        """
         value = reshard.input
         from_type = self._types.padded_type(value.type, self._types.sharding(value))
         to_type = self._types.padded_type(value.type, reshard.sharding)
@@ -118,14 +121,14 @@ class InstructionPartitioner:
         def sharding(value: Value) -> TensorSharding:
             return sharding_or_replicated(value, mesh_or_ref, is_closed=True)
 
-        # Partial results are combined inside: the program around the operation gets whole values.
+        # Partial results are reduced in the manual computation, so its results have no unreduced axes.
         results = [_reduced(sharding(value)) for value in op.results]
         return _Shardings([sharding(value) for value in inputs], results)
 
     def _local_body(self, op: Op, inputs: Sequence[Value], shardings: _Shardings) -> Region:
-        """The body of a function of the operation alone, after partitioning.
+        """Outlines the operation into a function, partitions that function, and returns its body.
 
-        The function is private, so the padding of its arguments and results is part of its type.
+        The function is private, because arguments and results of public functions are not padded.
         """
         with recording():
             outlined = outline(op, inputs, shardings.inputs, shardings.results)
@@ -146,7 +149,7 @@ class InstructionPartitioner:
         return body
 
     def _number_channels(self, function: FuncOp, rewriter: Rewriter) -> None:
-        """Gives each operation with a channel one that is unique in the whole program."""
+        """Gives each operation that has a channel handle a new one, unique in the whole program."""
         for op in function.walk():
             if isinstance(op.attribute("channel_handle"), ChannelHandle):
                 handle = ChannelHandle(next(self._channels), DEVICE_TO_DEVICE)

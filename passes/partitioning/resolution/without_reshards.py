@@ -24,7 +24,7 @@ def exchange_instead_of_reshards(op: Op, context: HaloContext) -> bool:
     """Exchanges the halos of an operation without the reshards around it; returns whether it could."""
     if not may_be_sharded_more(op) or len(op.results) != 1:
         return False
-    gathers = [_gather_of(value, op, context.types) for value in op.operands]
+    gathers = [gather_of(value, op, context.types) for value in op.operands]
     slices = _slices_of(op, context.types)
     if not any(gathers) and not slices:
         return False
@@ -55,7 +55,7 @@ def erase_unused(ops: Sequence[Op], rewriter: Rewriter) -> None:
             rewriter.erase(op)
 
 
-def _gather_of(value: Value, op: Op, types: LocalTypes) -> ReshardOp | None:
+def gather_of(value: Value, op: Op, types: LocalTypes) -> ReshardOp | None:
     """The reshard that computes an operand, if it only removes axes and only this operation uses it."""
     reshard = value.defining_op
     if not isinstance(reshard, ReshardOp) or any(use.owner is not op for use in value.uses):

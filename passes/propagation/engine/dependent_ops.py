@@ -1,11 +1,11 @@
-"""The operations that depend on the sharding of a value, in the order in which they are pushed.
+"""The operations that depend on the sharding of a value, in the order in which the driver visits them.
 
-The order is that of the reference, because the result of propagation depends on it. First come the users of
-the other targets of a data-flow edge, then the operation that defines the value or whose block has it as an
-argument, then the users of the value, most recent use first. Some users are replaced by others: a user of a
-source of a data-flow edge by the operation of the edge, a call by the users of the callee's argument, the
-return of a called function by the users of the call results, and any other terminator by its parent
-operation.
+The order is that of Shardy's C++, because the result of propagation depends on it. For the result of an
+`sdy.data_flow_edge`, first come the users of the targets of the edge other than its owner. Then come the
+operation that defines the value or whose block has it as an argument, and the users of the value, most recent
+use first. Some users are replaced by others: an operation or terminator with an operand that is a source of a
+data-flow edge by the `sdy.data_flow_edge`, a call by the users of the callee's argument, the return of a
+called function by the users of the call results, and any other terminator by its parent operation.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class DependentOps:
 def _edge_of_use(use: OpOperand) -> DataFlowEdgeOp | None:
     """The operation for the data-flow edge that a use is a source of, if there is one.
 
-    As in the reference, there is none for an operand that flows to a block argument of a single body.
+    As in Shardy's C++, there is none for an operand that flows to a block argument of a single body.
     """
     user = use.owner
     is_terminator = TERMINATOR in user.traits
@@ -120,7 +120,8 @@ def _names_in_signature(signature: OpSignature) -> list[str]:
 def _in_symbol_use_order(module: ModuleOp) -> Iterator[Op]:
     """All operations of a module in the order in which MLIR collects symbol uses.
 
-    The operations of a function body come before those of nested regions; the last of these comes first.
+    For each top-level operation in turn: the operation, those directly in its regions, and then those of
+    nested regions, from the last region to the first.
     """
     for top in module.block.ops:
         yield top

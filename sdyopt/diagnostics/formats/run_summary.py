@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """The input, the exit code, and how file names are shown.
+    """The input, the exit status, and how file names are shown.
 
     Tools that show diagnostics beside the code expect names relative to `root`, the root of the repository,
     if it is known. They show nothing for a file that does not exist, so `exists` decides which of the two

@@ -1,12 +1,15 @@
 """The version of Shardy that is followed where versions differ for the same program.
 
-2026-06 is that of jaxlib 0.10.2, and the default. 2026-08 adds
+2026-06 is that of jaxlib 0.10.2, and the default. 2026-08 adds, among others,
 
-- verification of unreduced axes before partitioning, and of those that all-reduces introduce,
+- verification of unreduced axes before reshards are inserted, and an error if an all-reduce or reduce-scatter
+  of a sum adds unreduced axes,
 - reshards around operations with a sharding on a single device,
 - inlined meshes at the end of the export pipeline,
-- unreduced axes as part of the equality of shardings, and
-- reuse of a reshard across a reshape also if an axis is split into sub-axes.
+- unreduced axes as part of the equivalence of shardings, and
+- in canonicalization, reuse of a reshard of a reshaped value also if one of the shardings has sub-axes.
+
+`docs/differences.md` lists all differences in results.
 """
 
 from __future__ import annotations

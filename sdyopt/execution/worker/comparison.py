@@ -59,7 +59,7 @@ class Difference:
         self.largest = max(self.largest, largest)
         if whole.size:
             self.not_finite = max(self.not_finite, 1 - float(np.mean(finite)))
-        for devices, shard in _reduced(shards, value):
+        for devices, shard in reduced(shards, value):
             expected = (
                 whole[slices(value, devices[0])] if expected_shards is None else expected_shards[devices[0]]
             )
@@ -100,7 +100,7 @@ def _in_double(array: Array) -> Any:
     return np.complex128 if array.dtype.kind == "c" else np.float64
 
 
-def _reduced(shards: Sequence[Array], value: Placement) -> Iterator[tuple[Sequence[int], Array]]:
+def reduced(shards: Sequence[Array], value: Placement) -> Iterator[tuple[Sequence[int], Array]]:
     """The devices that have a value together, and what they have, combined."""
     if not value["groups"]:
         yield from (((device,), shard) for device, shard in enumerate(shards))

@@ -7,8 +7,10 @@ Every device reduces all of the tensor and keeps a slice of it. A reduce_scatter
 much, and what is left of the all_reduce, along `"data"`, then moves the slice only. The gradients of sharded
 weights are the usual place. Between the two may be elementwise operations, which the slices can run as well.
 
-XLA has a pass for this, which is not on by default on all devices: read the compiled program. In the program,
-constrain the gradient to the sharding of its weight directly after it is computed.
+Where the slice has all axes of the all_reduce, constrain the result of the reduction to the sliced sharding
+directly after it is computed. Otherwise, shard the weight along all of the axes, or reduce its gradient in
+a manual computation: in JAX, `psum_scatter` along the axes of the slice, then `psum` along the others.
+Depending on the device, XLA may find the reduce_scatter itself: the compiled program shows it.
 """
 
 from __future__ import annotations
@@ -42,29 +44,39 @@ class MissedReduceScatter(Rule):
     def check(self, subject: Subject) -> Iterator[Finding]:
         program = subject.with_collectives
         for op in program.collectives:
-            if not isinstance(op, AllReduceOp):
+            figures = program.collectives[op]
+            if not isinstance(op, AllReduceOp) or not figures.wire_bytes:
                 continue
             slices = _slices(op.output, program)
             axes = _common_axes(op, slices)
             if not axes:
                 continue
-            figures = program.collectives[op]
             cost = bytes_of_runs(figures) * (1 - _share(op, axes))
-            if cost and cost >= self.limit("min_bytes"):
+            if cost >= self.limit("min_bytes"):
                 names = axes_text(axes)
                 yield Finding(
                     op,
                     f"{collective_text(figures)} is sliced along {names} next: a reduce_scatter along "
                     f"{names} would send {bytes_text(cost)} less of {bytes_text(bytes_of_runs(figures))}"
                     f"{runs_text(figures.times)}",
-                    f"constrain the result of the reduction to a sharding along {names}",
+                    _help(op, axes),
                     (Note("the result is sliced for this use", slices[0]),),
                     cost=cost,
                 )
 
 
+def _help(op: AllReduceOp, axes: list[AxisRef]) -> str:
+    rest = [axis for axis in op.reduction_axes if axis not in axes]
+    if not rest:
+        return f"constrain the result of the reduction to a sharding along {axes_text(axes)}"
+    return (
+        f"shard the value along {axes_text(list(op.reduction_axes))}, or reduce it in a manual computation "
+        f"(in JAX, `psum_scatter` along {axes_text(axes)}, then `psum` along {axes_text(rest)})"
+    )
+
+
 def _slices(value: Value, program: LintedProgram) -> list[AllSliceOp]:
-    """The all-slices of a value, if all that uses it are these, also through elementwise operations."""
+    """The all-slices of a value, if nothing else uses it, also through elementwise operations."""
     found: list[AllSliceOp] = []
     pending, count = [value], 0
     while pending:

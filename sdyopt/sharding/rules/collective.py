@@ -41,20 +41,20 @@ def reduce_scatter(signature: OpSignature, builder: OpShardingRuleBuilder) -> No
 @sharding_rule(AllToAllOp)
 def all_to_all(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, l, j])->([i, m, k]) need_replication={j, k, l, m}: j is split into k, l concatenated to m"""
-    resized_dims = dict.fromkeys(
+    exchanged_dims = dict.fromkeys(
         (signature[AllToAllOp.split_dimension], signature[AllToAllOp.concat_dimension])
     )
     shape, result_shape = signature[AllToAllOp.inputs][0].shape, signature[AllToAllOp.out][0].shape
-    _add_factors(builder, shape, result_shape, *resized_dims)
+    _add_factors(builder, shape, result_shape, *exchanged_dims)
 
 
 def _add_factors(
-    builder: OpShardingRuleBuilder, shape: Sequence[int], result_shape: Sequence[int], *resized_dims: int
+    builder: OpShardingRuleBuilder, shape: Sequence[int], result_shape: Sequence[int], *exchanged_dims: int
 ) -> None:
-    """Adds pass-through factors, and factors that need replication for the dimensions that change size."""
+    """Adds need-replication factors for the exchanged dimensions, and pass-through factors for others."""
     for dim, size in enumerate(shape):
-        if dim not in resized_dims:
+        if dim not in exchanged_dims:
             builder.add_common_factor(dim, size)
-    for dim in resized_dims:
+    for dim in exchanged_dims:
         builder.add_operand_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
         builder.add_result_factor(dim, result_shape[dim], FactorType.NEED_REPLICATION)

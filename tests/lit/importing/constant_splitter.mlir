@@ -61,3 +61,20 @@ func.func @groups(%a: tensor<8xf32>) -> tensor<8xf32> {
   %2 = stablehlo.subtract %1, %0 : tensor<8xf32>
   return %2 : tensor<8xf32>
 }
+
+// A block may precede the block that dominates it; its use of a constant gets a copy too.
+// CHECK-LABEL: func.func @block_before_its_dominator
+func.func @block_before_its_dominator(%a: tensor<8xf32>) -> tensor<8xf32> {
+  cf.br ^bb2
+  // CHECK:       ^bb1:
+  // CHECK-NEXT:    stablehlo.add %arg0, %[[C:.*]] : tensor<8xf32>
+^bb1:
+  %0 = stablehlo.add %a, %c : tensor<8xf32>
+  return %0 : tensor<8xf32>
+  // CHECK:       ^bb2:
+  // CHECK-NEXT:    %[[C]] = sdy.constant
+  // CHECK-NEXT:    cf.br ^bb1
+^bb2:
+  %c = stablehlo.constant dense<1.0> : tensor<8xf32>
+  cf.br ^bb1
+}

@@ -23,3 +23,14 @@ func.func @through_transpose(%g: tensor<512x512xf32>) -> tensor<512x512xf32> {
   %2 = sdy.all_slice [{"data"}, {}] %1 out_sharding=<@mesh, [{"data"}, {}]> : tensor<512x512xf32>
   return %2 : tensor<512x512xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["one"=1]>
+
+// An all_reduce along an axis of size 1 sends nothing.
+func.func @size_one(%g: tensor<512x512xf32>) -> tensor<512x512xf32> {
+  %0 = sdy.all_reduce {"one"} %g out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32>
+  %1 = sdy.all_slice [{"one"}, {}] %0 out_sharding=<@mesh, [{"one"}, {}]> : tensor<512x512xf32>
+  return %1 : tensor<512x512xf32>
+}

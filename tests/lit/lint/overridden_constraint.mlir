@@ -2,12 +2,12 @@
 
 sdy.mesh @mesh = <["x"=4]>
 
-// Nothing computes with %0: it goes from one constraint into the other.
-func.func @twice(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
-  // expected-warning@+1 {{this constraint to [{"x"}, {}] has no use: its value is constrained to [{}, {"x"}] next}}
-  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+// %a is sharded already, so that only the last constraint shards anything: %0 never has its sharding.
+func.func @twice(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  // expected-warning@+1 {{this constraint to [{}, {"x"}] has no effect: its value is constrained to [{}, {}] next}}
+  %0 = sdy.sharding_constraint %a <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
   // expected-note@+1 {{constrained again here}}
-  %1 = sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{}, {}]> : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
 
@@ -16,9 +16,10 @@ func.func @twice(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
 sdy.mesh @mesh = <["x"=4]>
 
 // The result of the function has another sharding.
-func.func @returned(%a: tensor<8x8xf32>) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
-  // expected-warning@+1 {{this constraint to [{"x"}, {}] has no use}}
-  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+func.func @returned(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  // expected-warning@+1 {{this constraint to [{}, {"x"}] has no effect: its value is constrained to [{"x"}, {}] next}}
+  %0 = sdy.sharding_constraint %a <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
   // expected-note@+1 {{returned here}}
   return %0 : tensor<8x8xf32>
 }

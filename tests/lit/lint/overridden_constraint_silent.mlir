@@ -2,6 +2,17 @@
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
+// %a has no sharding of its own: it gets that of the first constraint, and is resharded to that of the second.
+func.func @reshard(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+
 // The negation computes with %0, and so needs its sharding.
 func.func @used(%a: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
@@ -10,12 +21,20 @@ func.func @used(%a: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
+// -----
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+
 // Dimension 1 of the first constraint is open, so the second one only adds to it.
 func.func @refined(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {?}]> : tensor<8x8xf32>
   %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
 
 // From unreduced to sharded is a reduction.
 func.func @reduced(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {

@@ -176,3 +176,16 @@ def test_settings_are_restored_after_an_error() -> None:
 def test_text_with_surrogates_is_not_utf8() -> None:
     with pytest.raises(sdyopt.ParseError, match=r"<string>:1:5: error: invalid UTF-8: byte 0xed"):
         sdyopt.parse('"a\u00e9\ud800"() : () -> ()')
+
+
+def test_the_version_of_shardy_is_that_of_the_module() -> None:
+    """The export pipeline of version 2026-08 inlines meshes."""
+    text = (
+        'sdy.mesh @mesh = <["x"=2]>\n'
+        'func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) { return }\n'
+    )
+    assert "@mesh, [" in str(sdyopt.parse(text).run("sdy-export-pipeline"))
+    later = sdyopt.parse(text, sdy_version="2026-08").clone().run("cse")
+    assert "@mesh, [" not in str(later.run("sdy-export-pipeline"))
+    with pytest.raises(ValueError, match="unknown version of Shardy '2027-01'; known are 2026-06, 2026-08"):
+        sdyopt.parse(text, sdy_version="2027-01")

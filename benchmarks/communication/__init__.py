@@ -1,0 +1,1 @@
+"""Communication of partitioned programs, compared with that of programs that XLA partitions."""

@@ -1,0 +1,95 @@
+"""Gathers before slices: a slice is gathered instead of the tensor that it is a slice of.
+
+    %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<64x1024xf32>
+    %2 = stablehlo.dynamic_slice %1, %i, %zero, sizes = [1, 1024]
+becomes, if %0 is sharded along the second dimension,
+    %1 = stablehlo.dynamic_slice %0, %i, %zero, sizes = [1, 1024] {sdy.sharding = … [{}, {"x"}] …}
+    %2 = sdy.reshard %1 <@mesh, [{}, {}]> : tensor<1x1024xf32>
+
+Loops slice stacked tensors like this, often in a function of its own. A gather of the argument of a private
+function with one call moves into the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.ops import ReshardOp
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.symbols import lookup_symbol
+from sdyopt.partition.local_builder import shape_of
+from sdyopt.partition.local_types import LocalTypes
+
+from ...common.support.set_sharding import set_sharding
+from ...exporting.explicit_reshards.insertion import apply_plan, insertion_point_after_definition
+from ...exporting.explicit_reshards.reshard_plan import ReshardPlan
+from .without_reshards import erase_unused, gather_of
+
+
+def delay_gathers(module: ModuleOp, ops: Sequence[Op], types: LocalTypes, rewriter: Rewriter) -> None:
+    """Moves gathers into functions, and then behind slices."""
+    calls: dict[str, list[CallOp]] = {}
+    for op in ops:
+        if isinstance(op, CallOp):
+            calls.setdefault(op.callee, []).append(op)
+    for same_callee in calls.values():
+        if len(same_callee) == 1:
+            _move_into_callee(same_callee[0], types, rewriter)
+    for op in list(module.walk()):
+        if isinstance(op, SliceOp | DynamicSliceOp):
+            _move_behind_slice(op, types, rewriter)
+
+
+def _move_into_callee(call: CallOp, types: LocalTypes, rewriter: Rewriter) -> None:
+    callee = lookup_symbol(call, call.callee)
+    if not isinstance(callee, FuncOp) or callee.sym_visibility != "private" or callee.is_declaration:
+        return
+    for use in call.operand_uses:
+        gather = gather_of(use.value, call, types)
+        argument = callee.body.blocks[0].arguments[use.index]
+        if gather is None or types.sharding(argument) is not gather.sharding:
+            continue
+        before = types.sharding(gather.input)
+        if before is None:
+            continue
+        inner = rewriter.create(
+            ReshardOp,
+            [argument],
+            [argument.type],
+            {"sharding": gather.sharding},
+            location=gather._location,
+            **insertion_point_after_definition(argument),
+        )
+        rewriter.replace_uses_except(argument, inner.result, inner)
+        rewriter.set_argument_attribute(callee, use.index, SHARDING, before)
+        rewriter.set_operand(use, gather.input)
+        erase_unused([gather], rewriter)
+
+
+def _move_behind_slice(op: SliceOp | DynamicSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
+    gather, result = gather_of(op.operand, op, types), types.sharding(op.results[0])
+    before = None if gather is None else types.sharding(gather.input)
+    if gather is None or before is None:
+        return
+    after = gather.sharding
+    result = result or after
+    if result.mesh_or_ref is not after.mesh_or_ref or not result.shards_like(after):
+        return
+    sizes = shape_of(op.operand), shape_of(op.results[0])
+    dims = [dim for dim, (old, new) in enumerate(zip(before.dims, after.dims, strict=True)) if old != new]
+    if sizes[0] == sizes[1] or any(sizes[0][dim] != sizes[1][dim] for dim in dims):
+        return
+    sharded: TensorSharding = result.with_dims(
+        before.dims[number] if number in dims else dim for number, dim in enumerate(result.dims)
+    )
+    if types.sharding(op.results[0]) is None:
+        set_sharding(op.results[0], result, rewriter)
+    rewriter.set_operand(op.operand_uses[0], gather.input)
+    apply_plan(op, ReshardPlan(result.mesh_or_ref, results=((0, sharded),)), rewriter)
+    erase_unused([gather], rewriter)

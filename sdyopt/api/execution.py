@@ -1,0 +1,121 @@
+"""Execution and validation of programs. They need jax, the extra `run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sdyopt.api.errors import Diagnostic, Error, diagnostic_of
+from sdyopt.api.program import Program
+from sdyopt.api.session import discard, session
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.ids import NOT_VALIDATED
+from sdyopt.ir.verify_incremental import IncrementalVerifier
+
+if TYPE_CHECKING:  # imported when programs are run
+    from sdyopt.execution.validation import ResultComparison
+
+
+@dataclass(frozen=True, slots=True)
+class HowToRun:
+    """How programs are run, as the flags of `--validate` say: by which Python, and within which limits."""
+
+    mode: str = "replicas"
+    python: str = ""
+    timeout: int = 300
+    memory: int = 8
+
+
+class ExecutionError(Error):
+    """A program cannot be run, for example because jax is missing."""
+
+    __module__ = "sdyopt"  # as tracebacks show it
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Whether programs compute the same. `diagnostics` are those of `--validate`.
+
+    `is_equal` is None if that could not be found out. `errors` are the largest differences of each result, in
+    the order of the results and relative to their largest element; empty if nothing could be run.
+    """
+
+    is_equal: bool | None
+    errors: tuple[float, ...]
+    devices: int
+    diagnostics: tuple[Diagnostic, ...] = field(repr=False)
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.diagnostics))
+
+
+def validation_of(program: Program, after: Program, seeds: int, how: HowToRun) -> Validation:
+    """Compares what a program computes before and after passes."""
+    from sdyopt.execution.findings import findings
+    from sdyopt.execution.process import Worker
+    from sdyopt.execution.validation import ValidationOptions, validate
+
+    options = ValidationOptions(seeds, how.mode, Worker(how.python, how.timeout, how.memory))
+    results: list[ResultComparison] = []
+    diagnostics: list[Diagnostic] = []
+    devices, is_known, differs = 1, True, False
+    with session(discard), _execution_errors(program):
+        verify = IncrementalVerifier(after.verifier)
+        for function in validate(program.op, after.op, options, verify):
+            found = findings(function, program.op, options)
+            diagnostics += [diagnostic_of(each, program.source) for each in found]
+            results += function.results
+            devices = max(devices, function.devices)
+            differs |= function.differs
+            is_known &= not function.reason and not any(each.is_unstable for each in function.results)
+    is_equal = False if differs else (True if is_known else None)
+    errors = tuple([result.error for result in results])
+    return Validation(is_equal, errors, devices, tuple(diagnostics))
+
+
+def results_of(
+    program: Program, arguments: Sequence[Any], steps: int, carry: Mapping[int, int], how: HowToRun
+) -> list[list[Any]]:
+    """The results of each step as arrays of numpy."""
+    import numpy as np
+
+    from sdyopt.execution.process import Worker
+    from sdyopt.execution.running import Execution
+    from sdyopt.execution.worker.element_types import numpy_type
+
+    with session(discard), _execution_errors(program):
+        execution = Execution(program.op, how.mode, Worker(how.python, how.timeout, how.memory))
+        if len(arguments) != len(execution.arguments):
+            raise TypeError(f"@main takes {len(execution.arguments)} arguments, not {len(arguments)}")
+        values = []
+        for index, (argument, place) in enumerate(zip(arguments, execution.arguments, strict=True)):
+            array = np.ascontiguousarray(argument, dtype=numpy_type(place["element"]))
+            if list(array.shape) != place["shape"]:
+                raise ValueError(f"argument {index} has shape {array.shape}, not {tuple(place['shape'])}")
+            values.append(array.tobytes())
+        found = execution.run(values, steps, list(carry.items()))
+    return [
+        [
+            np.frombuffer(data, dtype=numpy_type(place["element"])).reshape(place["shape"])
+            for data, place in zip(step, execution.results, strict=True)
+        ]
+        for step in found
+    ]
+
+
+@contextmanager
+def _execution_errors(program: Program) -> Iterator[None]:
+    """Turns the failures of execution into an ExecutionError."""
+    from sdyopt.execution.failure import NoJax, NotValidated
+
+    try:
+        yield
+        return
+    except NoJax as error:
+        problem = DiagnosticError.at(program.op.location, str(error)).help(error.help)
+    except NotValidated as failure:
+        problem = DiagnosticError.at(program.op.location, f"cannot be executed: {failure}")
+    problem.diagnostic.id = NOT_VALIDATED
+    raise ExecutionError([diagnostic_of(problem.diagnostic, program.source)])

@@ -1,0 +1,60 @@
+"""The process that runs programs: whatever it does is a reason, and never an exception of another kind."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from sdyopt.execution.failure import NoJax, NotValidated
+from sdyopt.execution.process import Worker
+
+
+def worker(folder: Path, script: str, timeout: int = 20) -> Worker:
+    """A worker whose Python is a shell script."""
+    python = folder / "python"
+    python.write_text(f"#!/bin/sh\ncat > /dev/null\n{script}\n", encoding="utf-8")
+    python.chmod(0o755)
+    return Worker(str(python), timeout)
+
+
+def test_answers_are_lines_of_json(tmp_path: Path) -> None:
+    answers = worker(tmp_path, """echo '{"a": 1}'; echo '{}'""").run("validate", {})
+    assert answers == [{"a": 1}, {}]
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo oh no >&2; exit 3", "XLA ends with exit code 3: oh no"),
+        ("kill -ABRT $$", "XLA ends with SIGABRT"),
+        ("echo 'RAW: mmap error: 12' >&2; kill -ABRT $$", "it needs more than 8 GiB of memory"),
+    ],
+)
+def test_a_process_that_ends_without_an_answer(script: str, reason: str, tmp_path: Path) -> None:
+    with pytest.raises(NotValidated) as raised:
+        worker(tmp_path, script).run("validate", {})
+    assert str(raised.value) == reason
+
+
+def test_a_process_that_takes_too_long(tmp_path: Path) -> None:
+    with pytest.raises(NotValidated, match="it runs for more than 1 seconds"):
+        worker(tmp_path, "exec sleep 30", timeout=1).run("validate", {})
+
+
+def test_a_python_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(NoJax, match="cannot run"):
+        Worker(str(tmp_path / "nothing")).run("validate", {})
+
+
+def test_a_python_without_jax(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # A module that cannot be imported hides any that is installed.
+    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['jax'] = None\n", encoding="utf-8")
+    script = f'PYTHONPATH={tmp_path} exec {sys.executable} "$@"'
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    python.chmod(0o755)
+    with pytest.raises(NoJax, match="cannot import jax") as raised:
+        Worker(str(python)).run("validate", {"devices": 1})
+    assert raised.value.help == "install jax there, or name another Python"
