@@ -20,7 +20,7 @@ from sdyopt.record.sharding_record import ShardingRecord
 from sdyopt.report.html_text import printable
 
 # Of more steps, and more axes that did not propagate, only the first are in the file.
-MAX_STEPS = 20_000
+MAX_STEPS = 50_000
 MAX_MISSED = 500
 
 # (value, sharding before, sharding after): numbers in `values` and `shardings`; -1 for no sharding.
@@ -48,8 +48,9 @@ class StepData:
 
     `values` are [name, line], `sites` [line, function, operation, values], and `steps` [site, phase, table,
     changes]; site and table are -1 for a step that starts a run or restores dimension shardings. `missed` are
-    [line, sentence, reason, help]. Lines are counted from 1; 0 is no line. `count` and `missed_count` are the
-    numbers of steps and of axes that did not propagate; `steps` and `missed` have the first of them.
+    [line, function, sentence, reason, help]. Lines are counted from 1; 0 is no line. `count` and
+    `missed_count` are the numbers of steps and of axes that did not propagate; `steps` and `missed` have the
+    first of them.
     """
 
     axes: list[str] = field(default_factory=list)
@@ -153,7 +154,7 @@ class _Builder:
             yield value, before, after
 
     def _sharding(self, sharding: TensorSharding | None) -> int:
-        if sharding is None or (not _axes_of(sharding) and not sharding.replicated_axes):
+        if sharding is None or not any(sharding.axis_refs):
             return -1
         text = sharding_text(sharding)
         return self._shardings.number(text, text)
@@ -190,9 +191,9 @@ class _Builder:
             data.missed_count += 1
             if len(data.missed) < MAX_MISSED:
                 arguments = dict(remark.arguments)
-                line = self._line_of_op(op)
+                place = [self._line_of_op(op), printable(remark.function)]
                 texts = (arguments.get(name, "") for name in ("Remark", "Reason", "Suggestion"))
-                data.missed.append([line, *map(printable, texts)])
+                data.missed.append([*place, *map(printable, texts)])
 
     def _note_axes(self, run: Run, sharding: TensorSharding | None) -> None:
         mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)

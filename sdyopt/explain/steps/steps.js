@@ -38,16 +38,20 @@ steps.forEach(([site, , , changes], step) => {
 const showChips = (line, changed) => {
   const target = at(`L${line}`);
   if (!target) return;
-  target.querySelectorAll(".chip").forEach((chip) => chip.remove());
+  target.querySelector(".chips")?.remove();
   const all = ofLine.get(line), sharded = all.filter((value) => current[value] >= 0 || changed.has(value));
   // Those that changed come first if there is no room for all.
   const shown = sharded.length > CHIPS ? [...sharded].sort((a, b) => changed.has(b) - changed.has(a)).slice(0, CHIPS) : sharded;
+  if (!shown.length) return;
+  // They stay at the right edge of a line that is wider than the window.
+  const chips = element("span", "chips");
+  target.append(chips);
   for (const value of shown) {
     const text = current[value] < 0 ? "not sharded" : shardings[current[value]];
     const name = all.length > 1 ? `${values[value][0]} ` : "";
-    target.append(element("span", changed.has(value) ? "chip new" : "chip", name, ...coloured(text)));
+    chips.append(element("span", changed.has(value) ? "chip new" : "chip", name, ...coloured(text)));
   }
-  if (sharded.length > shown.length) target.append(element("span", "chip", `… ${sharded.length - shown.length} more`));
+  if (sharded.length > shown.length) chips.append(element("span", "chip", `… ${sharded.length - shown.length} more`));
 };
 
 // --- One step.
@@ -74,7 +78,8 @@ const heading = (text) => element("h2", "", text);
 const MANY = 200;
 const showStep = (position) => {
   const [site, phase, table, changes] = steps[position], panel = at("step");
-  const where = site < 0 ? "" : ` along ${sites[site][2]}${sites[site][0] ? `, line ${sites[site][0]}` : ""}${sites[site][1] ? ` of @${sites[site][1]}` : ""}`;
+  const [line, func, op] = site < 0 ? [] : sites[site];
+  const where = site < 0 ? "" : `: ${op}${line ? `, line ${line}` : ""}${func ? `, in @${func}` : ""}`;
   at("title").textContent = `step ${position} of ${last - 1}${where}`;
   panel.append(element("p", "key", phases[phase]));
   if (table >= 0) {
@@ -92,12 +97,12 @@ const showEnd = () => {
   const panel = at("step");
   at("title").textContent = `after the last step: ${missed.length ? "what did not propagate" : "every axis propagated"}`;
   panel.append(heading("axes that a neighbor has and a value lacks"));
-  const items = missed.map(([line, text, reason, help]) => {
+  const items = missed.map(([line, func, text, reason, help]) => {
     const item = element("li", "");
     if (line) {
       const link = element("a", "", `line ${line}`);
       link.addEventListener("click", () => mark(line));
-      item.append(link, ": ");
+      item.append(link, func ? `, in @${func}: ` : ": ");
     }
     item.append(...coloured(text), element("br"), "because ", ...coloured(reason));
     if (help) item.append(element("br"), "help: ", ...coloured(help));
