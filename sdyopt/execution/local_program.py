@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.asm.printer.asm_printer import print_op
+from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
@@ -41,6 +41,11 @@ def is_local(module: ModuleOp) -> bool:
     )
 
 
+def program_text(module: ModuleOp) -> str:
+    """The text of a program for XLA: in the generic form, which all versions of StableHLO parse."""
+    return print_op(module, PrintOptions(generic=True))
+
+
 def local_text(module: ModuleOp, entry: FuncOp, devices: int, mode: str) -> str:
     """The text of a local program for a mode. The program is changed."""
     rewriter = Rewriter()
@@ -56,12 +61,13 @@ def local_text(module: ModuleOp, entry: FuncOp, devices: int, mode: str) -> str:
             rewriter.remove_attribute(op, "channel_handle")
             rewriter.remove_attribute(op, "use_global_device_ids")
     if mode == REPLICAS:
-        return print_op(module)
+        return program_text(module)
     type = entry.function_type
     rewriter.set_attribute(entry, "sym_name", string("local"))
     rewriter.set_attribute(entry, "sym_visibility", string("private"))
-    text = print_op(module)
-    return text[: text.rindex("}")] + _manual_main(type.inputs, type.results, devices) + "}\n"
+    text = program_text(module)
+    end = text.rindex("}")
+    return text[:end] + _manual_main(type.inputs, type.results, devices) + text[end:]
 
 
 def _manual_main(inputs: Sequence[Type], results: Sequence[Type], devices: int) -> str:

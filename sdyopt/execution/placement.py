@@ -26,7 +26,9 @@ def check_is_array(type: Type) -> None:
         raise NotValidated(f"it takes or returns a value of type {plain_type(type)}")
 
 
-def placement(type: Type, sharding: TensorSharding | None, mesh: Mesh | None, local: Type) -> dict[str, Any]:
+def placement(
+    type: Type, sharding: TensorSharding | None, mesh: Mesh | None, local: Type, devices: int
+) -> dict[str, Any]:
     """The placement of a value of the global program, whose local type on every device is `local`."""
     assert isinstance(type, RankedTensor) and isinstance(local, RankedTensor)
     shards: list[list[int] | None] = [None] * len(type.shape)
@@ -36,6 +38,8 @@ def placement(type: Type, sharding: TensorSharding | None, mesh: Mesh | None, lo
         shards = [list(shard_indices(dim.axes, mesh)) if dim.axes else None for dim in sharding.dims]
         if sharding.unreduced_axes:
             groups, reduction = replica_groups(sharding.unreduced_axes, mesh), sharding.reduction
+    if any(each is not None and len(each) != devices for each in shards):
+        raise NotValidated("its meshes have different numbers of devices")
     return {
         "shape": list(type.shape),
         "local_shape": list(local.shape),

@@ -6,7 +6,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from typing import Any
 
-from sdyopt.asm.printer.asm_printer import print_op
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.mesh_op import MeshOp
@@ -14,7 +13,7 @@ from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.execution.entry_functions import entry_names, program_of
 from sdyopt.execution.failure import NotValidated
 from sdyopt.execution.global_program import has_manual_computation, make_global
-from sdyopt.execution.local_program import local_text
+from sdyopt.execution.local_program import local_text, program_text
 from sdyopt.execution.placement import check_is_array, placement
 from sdyopt.execution.process import Worker
 from sdyopt.ir.attribute import DictAttr
@@ -62,9 +61,9 @@ class Execution:
                 counts = [sharded_size(dim.axes, mesh) for dim in found.dims]
                 shape = tuple([size * count for size, count in zip(local.shape, counts, strict=True)])
                 whole = RankedTensor(shape, local.element, local.encoding)
-                placed.append(placement(whole, found, mesh, local))
+                placed.append(placement(whole, found, mesh, local, self.devices))
             else:
-                placed.append(placement(whole, None, None, local))
+                placed.append(placement(whole, None, None, local, self.devices))
         return placed
 
     def run(self, values: Sequence[bytes], steps: int, carry: Sequence[tuple[int, int]]) -> list[list[bytes]]:
@@ -73,7 +72,7 @@ class Execution:
         `carry` has the results that become arguments of the next step, as (result, argument).
         """
         is_whole = self.devices == 1
-        text = print_op(self._module) if is_whole else self._text()
+        text = program_text(self._module) if is_whole else self._text()
         request = {
             "devices": self.devices,
             "mode": self._mode,

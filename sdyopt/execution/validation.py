@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sdyopt.asm.printer.asm_printer import print_op
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
@@ -16,7 +15,7 @@ from sdyopt.execution.completion import partition, partitioning_of
 from sdyopt.execution.entry_functions import MAIN, entry_names, function_named, program_of
 from sdyopt.execution.failure import NotValidated
 from sdyopt.execution.global_program import has_manual_computation, make_global
-from sdyopt.execution.local_program import REPLICAS, is_local, local_text
+from sdyopt.execution.local_program import REPLICAS, is_local, local_text, program_text
 from sdyopt.execution.placement import check_is_array, placement
 from sdyopt.execution.process import Worker
 from sdyopt.execution.promotion import promote, reason_not_to_promote
@@ -185,7 +184,7 @@ class _Function:
             "devices": self._devices,
             "mode": self._options.mode,
             "oracle": "spmd" if has_oracle else "single",
-            "global": print_op(self._before),
+            "global": program_text(self._before),
             "local": local_text(self._after, self._after_entry, self._devices, self._options.mode),
             "arguments": arguments,
             "results": results,
@@ -216,7 +215,7 @@ class _Function:
                 sharding = None
             if local_type is not known.local_type(type, sharding, self._after_entry):
                 raise NotValidated(f"{word} #{index} after the passes has no shard of the type before")
-            placed.append(placement(type, sharding, mesh, local_type))
+            placed.append(placement(type, sharding, mesh, local_type, self._devices))
         return placed
 
     def _check_size(self) -> None:

@@ -58,3 +58,12 @@ func.func @nan(%a: tensor<8xf32>) -> tensor<8xf32> {
   %1 = stablehlo.divide %0, %0 : tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// -----
+
+sdy.mesh @two = <["x"=2]>
+sdy.mesh @three = <["y"=3]>
+// expected-warning @+1 {{not validated: its meshes have different numbers of devices}}
+func.func @meshes(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@two, [{"x"}]>}, %b: tensor<6xf32> {sdy.sharding = #sdy.sharding<@three, [{"y"}]>}) -> tensor<6xf32> {
+  return %a : tensor<6xf32>
+}
