@@ -4,7 +4,7 @@ const { steps, sites, tables, values, shardings, phases, missed } = data;
 const at = (id) => document.getElementById(id);
 const last = steps.length;
 const AXIS = /"([^"]*)"/g;
-const CHIPS = 8; // More values of a line are counted only.
+const CHIPS = 3; // More values of a line are counted only.
 const colours = new Map(data.axes.map((name, number) => [name, `a${number % 8}`]));
 const element = (name, className, ...children) => {
   const made = document.createElement(name);
