@@ -68,9 +68,11 @@ class Arrival:
 def arrivals(
     record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef, before: int = _NOW
 ) -> list[Arrival]:
-    """How a subject got an axis that it had before the cause with this number."""
+    """How a subject got an axis, or the parts of it that it had before the cause with this number."""
     roots: list[Arrival] = []
-    pending: list[tuple[Run, Subject, AxisRef, int, list[Arrival]]] = [(run, subject, axis, before, roots)]
+    pending: list[tuple[Run, Subject, AxisRef, int, list[Arrival]]] = [
+        (run, subject, part, before, roots) for part in _present(run, subject, axis, before)
+    ]
     while pending:
         run, subject, axis, before, found = pending.pop()
         for part, change in _parts(run, subject, axis, before):
@@ -107,6 +109,16 @@ def arrivals(
                     annotation = annotation_on(record, run, source, is_manual_axis=True)
                     sources.append(Arrival(source, moved, 0, 0, annotation=annotation))
     return roots
+
+
+def _present(run: Run, subject: Subject, axis: AxisRef, before: int) -> list[AxisRef]:
+    """The parts of an axis that a subject has, major to minor in each dimension."""
+    sharding = run.sharding_before(subject, before)
+    if sharding is None:
+        return []
+    mesh = _mesh(run, subject)
+    parts = [intersection(axis, each, mesh) for dim in sharding.dims for each in dim.axes]
+    return [part for part in parts if part is not None]
 
 
 def dimension_of(sharding: TensorSharding | None, axis: AxisRef) -> int:
