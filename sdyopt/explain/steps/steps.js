@@ -90,7 +90,8 @@ const showStep = (position) => {
     panel.append(heading("does not propagate in this step"), reasons.length ? list(reasons.map((text) => withNames(text, of))) : element("p", "", "nothing is refused"));
     return;
   }
-  panel.append(heading("shardings"), list(changes.slice(0, MANY).map(changeText)));
+  const startText = (change) => (change[1] < 0 ? `${values[change[0]][0]}: ${shardings[change[2]]}` : changeText(change));
+  panel.append(heading("shardings"), list(changes.slice(0, MANY).map(startText)));
   if (changes.length > MANY) panel.append(element("p", "", `… ${changes.length - MANY} more`));
 };
 const showEnd = () => {
