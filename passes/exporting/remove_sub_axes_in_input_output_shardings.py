@@ -20,6 +20,7 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import Type
 from sdyopt.pipeline import Pass
+from sdyopt.record.copies import Truncation
 from sdyopt.registry import register
 
 from ..common.support.function_shardings import transform_function_shardings
@@ -30,7 +31,8 @@ from ..common.support.main_function import main_function
 class RemoveSubAxesInInputOutputShardings(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        transform_function_shardings(main_function(module), cache(_without_sub_axes), rewriter)
+        transform = cache(_without_sub_axes)
+        transform_function_shardings(main_function(module), transform, rewriter, Truncation.SUB_AXIS)
         return rewriter.changed
 
 

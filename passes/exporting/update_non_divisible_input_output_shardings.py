@@ -34,6 +34,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType, Type
 from sdyopt.pipeline import Pass
+from sdyopt.record.copies import Truncation
 from sdyopt.registry import register
 from sdyopt.sharding.axis_lists import major_sub_axis
 
@@ -46,7 +47,8 @@ class UpdateNonDivisibleInputOutputShardings(Pass):
         rewriter = Rewriter()
         for op in module.block.ops:
             if isinstance(op, FuncOp):
-                transform_function_shardings(op, cache(partial(_make_divisible, op=op)), rewriter)
+                make_divisible = cache(partial(_make_divisible, op=op))
+                transform_function_shardings(op, make_divisible, rewriter, Truncation.NOT_DIVISIBLE)
         for op in module.walk():
             update = _UPDATES.get(type(op))
             if update is not None:

@@ -20,6 +20,7 @@ from sdyopt.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
+from sdyopt.record.copies import record_removal
 from sdyopt.registry import register
 
 from ..common.support.shardings import transform_shardings
@@ -36,7 +37,11 @@ class RemoveSizeOneAxes(Pass):
 
         def clean(sharding: TensorSharding) -> TensorSharding:
             mesh = find_mesh(sharding.mesh_or_ref, module)
-            return sharding if mesh is None else _without_size_one(sharding, mesh)
+            if mesh is None:
+                return sharding
+            new = _without_size_one(sharding, mesh)
+            record_removal(sharding, new)
+            return new
 
         transform_shardings(module, clean, rewriter)
         return rewriter.changed

@@ -9,6 +9,7 @@ from typing import Any
 from sdyopt.api.comparisons import Comparable, Comparison
 from sdyopt.api.errors import Diagnostic, PassError, VerifyError
 from sdyopt.api.execution import HowToRun, Validation, results_of, validation_of
+from sdyopt.api.explanations import explanation
 from sdyopt.api.module_html import module_html
 from sdyopt.api.operations import Function, Operation, operation_view
 from sdyopt.api.pipelines import Passes, combined_pipeline, create_pass
@@ -77,6 +78,15 @@ class Module:
         with session(discard):
             title = symbol_name(self.ir) or self._program.source.name
             return report_of(self.ir, title, str(self), topology)
+
+    def explain(self, what: str, *passes: Passes, width: int = 100) -> str:
+        """Why a value is sharded as it is after these passes, as `sdy-opt --explain` prints it.
+
+        `what` is a value of the printed program (`%3`, `@main %arg0`, `@main result 0`), a line
+        (`train.py:12`) or a collective (`#3`). Without passes, `sdy-propagation-pipeline` runs. Raises
+        ParseError if there is nothing of this name, and PassError.
+        """
+        return explanation(self._program, what, passes or ("sdy-propagation-pipeline",), width)
 
     def compare_with(self, before: Module, *passes: Passes, **options: object) -> Comparison:
         """The differences between this module and another one.

@@ -38,8 +38,8 @@ class Program:
         self.op = op
         self.source = source
         self._resources = resources
-        self._dialects = dialects
-        self._options = options
+        self.dialects = dialects
+        self.options = options
         self.sdy_version = sdy_version
         self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
 
@@ -49,11 +49,11 @@ class Program:
             copy = Rewriter().clone(self.op)
             _copy_order_of_uses(self.op, copy)
         assert isinstance(copy, ModuleOp)
-        return Program(copy, self.source, self._resources, self._dialects, self._options, self.sdy_version)
+        return Program(copy, self.source, self._resources, self.dialects, self.options, self.sdy_version)
 
     def collector(self) -> Collector:
         """A collector of diagnostics about this program."""
-        return Collector(self.source, self._dialects, self._options)
+        return Collector(self.source, self.dialects, self.options)
 
     def text(self, options: PrintOptions) -> str:
         """The printed program, with its resources."""

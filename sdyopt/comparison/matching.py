@@ -52,19 +52,13 @@ class _Matcher:
             self._match_from(*pair)
         for pair in self._rest():
             self._match_from(*pair)
-        found = self._without_repeats()
-        matched = {value for match in found for value in (match.before, match.after)}
+        matched = {value for match in self._found for value in (match.before, match.after)}
         order = {value: number for number, value in enumerate(self._after)}
         return Matching(
-            sorted(found, key=lambda match: order[match.after]),
+            sorted(self._found, key=lambda match: order[match.after]),
             [value for value in self._before if value not in matched],
             [value for value in self._after if value not in matched],
         )
-
-    def _without_repeats(self) -> list[Match]:
-        """Each pair once: a function may correspond to several copies of it."""
-        found = {(match.before, match.after): match for match in self._found}
-        return list(found.values())
 
     # --- Functions ------------------------------------------------------------------------
 

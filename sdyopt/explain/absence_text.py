@@ -22,6 +22,8 @@ from sdyopt.sharding.propagation.refusals import Reason, Refusal
 _SHOWN_NEIGHBORS = 2
 # The number of reasons that are given for one absence.
 _SHOWN_REASONS = 3
+# The number of axes that are told of those that a value lacks.
+_SHOWN_ABSENCES = 6
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ def add_absences(
     for absence in found:
         key = axis_text(absence.axis), absence.dim, answers(absence, record, run, names)
         groups.setdefault(key, []).append(absence)
-    for (axis, dim, reasons), absences in groups.items():
+    more = len(groups) - _SHOWN_ABSENCES
+    for (axis, dim, reasons), absences in list(groups.items())[:_SHOWN_ABSENCES]:
         where = f"dimension {dim}" if dim >= 0 else "any dimension"
         site = absences[0].site
         listed = neighbors_text(absences, run, names)
@@ -87,6 +90,8 @@ def add_absences(
             node.add(f"{'and' if number else f'{site_text(run, site)}:'} {reason}")
             if help:
                 node.add(f"help: {help}")
+    if more > 0:
+        parent.add(f"… and {more} more axes of neighbours, or reasons")
 
 
 def neighbors_text(absences: Sequence[Absence], run: Run, names: Names) -> str:

@@ -10,6 +10,7 @@ from sdyopt.explain.names import Names, sharding_text, type_text
 from sdyopt.explain.tree_text import Sentence
 from sdyopt.record.absences import Absence, Obstacle, absences
 from sdyopt.record.arrivals import arrivals
+from sdyopt.record.copies import Truncation
 from sdyopt.record.model import Run
 from sdyopt.record.recorder import Subject
 from sdyopt.record.sharding_record import ShardingRecord
@@ -28,6 +29,10 @@ def explain_subject(record: ShardingRecord, run: Run, subject: Subject, names: N
         for axis in dim.axes:
             for arrival in arrivals(record, run, subject, axis):
                 add_arrival(root.add(arrival_title(arrival)), arrival, run, names)
+    for truncated, why in record.truncations.get(subject, ()):
+        root.add(f"after propagation it is truncated to {sharding_text(truncated)}: {why.value}")
+        if why is Truncation.NOT_DIVISIBLE:
+            root.add("help: pad the dimension, or shard it along axes whose sizes divide it")
     add_absences(root, _told(list(absences(run, subject))), record, run, names)
     if not root.children:
         root.add("no operation that it is an operand or result of has another axis")

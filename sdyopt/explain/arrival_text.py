@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
-from sdyopt.dialects.sdy.value_shardings import owning_op
 from sdyopt.explain.input_names import block_or_result
 from sdyopt.explain.names import Names, axis_text
 from sdyopt.explain.tree_text import Sentence
@@ -74,11 +72,8 @@ def site_text(run: Run, site: Site | Gap) -> str:
     """`stablehlo.add`, `the data-flow edge of stablehlo.while`, `the return of @main`."""
     if isinstance(site.op, FuncOp):
         return f"the return of @{site.op.sym_name}"
-    if isinstance(site.op, DataFlowEdgeOp | FuncDataFlowEdgeOp):
-        owner = run.edge_owners.get(site.subjects[-1]) if site.subjects[-1] is not None else None
-        if owner is not None:
-            owner_op = owning_op(block_or_result(owner))
-            return f"the data-flow edge of {op_text(owner_op)}"
+    if isinstance(site, Site) and site.edge_owner is not None:
+        return f"the data-flow edge of {op_text(site.edge_owner)}"
     return site.op_name
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.axes import axis_refs_text
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
@@ -56,10 +57,7 @@ def explain_collective(module: Op, number: int, record: ShardingRecord, names: N
     elif isinstance(cause, Reshard):
         _add_plan(root, cause, module, names)
     elif isinstance(cause, Required):
-        root.add(
-            f"{op_text(cause.user)} takes its operand {cause.index} as {sharding_text(cause.sharding)}",
-            names.place(cause.user),
-        )
+        root.add(f"{_taker(cause)} {sharding_text(cause.sharding)}", names.place(cause.user))
     elif cause is not None:
         root.add(f"{_written(cause)} {sharding_text(cause.sharding)}", names.place(cause))
     else:
@@ -96,6 +94,16 @@ def _cause(op: Op, record: ShardingRecord) -> Reshard | Required | ShardingConst
     constraints = [each for each in ops if isinstance(each, ShardingConstraintOp)]
     reshards = [each for each in ops if isinstance(each, ReshardOp)]
     return constraints[0] if constraints else reshards[0] if reshards else None
+
+
+def _taker(cause: Required) -> str:
+    """What requires a sharding of one of its operands."""
+    user = cause.user
+    parent = user.parent_op
+    if not user.is_terminator or parent is None:
+        return f"{op_text(user)} takes its operand {cause.index} as"
+    owner = f"@{parent.sym_name}" if isinstance(parent, FuncOp) else op_text(parent)
+    return f"result {cause.index} of {owner} is sharded"
 
 
 def _written(op: ShardingConstraintOp | ReshardOp) -> str:

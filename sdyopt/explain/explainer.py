@@ -17,11 +17,22 @@ from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.diagnostics.ids import USAGE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.source import Source
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.explain.answers import explain_subject
 from sdyopt.explain.collective_answers import collectives_of, explain_collective
 from sdyopt.explain.input_names import InputNames, block_or_result
-from sdyopt.explain.names import Names
-from sdyopt.explain.targets import CollectiveTarget, ResultTarget, Target, find_target, unknown_collective
+from sdyopt.explain.names import Names, axis_text, sharding_text
+from sdyopt.explain.steps.step_data import step_data
+from sdyopt.explain.steps.steps_page import steps_page
+from sdyopt.explain.targets import (
+    CollectiveTarget,
+    ResultTarget,
+    Target,
+    ValueTarget,
+    find_target,
+    unknown_collective,
+)
 from sdyopt.explain.tree_text import Sentence, tree_text
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
@@ -33,6 +44,8 @@ from sdyopt.record.sharding_record import ShardingRecord
 
 # Of more values, such as those of a line, only the largest are explained.
 _MAX_VALUES = 4
+# Any width will do to see whether two answers are the same.
+_COMPARED_WIDTH = 100
 
 
 class Explainer:
@@ -41,12 +54,17 @@ class Explainer:
     def __init__(self, source: Source, module: Op, dialects: DialectTable, options: ParseOptions) -> None:
         self._module = module
         self._inputs = InputNames(source, module, dialects, options)
+        # The shardings of the values that questions are about, as they are in the source.
+        self._written: dict[Value, TensorSharding | None] = {}
         self.record = ShardingRecord()
         self.names = Names(self._inputs, self.record)
 
     def target(self, text: str) -> Target:
-        """What a question is about. Raises DiagnosticError, located in the text."""
-        return find_target(text, self._inputs)
+        """What a question is about, asked before passes run. Raises DiagnosticError, located in the text."""
+        target = find_target(text, self._inputs)
+        if isinstance(target, ValueTarget):
+            self._written.update({value: sharding_of(value) for value in target.values})
+        return target
 
     def recording(self) -> AbstractContextManager[None]:
         """Records in the `with` block."""
@@ -55,6 +73,12 @@ class Explainer:
     def answer(self, target: Target, width: int) -> str:
         """The answer to a question. Raises DiagnosticError if the record has none."""
         return "".join(tree_text(tree, width) for tree in self.trees(target))
+
+    def steps_page(self) -> str:
+        """The steps of propagation as HTML. Raises DiagnosticError if the record has none."""
+        if not self.record.runs:
+            raise _nothing_propagated()
+        return steps_page(step_data(self.record, self._inputs, self.names), self._inputs.source)
 
     def trees(self, target: Target) -> list[Sentence]:
         """The answer to a question, one tree for each value that it is about."""
@@ -82,17 +106,37 @@ class Explainer:
             return [self._unrecorded(value) for value in values[:_MAX_VALUES]]
         if len(subjects) > _MAX_VALUES:
             subjects = dict(sorted(subjects.items(), key=lambda item: -_size(item[0])))
-        trees = [explain_subject(self.record, run, each, self.names) for each, run in subjects.items()]
         # Copies of a value often have the same answer.
-        different = list({tree_text(tree, 80): tree for tree in trees}.values())
-        more = len(different) - _MAX_VALUES
-        shown = different[:_MAX_VALUES]
-        return [*shown, Sentence(f"… and {more} more values")] if more > 0 else shown
+        different: dict[str, Sentence] = {}
+        seen = 0
+        for subject, run in subjects.items():
+            if len(different) == _MAX_VALUES:
+                break
+            tree = explain_subject(self.record, run, subject, self.names)
+            different.setdefault(tree_text(tree, _COMPARED_WIDTH), tree)
+            seen += 1
+        trees = list(different.values())
+        for value in values:
+            self._add_removed(trees[0], self._written.get(value))
+        more = len(subjects) - seen
+        return [*trees, Sentence(f"… and {more} more values")] if more else trees
+
+    def _add_removed(self, tree: Sentence, written: TensorSharding | None) -> None:
+        """Adds the axes of size one in the annotation of a value."""
+        left = None if written is None else self.record.without_size_one.get(written)
+        if written is None or left is None:
+            return
+        for dim, (old, new) in enumerate(zip(written.dims, left.dims, strict=True)):
+            for axis in old.axes:
+                if axis not in new.axes:
+                    text = f"{axis_text(axis)} does not shard dimension {dim}, though the annotation has it"
+                    tree.add(text).add("axes of size 1 are removed before propagation")
 
     def _subjects(self, value: Value) -> dict[Subject, Run]:
         """What had the sharding of a value, or of its copies, in the last run of propagation that saw it."""
         for run in reversed(self.record.runs):
-            found = [run.subject_of.get(each) for each in self.record.values.descendants(value)]
+            values = self.record.values.descendants(value)
+            found = [run.subject_of.get(each) or run.subject_of_owner.get(each) for each in values]
             if subjects := {each: run for each in found if each is not None}:
                 return subjects
         return {}
@@ -104,7 +148,9 @@ class Explainer:
 
     def _unrecorded(self, value: Value) -> Sentence:
         name = self.names.value(block_or_result(value))
-        root = Sentence(f"{name} has no sharding", self.names.place_of_value(block_or_result(value)))
+        written = self._written.get(value)
+        state = "has no sharding" if written is None else f"is annotated with {sharding_text(written)}"
+        root = Sentence(f"{name} {state}", self.names.place_of_value(block_or_result(value)))
         root.add("no sharding propagates along the operations that it is an operand or result of")
         return root
 

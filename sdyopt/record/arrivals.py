@@ -68,9 +68,11 @@ class Arrival:
 def arrivals(
     record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef, before: int = _NOW
 ) -> list[Arrival]:
-    """How a subject got an axis that it had before the cause with this number."""
+    """How a subject got an axis, or the parts of it that it had before the cause with this number."""
     roots: list[Arrival] = []
-    pending: list[tuple[Run, Subject, AxisRef, int, list[Arrival]]] = [(run, subject, axis, before, roots)]
+    pending: list[tuple[Run, Subject, AxisRef, int, list[Arrival]]] = [
+        (run, subject, part, before, roots) for part in _present(run, subject, axis, before)
+    ]
     while pending:
         run, subject, axis, before, found = pending.pop()
         for part, change in _parts(run, subject, axis, before):
@@ -107,6 +109,16 @@ def arrivals(
                     annotation = annotation_on(record, run, source, is_manual_axis=True)
                     sources.append(Arrival(source, moved, 0, 0, annotation=annotation))
     return roots
+
+
+def _present(run: Run, subject: Subject, axis: AxisRef, before: int) -> list[AxisRef]:
+    """The parts of an axis that a subject has, major to minor in each dimension."""
+    sharding = run.sharding_before(subject, before)
+    if sharding is None:
+        return []
+    mesh = _mesh(run, subject)
+    parts = [intersection(axis, each, mesh) for dim in sharding.dims for each in dim.axes]
+    return [part for part in parts if part is not None]
 
 
 def dimension_of(sharding: TensorSharding | None, axis: AxisRef) -> int:
@@ -192,11 +204,11 @@ def axes_added(run: Run, change: Change) -> Iterator[Arrival]:
     """The axes that a change due to a step adds, each with the step only; `sources` are left out."""
     step, mesh = change.cause, _mesh(run, change.subject)
     assert isinstance(step, Step)
-    direct = _direct(run, change)
-    member = None if direct == change.subject else direct
     old = [] if change.before is None else [axis for dim in change.before.dims for axis in dim.axes]
     for dim, dim_sharding in enumerate(change.after.dims):
         for axis in difference(dim_sharding.axes, old, mesh):
+            direct = _direct(run, change)
+            member = None if direct == change.subject else direct
             for part, target, source, factor in _moves(step, direct, axis):
                 number = step.number
                 yield Arrival(change.subject, part, dim, number, step, target, source, factor, member)

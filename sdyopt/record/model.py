@@ -30,6 +30,7 @@ class Site:
     A subject is None for a value that cannot have a sharding. `runner` runs the steps of the site in the last
     round, and `shardings` are those that a step uses at the fixed point; for an edge into or out of a manual
     computation, all of them are those outside. `runner` is None if the site does not propagate in that round.
+    `edge_owner` is the operation that a data-flow edge belongs to.
     """
 
     op: Op
@@ -38,6 +39,7 @@ class Site:
     subjects: tuple[Subject | None, ...]
     runner: StepRunner | None = None
     shardings: Shardings = ()
+    edge_owner: Op | None = None
 
     @cached_property
     def refusals(self) -> StepRefusals | None:
@@ -149,6 +151,11 @@ class Run:
         for change in self.changes:
             history.setdefault(change.subject, []).append(change)
         return history
+
+    @cached_property
+    def subject_of_owner(self) -> dict[Value, Subject]:
+        """The subject of each data-flow edge, by the owner of the edge."""
+        return {owner: subject for subject, owner in self.edge_owners.items()}
 
     @cached_property
     def gaps_of(self) -> dict[Subject, list[Gap]]:

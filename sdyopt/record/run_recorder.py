@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from sdyopt.dialects.func import CallOp
 from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import shardable_value, sharding_of
+from sdyopt.dialects.sdy.value_shardings import owning_op, shardable_value, sharding_of
 from sdyopt.ir.operation import Op
-from sdyopt.ir.value import OpResult, Value
+from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.record.model import Cause, Change, Gap, Restored, Run, Site, Step
 from sdyopt.record.recorder import StepSite, Subject
 from sdyopt.sharding.propagation.propagation_step import Shardings, StepRunner, Strategy
@@ -101,6 +101,17 @@ class ModelRecorder:
         known = self._sites.get(site)
         if known is None:
             subjects = tuple([self._subjects[slot] for slot in site.slots])
-            known = self._sites[site] = Site(site.op, site.op.signature.name, site.rule, subjects)
+            known = self._sites[site] = Site(
+                site.op, site.op.signature.name, site.rule, subjects, edge_owner=_edge_owner(site.op)
+            )
             self._run.sites.append(known)
         return known
+
+
+def _edge_owner(op: Op) -> Op | None:
+    """The operation that a data-flow edge belongs to; later passes may move its block arguments."""
+    if not isinstance(op, DataFlowEdgeOp):
+        return None
+    owner = op.input
+    assert isinstance(owner, OpResult | BlockArgument)
+    return owning_op(owner)

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from sdyopt.report.figures import Collective, LiveValue, Product, Report
 from sdyopt.report.findings import MAX_CONTRIBUTORS, Contributor, finding
 from sdyopt.report.json_file import JsonFile, Path
+from sdyopt.report.json_reader import JsonReader
 from sdyopt.report.json_report import SCHEMA, VERSION
 from sdyopt.report.source_locations import SourceLocation
 from sdyopt.report.totals import flop_totals, wire_bytes_of_runs, wire_total
@@ -94,89 +94,51 @@ def read_baseline(name: str, text: str) -> Baseline:
         raise error.help("write a baseline with --report=FILE.json") from None
 
 
-class _Reader:
+class _Reader(JsonReader):
     """Reads a baseline. Raises DiagnosticError at a value that no report contains."""
 
-    def __init__(self, file: JsonFile) -> None:
-        self._file = file
-
     def baseline(self) -> Baseline:
-        root = self._file.value
-        if not isinstance(root, dict) or root.get("schema") != SCHEMA:
-            raise self._file.error(f'not a report of sdy-opt: it has no "schema": "{SCHEMA}"')
-        if root.get("version") != VERSION:
-            message = f"not a report of this version of sdy-opt: its version is not {VERSION}"
-            raise self._file.error(message, ("version",))
+        self.check_schema("report", SCHEMA, VERSION)
         return Baseline(
-            self._file,
+            self.file,
             self._total(("totals", "wire_bytes", "high"), self._collectives()),
             self._total(("memory", "peak"), self._live_values()),
             self._total(("totals", "flops", "high"), self._products()),
         )
 
     def _total(self, path: Path, parts: Sums) -> _Figure:
-        return _Figure(self._figure(path), parts, path)
+        return _Figure(self.figure(path), parts, path)
 
     def _collectives(self) -> Sums:
         sums: Sums = {}
-        for path in self._entries(("collectives",)):
-            if self._at((*path, "wire_bytes")) is not None and self._at((*path, "times")) is not None:
-                key = self._text((*path, "kind")), self._text((*path, "group")), self._location_key(path)
-                size = self._figure((*path, "wire_bytes")) * self._figure((*path, "times", 1))
+        for path in self.entries(("collectives",)):
+            if self.at((*path, "wire_bytes")) is not None and self.at((*path, "times")) is not None:
+                key = self.text((*path, "kind")), self.text((*path, "group")), self._location_key(path)
+                size = self.figure((*path, "wire_bytes")) * self.figure((*path, "times", 1))
                 sums[key] = sums.get(key, Fraction(0)) + size
         return sums
 
     def _live_values(self) -> Sums:
         sums: Sums = {}
-        for path in self._entries(("memory", "live_at_peak")):
-            key = self._text((*path, "type")), "", self._location_key(path)
-            sums[key] = sums.get(key, Fraction(0)) + self._figure((*path, "bytes"))
+        for path in self.entries(("memory", "live_at_peak")):
+            key = self.text((*path, "type")), "", self._location_key(path)
+            sums[key] = sums.get(key, Fraction(0)) + self.figure((*path, "bytes"))
         return sums
 
     def _products(self) -> Sums:
         sums: Sums = {}
-        for path in self._entries(("products",)):
-            if self._at((*path, "flops")) is not None and self._at((*path, "times")) is not None:
-                key = self._text((*path, "kind")), "", self._location_key(path)
-                flops = self._figure((*path, "flops")) * self._figure((*path, "times", 1))
+        for path in self.entries(("products",)):
+            if self.at((*path, "flops")) is not None and self.at((*path, "times")) is not None:
+                key = self.text((*path, "kind")), "", self._location_key(path)
+                flops = self.figure((*path, "flops")) * self.figure((*path, "times", 1))
                 sums[key] = sums.get(key, Fraction(0)) + flops
         return sums
 
-    # --- Values ------------------------------------------------------------------------------
-
-    def _entries(self, path: Path) -> Iterator[Path]:
-        found = self._at(path)
-        if not isinstance(found, list):
-            raise self._file.error(f"'{path[-1]}' must be a list", path)
-        for number in range(len(found)):
-            yield (*path, number)
-
     def _location_key(self, path: Path) -> str:
         at = (*path, "location")
-        if stack := self._text((*at, "name_stack")):
+        if stack := self.text((*at, "name_stack")):
             return stack
-        return f"{self._text((*at, 'file'))}:{self._figure((*at, 'line'))}"
-
-    def _text(self, path: Path) -> str:
-        found = self._at(path)
-        if not isinstance(found, str):
-            raise self._file.error(f"'{path[-1]}' must be a string", path)
-        return found
-
-    def _figure(self, path: Path) -> Fraction:
-        found = self._at(path)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < inf:
-            raise self._file.error(f"'{path[-1]}' must be a number, at least 0", path)
-        return Fraction(found)
-
-    def _at(self, path: Path) -> Any:
-        here = self._file.value
-        for index, key in enumerate(path):
-            try:
-                here = here[key]
-            except (LookupError, TypeError):
-                raise self._file.error(f"'{key}' is missing", path[: index + 1]) from None
-        return here
+        return f"{self.text((*at, 'file'))}:{self.figure((*at, 'line'))}"
 
 
 # --- What grew ----------------------------------------------------------------------------------------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
+from math import inf
 from typing import Any, TypeVar
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -34,7 +36,7 @@ class JsonReader:
             try:
                 here = here[key]
             except (LookupError, TypeError):
-                raise self.file.error(f"a value is missing: '{key}'", path[: index + 1]) from None
+                raise self.file.error(f"{_named((key,))} is missing", path[: index + 1]) from None
         return here
 
     def has(self, path: Path) -> bool:
@@ -46,7 +48,7 @@ class JsonReader:
         """The paths of the elements of a list."""
         found = self.at(path)
         if not isinstance(found, list):
-            raise self.file.error(f"{_named(path)} is not a list", path)
+            raise self.file.error(f"{_named(path)} must be a list", path)
         for number in range(len(found)):
             yield (*path, number)
 
@@ -54,22 +56,29 @@ class JsonReader:
         """The keys of an object."""
         found = self.at(path)
         if not isinstance(found, dict):
-            raise self.file.error(f"{_named(path)} is not an object", path)
+            raise self.file.error(f"{_named(path)} must be an object", path)
         return list(found)
 
     def text(self, path: Path) -> str:
         """The string at a path."""
         found = self.at(path)
         if not isinstance(found, str):
-            raise self.file.error(f"{_named(path)} is not a string", path)
+            raise self.file.error(f"{_named(path)} must be a string", path)
         return found
 
     def integer(self, path: Path) -> int:
         """The number from 0 on at a path."""
         found = self.at(path)
         if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-            raise self.file.error(f"{_named(path)} is not an integer from 0 on", path)
+            raise self.file.error(f"{_named(path)} must be an integer, at least 0", path)
         return found
+
+    def figure(self, path: Path) -> Fraction:
+        """The number from 0 on at a path, which may have a fraction."""
+        found = self.at(path)
+        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < inf:
+            raise self.file.error(f"{_named(path)} must be a number, at least 0", path)
+        return Fraction(found)
 
     def optional_integer(self, path: Path) -> int | None:
         """The number from 0 on at a path; None for null."""

@@ -6,7 +6,10 @@ import pytest
 
 from tests.harness.pages import BLOCK, FOLLOW, ROOT, Block, Folder, blocks_of
 
-GUIDES = ["docs/from-jax.md", "docs/from-mlir-opt.md", "docs/ci.md", "docs/comparing.md"]
+GUIDES = [
+    *("docs/from-jax.md", "docs/from-mlir-opt.md", "docs/ci.md"),
+    *("docs/comparing.md", "docs/explain.md"),
+]
 # Guides whose blocks are the files of a recipe, which tests/unit/test_recipes.py follows.
 RECIPES = ["docs/writing-a-pass.md", "docs/writing-an-operation.md"]
 

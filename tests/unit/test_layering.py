@@ -76,6 +76,7 @@ IMPORT_LATE = (
     "sdyopt/driver",
     "sdyopt/api/comparisons",
     "sdyopt/api/execution",
+    "sdyopt/api/explanations",
     "sdyopt/api/reports",
     "passes/common/report",
 )

@@ -12,6 +12,7 @@ from sdyopt.dialects.sdy.value_shardings import rank_of
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import Type
+from sdyopt.record.copies import Truncation, record_truncation
 
 
 def argument_shardings(function: FuncOp) -> ShardingPerValue | None:
@@ -31,18 +32,25 @@ def result_shardings(function: FuncOp) -> ShardingPerValue | None:
 
 
 def transform_function_shardings(
-    function: FuncOp, transform: Callable[[TensorSharding, Type], TensorSharding], rewriter: Rewriter
+    function: FuncOp,
+    transform: Callable[[TensorSharding, Type], TensorSharding],
+    rewriter: Rewriter,
+    why: Truncation,
 ) -> None:
-    """Replaces every sharding of an argument or result with `transform(sharding, type)`."""
+    """Replaces every sharding of an argument or result with `transform(sharding, type)`, a prefix of it."""
     signature = function.function_type
-    for attributes, types, set_attribute in (
-        (function.argument_attributes, signature.inputs, rewriter.set_argument_attribute),
-        (function.result_attributes, signature.results, rewriter.set_result_attribute),
+    for is_result, attributes, types, set_attribute in (
+        (False, function.argument_attributes, signature.inputs, rewriter.set_argument_attribute),
+        (True, function.result_attributes, signature.results, rewriter.set_result_attribute),
     ):
         for index, type in enumerate(types):
             sharding = _sharding(attributes[index])
-            if sharding is not None:
-                set_attribute(function, index, SHARDING, transform(sharding, type))
+            if sharding is None:
+                continue
+            new = transform(sharding, type)
+            if new is not sharding:
+                record_truncation(function, index, is_result, new, why)
+            set_attribute(function, index, SHARDING, new)
 
 
 def _completed(

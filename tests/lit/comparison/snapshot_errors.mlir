@@ -11,7 +11,7 @@
 // JSON:    help: write a snapshot with --snapshot=FILE.json
 // SCHEMA:  report.json:1:1: error: not a snapshot of sdy-opt: it has no "schema": "sdy-opt-snapshot"
 // VERSION: version.json:1:43: error: not a snapshot of this version of sdy-opt: its version is not 1
-// AXIS:    axis.json:5:63: error: element 0 is not a string
+// AXIS:    axis.json:5:63: error: element 0 must be a string
 // SUFFIX:  sdy-opt: for the --snapshot option: '{{.*}}.mlir' does not end with .json
 // STDOUT:  sdy-opt: the --snapshot option prints on stdout, and so does another one
 // STDOUT:  help: write the snapshot to a file with --snapshot=FILE.json

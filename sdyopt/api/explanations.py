@@ -1,0 +1,41 @@
+"""Explanations of shardings. The code that explains is imported when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.api.errors import ParseError, PassError, diagnostic_of
+from sdyopt.api.pipelines import Passes, combined_pipeline
+from sdyopt.api.program import Program
+from sdyopt.api.session import session
+from sdyopt.asm.parser.module_parser import parse_module
+from sdyopt.asm.printer.asm_printer import PrintOptions
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.verify_incremental import IncrementalVerifier
+from sdyopt.pipeline.run import run_pipeline
+
+
+def explanation(program: Program, what: str, passes: Sequence[Passes], width: int) -> str:
+    """The answer to a question about a program, whose values have the names of the printed program.
+
+    Raises PassError if a pass fails, and ParseError, located in `what`, if `what` names nothing.
+    """
+    from sdyopt.explain.explainer import Explainer
+
+    pipeline = combined_pipeline(passes, {})
+    # The printed program has the names that its user sees.
+    source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
+    collector = program.collector()
+    with session(collector.handle):
+        module, _ = parse_module(source, program.dialects, program.options)
+        try:
+            explainer = Explainer(source, module, program.dialects, program.options)
+            target = explainer.target(what)
+            with explainer.recording():
+                succeeded = run_pipeline(pipeline, module, IncrementalVerifier(program.verifier))
+            if succeeded:
+                return explainer.answer(target, width)
+        except DiagnosticError as error:
+            raise ParseError([diagnostic_of(error.diagnostic, error.diagnostic.source)]) from None
+    raise PassError(collector.diagnostics)

@@ -1,0 +1,139 @@
+// RUN: sdy-opt %s -sdy-propagation-pipeline --explain='@main %%0' --explain='@f %%1' --explain='@loop %%5' --explain='@group %%7' --explain='@manual %%9' --explain='@constant %%cst' --explain='@priority %%12' --explain='@long %%20' --explain='@size_one %%a' | filecheck %s
+
+sdy.mesh @mesh = <["x"=2, "y"=4, "one"=1]>
+
+// Through a call: the body is inlined before propagation, and its values keep the names that they have in the source.
+// CHECK: %0 of @main: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:21
+// CHECK-NEXT: └─ "x" shards dimension 0
+// CHECK-NEXT:    ├─ from %1 of @f (dimension 0), forward along the data-flow edge of the call of @f (round 1)
+// CHECK-NEXT:    │    ways.mlir:21
+// CHECK-NEXT:    ├─ from %b of @f (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:26
+// CHECK-NEXT:    ├─ from %a (dimension 0), forward along the data-flow edge of the call of @f (round 1)
+// CHECK-NEXT:    │    ways.mlir:25
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:20
+// CHECK: %1 of @f: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:26
+// CHECK-NEXT: └─ "x" shards dimension 0
+// CHECK-NEXT:    ├─ from %b (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:26
+// CHECK-NEXT:    ├─ from %a of @main (dimension 0), forward along the data-flow edge of the call of @f (round 1)
+// CHECK-NEXT:    │    ways.mlir:25
+// CHECK-NEXT:    └─ annotated: the input %a of @main  ways.mlir:20
+func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %0 = call @f(%a) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+func.func private @f(%b: tensor<8xf32>) -> tensor<8xf32> {
+  %1 = stablehlo.negate %b : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+// Through a loop: its operands, arguments and results are one value to propagation.
+// CHECK: %5 of @loop: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:44
+// CHECK-NEXT: └─ "x" shards dimension 0
+// CHECK-NEXT:    ├─ from %a (dimension 0), between operands along the data-flow edge of stablehlo.while (round 1)
+// CHECK-NEXT:    │    ways.mlir:38
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:36
+func.func @loop(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %c = stablehlo.constant dense<0> : tensor<i32>
+  %2:2 = stablehlo.while(%carried = %a, %i = %c) : tensor<8xf32>, tensor<i32>
+   cond {
+    %3 = stablehlo.constant dense<4> : tensor<i32>
+    %4 = stablehlo.compare LT, %i, %3 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+   } do {
+    %5 = stablehlo.negate %carried : tensor<8xf32>
+    stablehlo.return %5, %i : tensor<8xf32>, tensor<i32>
+   }
+  return %2#0 : tensor<8xf32>
+}
+
+// In a sharding group, all members get what one gets.
+// CHECK: %7 of @group: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:59
+// CHECK-NEXT: └─ "x" shards dimension 0
+// CHECK-NEXT:    ├─ with %6, which is in its sharding group: from %a (dimension 0), forward along stablehlo.negate
+// CHECK-NEXT:    │    (round 1)  ways.mlir:58
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:56
+func.func @group(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<8xf32>)
+    -> (tensor<8xf32>, tensor<8xf32>) {
+  %6 = stablehlo.negate %a : tensor<8xf32>
+  %7 = stablehlo.cosine %b : tensor<8xf32>
+  sdy.sharding_group %6 group_id=0 : tensor<8xf32>
+  sdy.sharding_group %7 group_id=0 : tensor<8xf32>
+  return %6, %7 : tensor<8xf32>, tensor<8xf32>
+}
+
+// Into a manual computation, without the manual axes.
+// CHECK: %9 of @manual: tensor<4x8xf32> is sharded [{?}, {"y", ?}]  ways.mlir:75
+// CHECK-NEXT: └─ "y" shards dimension 1
+// CHECK-NEXT:    ├─ from %b (dimension 1), forward along stablehlo.negate (round 1)  ways.mlir:75
+// CHECK-NEXT:    ├─ from %a (dimension 1), forward along the data-flow edge of sdy.manual_computation (round 1)
+// CHECK-NEXT:    │    ways.mlir:74
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:72
+func.func @manual(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x8xf32> {
+  %8 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {?}]>] out_shardings=[<@mesh, [{"x"}, {?}]>]
+      manual_axes={"x"} (%b: tensor<4x8xf32>) {
+    %9 = stablehlo.negate %b : tensor<4x8xf32>
+    sdy.return %9 : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %8 : tensor<8x8xf32>
+}
+
+// A constant with several uses has a copy for each of them.
+// CHECK: %cst of @constant: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:93
+// CHECK-NEXT: └─ "x" shards dimension 0
+// CHECK-NEXT:    ├─ from %a (dimension 0), between operands along stablehlo.add (round 1)  ways.mlir:94
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:90
+// CHECK-NEXT: %cst of @constant: tensor<8xf32> is sharded [{"y", ?}]  ways.mlir:93
+// CHECK-NEXT: └─ "y" shards dimension 0
+// CHECK-NEXT:    ├─ from %b (dimension 0), between operands along stablehlo.add (round 1)  ways.mlir:95
+// CHECK-NEXT:    └─ annotated: the input %b  ways.mlir:91
+func.func @constant(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+                    %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>})
+    -> (tensor<8xf32>, tensor<8xf32>) {
+  %cst = stablehlo.constant dense<1.0> : tensor<8xf32>
+  %10 = stablehlo.add %a, %cst : tensor<8xf32>
+  %11 = stablehlo.add %b, %cst : tensor<8xf32>
+  return %10, %11 : tensor<8xf32>, tensor<8xf32>
+}
+
+// Priorities are those of the annotation.
+// CHECK: %12 of @priority: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:105
+// CHECK-NEXT: └─ "x" shards dimension 0
+// CHECK-NEXT:    ├─ from %a (dimension 0), forward along stablehlo.negate (priority p2, round 1)  ways.mlir:105
+// CHECK-NEXT:    └─ annotated: the input %a, with user priority p2  ways.mlir:104
+func.func @priority(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}p2]>}) -> tensor<8xf32> {
+  %12 = stablehlo.negate %a : tensor<8xf32>
+  return %12 : tensor<8xf32>
+}
+
+// Of a long chain, the steps in the middle are left out.
+// CHECK: %20 of @long: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:126
+// CHECK-NEXT: └─ "x" shards dimension 0
+// CHECK-NEXT:    ├─ from %19 (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:126
+// CHECK-NEXT:    ├─ from %18 (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:125
+// CHECK-NEXT:    ├─ from %17 (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:124
+// CHECK-NEXT:    ├─ … 4 more steps, along negate, sine, cosine
+// CHECK-NEXT:    ├─ from %a (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:119
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:118
+func.func @long(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %13 = stablehlo.negate %a : tensor<8xf32>
+  %14 = stablehlo.negate %13 : tensor<8xf32>
+  %15 = stablehlo.cosine %14 : tensor<8xf32>
+  %16 = stablehlo.sine %15 : tensor<8xf32>
+  %17 = stablehlo.negate %16 : tensor<8xf32>
+  %18 = stablehlo.negate %17 : tensor<8xf32>
+  %19 = stablehlo.negate %18 : tensor<8xf32>
+  %20 = stablehlo.negate %19 : tensor<8xf32>
+  return %20 : tensor<8xf32>
+}
+
+// An axis of size one shards nothing.
+// CHECK: %a of @size_one: tensor<8xf32> is sharded [{"x"}]  ways.mlir:136
+// CHECK-NEXT: ├─ "x" shards dimension 0
+// CHECK-NEXT: │  └─ annotated: the input %a  ways.mlir:136
+// CHECK-NEXT: └─ "one" does not shard dimension 0, though the annotation has it
+// CHECK-NEXT:    └─ axes of size 1 are removed before propagation
+func.func @size_one(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "one"}]>}) -> tensor<8xf32> {
+  %21 = stablehlo.negate %a : tensor<8xf32>
+  return %21 : tensor<8xf32>
+}

@@ -1,0 +1,43 @@
+"""Explanations of shardings: the answers of `sdy-opt --explain`."""
+
+from __future__ import annotations
+
+import pytest
+
+import sdyopt
+
+PROGRAM = """
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %0 = stablehlo.negate %a : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+"""
+
+
+def test_values_have_the_names_of_the_printed_program() -> None:
+    text = sdyopt.parse(PROGRAM, name="model.mlir").explain("%0")
+    assert text.splitlines() == [
+        '%0: tensor<8xf32> is sharded [{"x", ?}]  model.mlir:4',
+        '└─ "x" shards dimension 0',
+        "   ├─ from %arg0 (dimension 0), forward along stablehlo.negate (round 1)  model.mlir:4",
+        "   └─ annotated: the input %arg0  model.mlir:3",
+    ]
+
+
+def test_other_passes() -> None:
+    text = sdyopt.parse(PROGRAM).explain("%0", "sdy-basic-propagate")
+    # Without op priorities there are no rounds.
+    assert "forward along stablehlo.negate  <string>:4" in text
+
+
+def test_the_module_stays_as_it_is() -> None:
+    module = sdyopt.parse(PROGRAM)
+    before = str(module)
+    module.explain("%0")
+    assert str(module) == before
+
+
+def test_unknown_names_are_errors() -> None:
+    with pytest.raises(sdyopt.ParseError, match="no value of this name in the source"):
+        sdyopt.parse(PROGRAM).explain("%a")
