@@ -15,7 +15,7 @@ from sdyopt.ir.types import Type
 
 
 class Annotation(NamedTuple):
-    """A sharding at an operation. `what` says in words which value of this `type` it shards."""
+    """A sharding at an operation. `what` describes the value of this `type` that it shards."""
 
     op: Op
     what: str

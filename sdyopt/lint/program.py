@@ -30,7 +30,7 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
 class LintedProgram:
-    """A module that no longer changes. Everything is computed when a rule first asks for it."""
+    """A module that no longer changes. Everything is computed when it is first needed."""
 
     def __init__(self, module: Op) -> None:
         self.module = module
@@ -63,7 +63,7 @@ class LintedProgram:
 
     @cached_property
     def texts(self) -> ValueTexts:
-        """What the report says of values."""
+        """How the report describes values."""
         mesh = max(self.meshes, key=lambda mesh: mesh.total_size, default=None)
         # Without names: findings show lines.
         return ValueTexts({}, AttributePrinter(), self.shapes, mesh, CallLocations(self.counts))

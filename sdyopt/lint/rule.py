@@ -29,7 +29,7 @@ from sdyopt.report.quantities import Dimension
 
 
 class Looks(StrEnum):
-    """What a rule looks at, as its page says it."""
+    """What a rule analyzes, in the words of its page."""
 
     AS_READ = "the program as it is read"
     WITH_COLLECTIVES = "the program with collectives"
@@ -37,7 +37,7 @@ class Looks(StrEnum):
 
 
 class Subject(Protocol):
-    """What a rule may look at. The program is partitioned when a rule first asks for its collectives."""
+    """What a rule may analyze. The program is partitioned when its collectives are first needed."""
 
     @property
     def as_read(self) -> LintedProgram:
@@ -64,7 +64,7 @@ class Limit:
 class Rule:
     """Base class of lint rules. An instance has values for the limits of its class.
 
-    `cost` says what the costs of findings are, in `unit`: "bytes" or "flops".
+    `cost` describes the costs of findings, in `unit`: "bytes" or "flops".
     """
 
     id: ClassVar[str] = ""

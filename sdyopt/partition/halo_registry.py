@@ -16,6 +16,8 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from sdyopt.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.sharding import MeshOrRef
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
@@ -26,6 +28,9 @@ Values = Sequence[Value] | None
 # Functions only take operations of the classes that they are registered for.
 Exchange = Callable[[Any, HaloContext], Values]
 E = TypeVar("E", bound=Exchange)
+
+# A permute lists pairs of devices.
+_MAX_DEVICES = MAX_DEVICES // 2
 
 _exchanges: dict[type[Op], Exchange] = {}
 _classes_with_sums: set[type[Op]] = set()
@@ -52,7 +57,7 @@ def exchange_halos(op: Op, context: HaloContext) -> Values:
     """The values that replace the results of an operation; None if its operands must be replicated."""
     _load_exchanges()
     exchange = _exchanges.get(type(op))
-    return None if exchange is None else exchange(op, context)
+    return None if exchange is None or _mesh_of(op, context) is None else exchange(op, context)
 
 
 def may_be_sharded_more(op: Op) -> bool:
@@ -63,15 +68,21 @@ def may_be_sharded_more(op: Op) -> bool:
 
 def begin_body(op: Op, context: HaloContext) -> ShardedBody | None:
     """A body in place of an operation; None if its tensors are on different meshes."""
+    found = _mesh_of(op, context)
+    return None if found is None else ShardedBody(op, *found, context)
+
+
+def _mesh_of(op: Op, context: HaloContext) -> tuple[MeshOrRef, Mesh] | None:
+    """The mesh of all sharded tensors; None if there are several, or if its devices are too many to list."""
     shardings = [context.types.sharding(value) for value in (*op.operands, *op.results)]
     sharded = [each for each in shardings if each is not None and not each.is_fully_replicated]
     meshes = {each.mesh_or_ref for each in sharded}
     if len(meshes) != 1 or any(each.unreduced_axes for each in sharded):
         return None
     mesh = context.types.mesh(sharded[0])
-    if mesh is None or mesh.is_maximal or mesh.total_size > MAX_DEVICES:
+    if mesh is None or mesh.is_maximal or mesh.total_size > _MAX_DEVICES:
         return None
-    return ShardedBody(op, sharded[0].mesh_or_ref, mesh, context)
+    return sharded[0].mesh_or_ref, mesh
 
 
 def attributes_of(op: Op) -> dict[str, Attribute]:

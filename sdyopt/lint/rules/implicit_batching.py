@@ -4,7 +4,7 @@
     %at = stablehlo.concatenate %row, %column, dim = 2 : (…) -> tensor<64x8x2xi32>
     %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = […]>
 
-Row i of the operand is indexed by row i of the indices only, but the operation does not say so: the row
+Row i of the operand is indexed by row i of the indices only, but the operation does not declare this: the row
 number is one of its indices. Propagation therefore cannot shard operand, indices and result along the rows
 together: indices are gathered, and partial results reduced.
 

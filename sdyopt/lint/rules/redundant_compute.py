@@ -4,7 +4,7 @@
     %2 = stablehlo.dot_general %x, %w, … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}, {}]>]>}
 
 Neither the operands nor the result are sharded along `"model"`, so the two devices along it compute the same
-product. The finding says how many FLOPs each device computes beyond its equal share.
+product. The finding has the number of FLOPs that each device computes beyond its equal share.
 
 Shard a weight or an activation along the axis. If the product needs a value that is gathered, look for the
 constraint that gathers it.

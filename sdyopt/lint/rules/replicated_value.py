@@ -1,4 +1,4 @@
-"""replicated-value: every device holds all of a large value.
+"""replicated-value: every device has all of a large value.
 
     sdy.mesh @mesh = <["data"=8]>
     func.func @main(%w: tensor<8192x8192xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})

@@ -2,7 +2,7 @@
 
     %1 = stablehlo.custom_call @my_kernel(%0) : (tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
 
-Propagation does not know which dimensions of operands and results correspond. No sharding propagates
+The program does not define which dimensions of operands and results correspond. No sharding propagates
 through the call, each device needs all of its operands, and computes all of its results.
 
 Give the call an `sdy.sharding_rule`, or run it in a manual computation on the shards: in JAX, wrap the
@@ -64,7 +64,7 @@ def _operands(count: int) -> str:
 
 
 def _is_on_one_device(op: Op, program: LintedProgram) -> bool:
-    """Whether the shardings of an operation say that a single device runs it."""
+    """Whether a single device runs an operation, according to its shardings."""
     shardings = op.attributes.get(SHARDING)
     if not isinstance(shardings, ShardingPerValue):
         return False

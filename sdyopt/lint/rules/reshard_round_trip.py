@@ -5,8 +5,8 @@
     %3 = sdy.all_slice [{"x"}, {}] %2 out_sharding=<@mesh, [{"x"}, {}]> : tensor<1024x1024xf32>
 
 An elementwise operation can run under any sharding, so it need not communicate. The rule follows a value
-through elementwise operations whose other operands are constants, broadcasts or make the same trip, and
-which have no other use.
+through elementwise operations whose other operands are constants, broadcasts or values that are resharded
+in the same way, and which have no other use.
 
 Usually a constraint between the two requires the sharding. Remove it, open its dimensions, or constrain to
 the sharding that the value has before and after.
@@ -32,7 +32,7 @@ from sdyopt.report.units import bytes_text
 from sdyopt.sharding.elementwise import is_elementwise
 
 _REDUCTIONS = (AllReduceOp, ReduceScatterOp)
-# The longest trip that the rule follows.
+# The rule follows a value through at most this many operations.
 MAX_OPERATIONS = 64
 
 

@@ -4,7 +4,7 @@
     func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {?}]>})
 
 After propagation, no dimension of a value is sharded along `"model"`, and no computation is manual along it.
-The two devices of each pair along it hold the same data and do the same work.
+The two devices of each pair along it have the same data and do the same work.
 
 Shard an argument or a constraint along the axis, or give its devices to another axis.
 """

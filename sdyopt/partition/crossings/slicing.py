@@ -67,11 +67,17 @@ def pad_stays(op: PadOp, dim: int, shards: int) -> bool:
     if remainder or result_remainder:
         return False
     extent = size + (size - 1) * interior
-    for shard in range(shards):
-        start = shard * size * (interior + 1) + low - shard * result_size
-        if (shard > 0 and start < 0) or (shard < shards - 1 and start + extent > result_size):
-            return False
-    return True
+    step = size * (interior + 1) - result_size
+
+    def starts_before(shard: int) -> bool:
+        return low + shard * step < 0
+
+    def ends_after(shard: int) -> bool:
+        return low + shard * step + extent > result_size
+
+    # Starts and ends are linear in the number of the shard.
+    inner = (starts_before(1), starts_before(shards - 1), ends_after(0), ends_after(shards - 2))
+    return not any(inner)
 
 
 def both(dim: int) -> Iterator[Dim]:
