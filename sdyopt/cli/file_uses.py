@@ -14,6 +14,7 @@ _WRITTEN = {
     "--report": ("the report", True),
     "--compare-output": ("the comparison", True),
     "--snapshot": ("the snapshot", True),
+    "--explain-steps": ("the steps", False),
     "--remarks-output-file": ("the remarks", False),
     "--log-actions-to": ("the log", True),
     "--bisect": ("the reduced program", True),
@@ -27,6 +28,7 @@ _EXAMPLES = {
     "--report": "report.html",
     "--compare-output": "comparison.md",
     "--snapshot": "shardings.json",
+    "--explain-steps": "steps.html",
     "--remarks-output-file": "remarks.yaml",
 }
 # For these flags, `-` is stdout instead of the program.

@@ -314,6 +314,13 @@ _ALL = (
         repeats=True,
     ),
     Flag(
+        "explain-steps",
+        SHARDINGS,
+        "write a page to FILE (.html) that steps through propagation: the program, the factors of each "
+        "operation, what propagates and what does not",
+        "FILE",
+    ),
+    Flag(
         "remarks-filter",
         SHARDINGS,
         "print a remark for each decision about shardings in the categories that match REGEX: propagation, "

@@ -1,6 +1,8 @@
-"""Arguments → the options of remarks."""
+"""Arguments → the options of remarks, and of the page of steps."""
 
 from __future__ import annotations
+
+from pathlib import PurePath
 
 from sdyopt.cli.arguments import Arguments
 from sdyopt.cli.flag_warnings import REMARK_FILTERS
@@ -12,6 +14,7 @@ from sdyopt.driver.job import RemarkOptions
 
 # The file of mlir-opt.
 _DEFAULT_FILE = "mlir-remarks.yaml"
+_STEPS_SUFFIX = ".html"
 
 
 def remark_options(arguments: Arguments) -> tuple[RemarkOptions, list[Diagnostic]]:
@@ -40,6 +43,15 @@ def remark_options(arguments: Arguments) -> tuple[RemarkOptions, list[Diagnostic
         warnings.append(_warning(message, "add --remark-format=yaml"))
         path = ""
     return RemarkOptions(filters, path or "", arguments["remark-policy"] == "final"), warnings
+
+
+def steps_path(arguments: Arguments) -> str:
+    """The HTML file of the steps; "" for none. Raises UsageError for another suffix."""
+    path: str = arguments["explain-steps"] or ""
+    if path and PurePath(path).suffix != _STEPS_SUFFIX:
+        message = f"for the --explain-steps option: '{path}' does not end with {_STEPS_SUFFIX}"
+        raise UsageError(message, "such as steps.html")
+    return path
 
 
 def _warning(message: str, help: str) -> Diagnostic:

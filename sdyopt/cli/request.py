@@ -15,7 +15,7 @@ from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, wr
 from sdyopt.cli.flag_warnings import flag_warnings
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
-from sdyopt.cli.remark_request import remark_options
+from sdyopt.cli.remark_request import remark_options, steps_path
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.driver.job import Job, LintOptions, ReportOptions, ValidationRequest
@@ -133,6 +133,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         validation=_validation_request(arguments),
         questions=tuple(arguments["explain"]),
         remarks=remarks,
+        steps_path=steps_path(arguments),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
         local_reproducer=_local_reproducer(arguments),

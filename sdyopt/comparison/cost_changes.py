@@ -21,9 +21,9 @@ _Each = TypeVar("_Each", Collective, LiveValue, Product)
 
 @dataclass(frozen=True, slots=True)
 class FigureChange:
-    """A figure of both programs; None is unknown, and "absent" is `is_new` or `is_gone`.
+    """A figure before and after, or only one of them if it `is_new` or `is_gone`; None is also unknown.
 
-    `count` parts with the same kind and place are summed. `cause` is that of the collective after or before.
+    It is the sum of `count` parts of the same kind at the same line. `cause` is why a collective is there.
     """
 
     kind: str

@@ -48,6 +48,11 @@ class Answering:
             emit(Diagnostic(Severity.REMARK, remark.location, text, id=f"{REMARK}/{remark.name}"))
         return ""
 
+    def write_steps(self) -> None:
+        """Writes the steps to the file of the job, if it has one. Raises DiagnosticError without steps."""
+        if self._job.steps_path:
+            self._job.write_file(self._job.steps_path, self._explainer.steps_page())
+
     def _remarks(self) -> Iterator[Remark]:
         options, explainer = self._job.remarks, self._explainer
         selected = RemarkFilter(options.filters)

@@ -130,6 +130,7 @@ class ChunkRun:
                 self._transform(op, self.pipeline, verify_each)
             self.answers = answering.answers(job.report_options.width)
             self.remarks = answering.remark()
+            answering.write_steps()
         if self._validation is not None:
             with self._phase("Validation"):
                 verify = IncrementalVerifier(self._verifier)

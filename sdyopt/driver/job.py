@@ -226,6 +226,8 @@ class Job:
     # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
     questions: tuple[str, ...] = ()
     remarks: RemarkOptions = field(default_factory=RemarkOptions)
+    # The HTML file of the steps of propagation; "" for none.
+    steps_path: str = ""
     # Returns the output for the program, instead of the printed program.
     show: Callable[[Op], str] | None = None
 
@@ -240,7 +242,7 @@ class Job:
     @property
     def is_recorded(self) -> bool:
         """Whether decisions about shardings are recorded."""
-        return bool(self.questions or self.remarks.filters)
+        return bool(self.questions or self.remarks.filters or self.steps_path)
 
     @property
     def replaces_output(self) -> bool:

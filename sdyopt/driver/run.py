@@ -120,6 +120,9 @@ class _JobRun:
             from sdyopt.driver.comparing import Comparing
 
             yield Comparing(job, run_job)
+        if job.steps_path:
+            help = "write the steps of each chunk in a file of its own"
+            _check_is_one(chunks, f"--explain-steps={job.steps_path} is one file", help)
         if job.snapshot.is_needed:
             help = "take a snapshot of each chunk in a file of its own"
             _check_is_one(chunks, "a snapshot is of one program", help)

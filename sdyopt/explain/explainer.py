@@ -23,6 +23,8 @@ from sdyopt.explain.answers import explain_subject
 from sdyopt.explain.collective_answers import collectives_of, explain_collective
 from sdyopt.explain.input_names import InputNames, block_or_result
 from sdyopt.explain.names import Names, axis_text, sharding_text
+from sdyopt.explain.steps.step_data import step_data
+from sdyopt.explain.steps.steps_page import steps_page
 from sdyopt.explain.targets import (
     CollectiveTarget,
     ResultTarget,
@@ -71,6 +73,12 @@ class Explainer:
     def answer(self, target: Target, width: int) -> str:
         """The answer to a question. Raises DiagnosticError if the record has none."""
         return "".join(tree_text(tree, width) for tree in self.trees(target))
+
+    def steps_page(self) -> str:
+        """The steps of propagation as HTML. Raises DiagnosticError if the record has none."""
+        if not self.record.runs:
+            raise _nothing_propagated()
+        return steps_page(step_data(self.record, self._inputs, self.names), self._inputs.source)
 
     def trees(self, target: Target) -> list[Sentence]:
         """The answer to a question, one tree for each value that it is about."""

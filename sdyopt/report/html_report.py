@@ -14,13 +14,12 @@ from html import escape
 from pathlib import Path
 
 from sdyopt.report.figures import Collective, MemoryPoint, Report
+from sdyopt.report.html_text import as_tag_text, page_start, printable, printable_lines
 from sdyopt.report.sections import sections_of
 from sdyopt.report.tables import ReportTable, Section
 from sdyopt.report.units import bytes_text
 
 _FOLDER = Path(__file__).parent
-# Longer lines of the program are cut: a signature of 1,000 arguments is one line.
-MAX_LINE = 600
 # The maximum number of points of the memory curve; of more operations, each point is the largest of several.
 MAX_POINTS = 600
 # The number of lines of the program that a browser lays out together.
@@ -32,8 +31,6 @@ AXIS_COLOURS = 8
 
 _CURVE_WIDTH, _CURVE_HEIGHT = 800, 160
 _AXIS = re.compile(r'"([^"]*)"(?=[:,;=}\] ]|$)')
-# What begins a tag or an entity. Any other `<` or `>`, of which a program has many, need not be escaped.
-_MARKUP = re.compile(r"&|<(?=[A-Za-z/!?])")
 _SHARDING = re.compile(r"(?:sdy\.sharding = #sdy\.sharding(?:_per_value<\[)?)?<@[^<>]*>(?:\]>)?")
 # The delimiters of the number of a shared text: they are not printable, so the text around it has none.
 _BEFORE, _AFTER = "\ue000", "\ue001"
@@ -44,12 +41,8 @@ def html_report(report: Report, program: str, title: str) -> str:
     """The report on a program, whose printed text is shown below the figures."""
     axes = {axis: number % AXIS_COLOURS for number, axis in enumerate(_axis_names(report.mesh))}
     parts = [
-        "<!doctype html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(_printable(title))}</title>",
-        f"<style>{_text_of('report.css')}</style></head><body>",
-        f"<h1>{escape(_printable(title))}</h1>",
+        *page_start(title),
+        f"<h1>{escape(printable(title))}</h1>",
     ]
     if report.mesh:
         parts.append(f"<p>{report.devices} devices, mesh {_coloured(report.mesh, axes)}</p>")
@@ -75,9 +68,9 @@ def _axis_names(mesh: str) -> list[str]:
 
 
 def _section(section: Section, axes: Mapping[str, int], links: Mapping[int, int]) -> Iterator[str]:
-    yield f"<section><h2>{escape(_printable(section.heading))}</h2>"
+    yield f"<section><h2>{escape(printable(section.heading))}</h2>"
     for sentence in section.sentences:
-        yield f"<p>{escape(_printable(sentence))}</p>"
+        yield f"<p>{escape(printable(sentence))}</p>"
     for table in section.tables:
         yield from _table(table, axes, links)
     yield "</section>"
@@ -127,7 +120,7 @@ def _curve(points: Sequence[MemoryPoint]) -> Iterator[str]:
         f'{_CURVE_HEIGHT} L0 {_CURVE_HEIGHT} Z"/><path class=line d="{path}"/></svg>'
     )
     peak = max(shown, key=lambda point: point.bytes)
-    yield f"<p>peak at {escape(_printable(peak.location.text))}</p>"
+    yield f"<p>peak at {escape(printable(peak.location.text))}</p>"
 
 
 # --- The program --------------------------------------------------------------------------------------
@@ -151,7 +144,7 @@ def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> di
 
 def _program(program: str, axes: Mapping[str, int], collectives: Mapping[int, int]) -> Iterator[str]:
     """The program in blocks of lines: a browser lays out and colours those that are near the screen."""
-    lines = _printable_lines(program)
+    lines = printable_lines(program.rstrip("\n").split("\n"))
     shared = _repeated(lines)
     texts = _as_attribute(list(shared))
     yield f'<section><h2>program</h2><div class=program data-axes="{_as_attribute(list(axes))}"'
@@ -165,11 +158,6 @@ def _program(program: str, axes: Mapping[str, int], collectives: Mapping[int, in
         body = "\n".join(text)
         yield f'<pre style="--lines:{len(block)}">\n{body}</pre>'
     yield "</div></section>"
-
-
-def _printable_lines(program: str) -> list[str]:
-    lines = program.rstrip("\n").split("\n")
-    return [_printable(line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …") for line in lines]
 
 
 def _repeated(lines: Sequence[str]) -> dict[str, int]:
@@ -188,7 +176,7 @@ def _program_line(line: str, number: int, collectives: Mapping[int, int], shared
         at = shared.get(found[0])
         return found[0] if at is None else f"{_BEFORE}{at}{_AFTER}"
 
-    text = _escaped(_SHARDING.sub(reference, line) if shared else line)
+    text = as_tag_text(_SHARDING.sub(reference, line) if shared else line)
     if number in collectives:
         return f'<b id=L{number} class=c title="collective {collectives[number]}">{text}</b>'
     return text
@@ -201,15 +189,4 @@ def _coloured(text: str, axes: Mapping[str, int]) -> str:
         colour = axes.get(match[1])
         return match[0] if colour is None else f"<i class=a{colour}>{match[0]}</i>"
 
-    return _AXIS.sub(axis, _escaped(_printable(text)))
-
-
-def _escaped(text: str) -> str:
-    """The text as HTML between tags, with as few entities as possible."""
-    return _MARKUP.sub(lambda found: "&amp;" if found[0] == "&" else "&lt;", text)
-
-
-def _printable(text: str) -> str:
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return _AXIS.sub(axis, as_tag_text(printable(text)))

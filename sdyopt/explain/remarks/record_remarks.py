@@ -55,12 +55,17 @@ class RecordRemarks:
             if self._shows(Kind.PASSED, PROPAGATION):
                 yield from self._arrivals(run)
             if self._shows(Kind.MISSED, PROPAGATION) or self._shows(Kind.FAILED, PROPAGATION):
-                yield from filter(self._selected.shows, self._absences(run))
+                yield from (remark for _, remark in self._absences(run))
         if self._shows(Kind.ANALYSIS, RESHARD):
             yield from self._reshards()
 
     def _shows(self, kind: Kind, category: str) -> bool:
-        return self._selected.shows_any(kind, category)
+        return self._selected.shows(kind, category)
+
+    def absences(self) -> Iterator[tuple[Op, Remark]]:
+        """The remarks on axes that did not propagate, each with its operation."""
+        for run in self._runs:
+            yield from self._absences(run)
 
     # --- Annotations ------------------------------------------------------------------------------
 
@@ -129,7 +134,7 @@ class RecordRemarks:
 
     # --- Axes that did not ------------------------------------------------------------------------
 
-    def _absences(self, run: Run) -> Iterator[Remark]:
+    def _absences(self, run: Run) -> Iterator[tuple[Op, Remark]]:
         for subject in list(run.final):
             names = self._names.within(run, subject)
             groups: dict[tuple[str, int, object], list[Absence]] = {}
@@ -139,7 +144,7 @@ class RecordRemarks:
                 reasons = answers(absence, self._record, run, names)
                 groups.setdefault((axis_text(absence.axis), absence.dim, reasons), []).append(absence)
             for found in groups.values():
-                yield self._absence(run, names, found)
+                yield found[0].site.op, self._absence(run, names, found)
 
     def _absence(self, run: Run, names: Names, found: list[Absence]) -> Remark:
         first = found[0]

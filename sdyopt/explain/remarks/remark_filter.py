@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from sdyopt.diagnostics.usage import UsageError
-from sdyopt.explain.remarks.remark import CATEGORIES, Kind, Remark
+from sdyopt.explain.remarks.remark import CATEGORIES, Kind
 
 ALL_FLAG = "remarks-filter"
 KIND_OF_FLAG: Mapping[str, Kind] = {
@@ -33,11 +33,7 @@ class RemarkFilter:
             if not any(pattern.fullmatch(category) for category in CATEGORIES):
                 self.unmatched.append(flag)
 
-    def shows(self, remark: Remark) -> bool:
-        """Whether a remark is shown."""
-        return self.shows_any(remark.kind, remark.category)
-
-    def shows_any(self, kind: Kind, category: str) -> bool:
+    def shows(self, kind: Kind, category: str) -> bool:
         """Whether remarks of a kind and category are shown."""
         return any(pattern.fullmatch(category) for pattern in self._patterns[kind])
 

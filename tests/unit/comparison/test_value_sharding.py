@@ -66,7 +66,7 @@ def test_same_placement(before: ValueSharding | None, after: ValueSharding | Non
         (sdy('@mesh, [{"x"}]'), gspmd("{devices=[4,2]<=[2,4]T(1,0) last_tile_dim_replicate}")),
         (sdy('@mesh, [{"x"}]'), gspmd("{unknown}")),
         (gspmd("{maximal device=0}"), gspmd("{maximal device=1}")),
-        # Malformed text is the same as nothing else.
+        # Nothing is known about malformed text.
         (gspmd("{devices=oops}"), None),
     ],
 )

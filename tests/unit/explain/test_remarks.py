@@ -55,13 +55,13 @@ def test_an_unknown_location_is_line_0() -> None:
 
 
 def test_a_filter_matches_whole_names() -> None:
-    assert RemarkFilter({"remarks-filter": "prop.*"}).shows(REMARK)
-    assert not RemarkFilter({"remarks-filter": "prop"}).shows(REMARK)
+    assert RemarkFilter({"remarks-filter": "prop.*"}).shows(Kind.MISSED, "propagation")
+    assert not RemarkFilter({"remarks-filter": "prop"}).shows(Kind.MISSED, "propagation")
 
 
 def test_a_filter_is_of_one_kind() -> None:
-    assert RemarkFilter({"remarks-filter-missed": "propagation"}).shows(REMARK)
-    assert not RemarkFilter({"remarks-filter-passed": "propagation"}).shows(REMARK)
+    assert RemarkFilter({"remarks-filter-missed": "propagation"}).shows(Kind.MISSED, "propagation")
+    assert not RemarkFilter({"remarks-filter-passed": "propagation"}).shows(Kind.MISSED, "propagation")
 
 
 def test_filters_without_a_category_are_known() -> None:

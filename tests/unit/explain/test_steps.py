@@ -1,0 +1,101 @@
+"""The steps of propagation: the table of a step, the data of the page, and the page."""
+
+import json
+import re
+
+import pytest
+
+from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.diagnostics.source import Source
+from sdyopt.driver.dialect_tables import dialect_table
+from sdyopt.explain.explainer import Explainer
+from sdyopt.explain.names import sharding_text
+from sdyopt.explain.steps import step_data as step_data_module
+from sdyopt.explain.steps.factor_table import AFTER, BEFORE, factor_table
+from sdyopt.explain.steps.step_data import StepData
+from sdyopt.pipeline.run import run_pipeline
+from sdyopt.pipeline.text import parse_passes
+from sdyopt.record.model import Step
+from sdyopt.registry import lookup
+
+MATMUL = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(
+    %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+    %b: tensor<16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", ?}]>}) -> tensor<8x32xf32> {
+  %0 = stablehlo.dot %a, %b : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  %1 = stablehlo.negate %0 : tensor<8x32xf32>
+  return %1 : tensor<8x32xf32>
+}
+"""
+
+
+def explained(text: str, name: str = "program.mlir") -> Explainer:
+    source, dialects, options = Source(name, text), dialect_table(), ParseOptions()
+    module, _ = parse_module(source, dialects, options)
+    explainer = Explainer(source, module, dialects, options)
+    with explainer.recording():
+        assert run_pipeline(parse_passes("sdy-propagation-pipeline", lookup), module)
+    return explainer
+
+
+def data_of(page: str) -> StepData:
+    found = re.search('<script type="application/json" id=data>(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    return StepData(**json.loads(found[1]))
+
+
+def test_the_table_of_a_product_has_its_factors_and_what_it_refuses() -> None:
+    [run] = explained(MATMUL).record.runs
+    steps = [cause for cause in run.changes_of if isinstance(cause, Step)]
+    table = factor_table(next(step for step in steps if step.site.op_name == "stablehlo.dot"))
+    assert table.factors == (("i", 8, "pass-through"), ("j", 32, "pass-through"), ("k", 16, "reduction"))
+    assert table.rows == (
+        ("[i, k]", (('"x"', "", True), None, ('"y"', "", True))),
+        ("[k, j]", (None, ('"x"', "", False), ("", "", True))),
+        ("[i, j]", (("", "", False), ("", '"x"', False), None)),
+    )
+    b, product = f"{BEFORE}1{AFTER}", f"{BEFORE}2{AFTER}"
+    assert table.reasons[1:] == (
+        f'"x" does not propagate to dimension 0 of {product}: "x" shards dimension 1 of {product}',
+        f'"y" does not propagate to dimension 0 of {b}: dimension 0 of {b} is closed',
+    )
+
+
+def test_replaying_the_steps_gives_the_final_shardings() -> None:
+    explainer = explained(MATMUL)
+    data = data_of(explainer.steps_page())
+    values: list[list[str]] = json.loads(json.dumps(data.values))
+    shown: dict[str, object] = {}
+    for _, _, _, changes in json.loads(json.dumps(data.steps)):
+        for value, before, after in changes:
+            name = values[value][0]
+            assert shown.get(name) == (data.shardings[before] if before >= 0 else None)
+            shown[name] = data.shardings[after]
+    [run] = explainer.record.runs
+    final = {
+        explainer.names.in_function("main").subject(run, subject): sharding_text(sharding)
+        for subject, sharding in run.final.items()
+        if sharding is not None and any(sharding.axis_refs)
+    }
+    assert shown == final
+
+
+def test_the_program_cannot_end_the_script_or_start_a_tag() -> None:
+    text = MATMUL.replace("@main", '@"</script><script>alert(1)</script>"').replace("%a", "%ab")
+    page = explained(text, "<b>.mlir").steps_page()
+    assert page.count("</script>") == 2
+    assert "<title>&lt;b>" in page or "<title>&lt;b&gt;" in page
+    assert "<script>alert" not in page
+
+
+def test_of_more_steps_only_the_first_are_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = data_of(explained(MATMUL).steps_page())
+    monkeypatch.setattr(step_data_module, "MAX_STEPS", 2)
+    part = data_of(explained(MATMUL).steps_page())
+    assert part.steps == whole.steps[:2]
+    assert part.count == whole.count == len(whole.steps)
+
+
+def test_a_page_is_deterministic() -> None:
+    assert explained(MATMUL).steps_page() == explained(MATMUL).steps_page()
