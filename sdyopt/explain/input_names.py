@@ -73,7 +73,10 @@ class InputNames:
 
     def _add_results(self, op: Op, offset: int) -> None:
         text = self.source.text
-        match = _RESULTS.search(text, max(0, offset - _WINDOW), offset)
+        window = max(0, offset - _WINDOW)
+        # Nearly always they are on the same line.
+        line_start = max(window, text.rfind("\n", 0, offset) + 1)
+        match = _RESULTS.search(text, line_start, offset) or _RESULTS.search(text, window, offset)
         # The operations in the region of a reduction in short form have the offset of the reduction.
         if match is None or match.start() in self._seen:
             return
