@@ -10,7 +10,7 @@ JOBS   ?= auto
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test unit lit lint format types wheel-check docs bench clean
+.PHONY: help install run test unit lit lint format types wheel-check docs bench growth fuzz clean
 .PHONY: test-pythons test-pyodide test-dependencies test-clone test-reference
 
 help:
@@ -87,6 +87,15 @@ docs: install ## write the pages and tables that are generated from the code
 
 bench: install ## time sdy-opt; REFERENCE_PYTHON=… also times the C++ passes that it imports
 	$(BIN)/python -m benchmarks.run $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))
+
+growth: install ## measure how time and memory grow with programs, and write benchmarks/growth.md
+	$(BIN)/python -m benchmarks.growth --output benchmarks/growth.md
+
+SECONDS  := 600
+FINDINGS := build/fuzz
+
+fuzz: install ## search for inputs that break sdy-opt, SECONDS=600; continues the search in FINDINGS=build/fuzz
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --findings $(FINDINGS) --resume
 
 clean: ## remove all generated files, .venv included
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -18,7 +18,7 @@ from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import FunctionType, RankedTensor, Type
 from sdyopt.partition.local_builder import shape_of
-from sdyopt.partition.padding import Padded, Padder, pads, unsupported
+from sdyopt.partition.padding import Padded, Padder, pads, unpadded_shape, unsupported
 from sdyopt.partition.paddings.collectives import slice_replicated
 
 
@@ -74,11 +74,19 @@ def pad_constant(op: SdyConstantOp | ConstantOp, padder: Padder) -> Padded:
 
 @pads(RngBitGeneratorOp)
 def pad_rng_bit_generator(op: RngBitGeneratorOp, padder: Padder) -> Padded:
-    """The numbers depend on the shape, so every device generates all of them, and slices."""
+    """The numbers depend on the shape, so every device generates all of them, and slices.
+
+    They also depend on the whole state, so this cannot be padded.
+    """
+    sizes = zip(shape_of(op.initial_state), unpadded_shape(op, 0), strict=True)
+    for dim, (padded, unpadded) in enumerate(sizes):
+        if padded != unpadded:
+            raise unsupported(op, dim)
     attributes = dict(op.signature.attributes)
     whole = padder.builder(op).create(RngBitGeneratorOp, op.operands, op.signature.result_types, attributes)
     state, bits = whole.results
-    return [state, slice_replicated(op, bits, padder.types.sharding(op.output), padder)]
+    sharding = padder.types.sharding(op.output)
+    return [state, slice_replicated(op, bits, sharding, padder) if sharding is not None else bits]
 
 
 @pads(ReshapeOp)

@@ -34,6 +34,7 @@ from sdyopt.sharding.reshard_to_collectives.state import ReshardState, axes_per_
 # One round reaches most targets and two reach all if axis sizes are powers of two. The reference stops after
 # two; other sizes may need a third. The limit only guards against endless plans.
 _MAX_ROUNDS = 8
+_REFERENCE_ROUNDS = 2
 
 
 class Step(NamedTuple):
@@ -64,9 +65,13 @@ def plan_collectives(
 
 
 def _steps(state: ReshardState) -> Iterator[Step]:
-    for _ in range(_MAX_ROUNDS):
-        steps = [] if state.is_done else list(_round(state))
-        if not steps:
+    for number in range(_MAX_ROUNDS):
+        if state.is_done:
+            return
+        if number >= _REFERENCE_ROUNDS:
+            state.release_gathered_axes()
+        steps = list(_round(state))
+        if not steps and number >= _REFERENCE_ROUNDS:
             # What remains missing, if anything, are axes of size 1.
             return
         yield from steps

@@ -35,7 +35,7 @@ class ReshardState:
     - The axes of all `surplus` and `missing` lists are aligned: any two that can coexist are identical or
       disjoint, and compared by identity. Whatever splits a surplus axis aligns `missing` again.
     - `in_use` has all surplus axes, which an all-slice must not use. As in the reference, axes may remain
-      in it after an all-gather.
+      in it after an all-gather; `release_gathered_axes` removes them.
     - `destinations` maps each missing axis to its dimension and its position in `missing`. All-to-alls remove
       the first missing axes and do not update the map: positions of one dimension stay valid relative to each
       other, and axes that are no longer missing keep their entries.
@@ -88,6 +88,10 @@ class ReshardState:
         # Interned objects are looked up faster if every field is passed.
         dims = tuple([DimensionSharding(tuple(axes), True, None) for axes in self.current])
         return TensorSharding(self.mesh_or_ref, dims, (), self.target.unreduced_axes, self.target.reduction)
+
+    def release_gathered_axes(self) -> None:
+        """Makes the axes that all-gathers have removed available to an all-slice."""
+        self.in_use = {axis for axes in self.surplus for axis in axes}
 
     def index_destinations(self) -> None:
         """Updates `destinations`, after missing axes have been split."""

@@ -41,3 +41,14 @@ func.func @huge(%a: tensor<9223372036854775807xi8>) {
   %0 = sdy.all_slice [{"x"}] %a out_sharding=<@mesh, [{"x"}]> : tensor<9223372036854775807xi8>
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=3]>
+
+// The numbers depend on the state, so the state cannot have padding.
+func.func private @padded_state(%a: tensor<2xui64> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  // expected-error @+1 {{'stablehlo.rng_bit_generator' op dimension 0 is sharded into shards of different sizes, which cannot be padded here}}
+  %state, %bits = stablehlo.rng_bit_generator %a, algorithm = DEFAULT : (tensor<2xui64>) -> (tensor<2xui64>, tensor<5xui32>)
+  return
+}

@@ -1,0 +1,325 @@
+"""Programs that grow along one dimension, and the flags that they are run with.
+
+Each function returns the program of a size. A row of `DIMENSIONS` names it, its smallest size and the flags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import cycle
+
+PROPAGATE = ("-sdy-propagation-pipeline=enable-insert-explicit-collectives=true",)
+PARTITION = ("-sdy-partition-pipeline",)
+UNREGISTERED = ("--allow-unregistered-dialect",)
+
+_MESH = 'sdy.mesh @mesh = <["x"=2]>\n'
+_T = "tensor<8xf32>"
+_SHARDING = '#sdy.sharding<@mesh, [{"x"}]>'
+_SHARDED = f"{_T} {{sdy.sharding = {_SHARDING}}}"
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A family of programs, whose text grows linearly with the size."""
+
+    write: Callable[[int], str]
+    size: int
+    flags: tuple[str, ...] = ()
+
+
+def _list(items: Iterable[str]) -> str:
+    return ", ".join(items)
+
+
+def _main(body: str, arguments: str = f"%a: {_SHARDED}", result: str = _T, value: str = "%a") -> str:
+    return f"{_MESH}func.func @main({arguments}) -> ({result}) {{\n{body}  return {value} : {result}\n}}\n"
+
+
+def operations(size: int) -> str:
+    lines = [f"  %{n} = stablehlo.add {f'%{n - 1}' if n else '%a'}, %a : {_T}\n" for n in range(size)]
+    return _main("".join(lines), value=f"%{size - 1}")
+
+
+def independent_operations(size: int) -> str:
+    return _main("".join(f"  %{n} = stablehlo.negate %a : {_T}\n" for n in range(size)))
+
+
+def matmuls(size: int) -> str:
+    matrix = "tensor<8x8xf32>"
+    lines = [f"  %{n + 1} = stablehlo.dot %{n}, %0 : ({matrix}, {matrix}) -> {matrix}\n" for n in range(size)]
+    first = f"  %0 = stablehlo.broadcast_in_dim %a, dims = [0] : ({_T}) -> {matrix}\n"
+    return _main(first + "".join(lines))
+
+
+def constants(size: int) -> str:
+    lines = [
+        f"  %c{n} = stablehlo.constant dense<{n}.0> : {_T}\n  %{n} = stablehlo.add %a, %c{n} : {_T}\n"
+        for n in range(size)
+    ]
+    return _main("".join(lines))
+
+
+def uses_of_a_constant(size: int) -> str:
+    lines = [f"  %{n} = stablehlo.add %a, %c : {_T}\n" for n in range(size)]
+    return _main(f"  %c = stablehlo.constant dense<1.0> : {_T}\n" + "".join(lines))
+
+
+def constraints(size: int) -> str:
+    lines = [
+        f"  %{n} = sdy.sharding_constraint {f'%{n - 1}' if n else '%a'} <@mesh, [{{?}}]> : {_T}\n"
+        for n in range(size)
+    ]
+    return _main("".join(lines), value=f"%{size - 1}")
+
+
+def reshards(size: int) -> str:
+    lines = [
+        f"  %{n} = sdy.reshard {f'%{n - 1}' if n else '%a'} <@mesh, [{{{axes}}}]> : {_T}\n"
+        for n, axes in zip(range(size), cycle(("", '"x"')), strict=False)
+    ]
+    return _main("".join(lines), value=f"%{size - 1}")
+
+
+def arguments(size: int) -> str:
+    results, values = _list([_T] * size), _list(f"%a{n}" for n in range(size))
+    return _main("", _list(f"%a{n}: {_SHARDED}" for n in range(size)), results, values)
+
+
+def loop_values(size: int) -> str:
+    types, values = _list([_T] * size), _list(f"%i{n}" for n in range(size))
+    loop = (
+        "  %c = stablehlo.constant dense<true> : tensor<i1>\n"
+        f"  %0:{size} = stablehlo.while({_list(f'%i{n} = %a' for n in range(size))}) : {types}\n"
+        "  cond { stablehlo.return %c : tensor<i1> } do {\n"
+        f"    stablehlo.return {values} : {types}\n  }}\n"
+    )
+    return _main(loop)
+
+
+def concatenated_operands(size: int) -> str:
+    result = f"tensor<{8 * size}xf32>"
+    types = _list([_T] * size)
+    op = f"  %0 = stablehlo.concatenate {_list(['%a'] * size)}, dim = 0 : ({types}) -> {result}\n"
+    return _main(op, result=result, value="%0")
+
+
+def rank(size: int) -> str:
+    type = f"tensor<{'2x' * size}f32>"
+    sharding = f'#sdy.sharding<@mesh, [{{"x"}}{", {?}" * (size - 1)}]>'
+    return _main(
+        f"  %0 = stablehlo.add %a, %a : {type}\n", f"%a: {type} {{sdy.sharding = {sharding}}}", type, "%0"
+    )
+
+
+def mesh_axes(size: int) -> str:
+    axes = _list(f'"a{n}"=1' for n in range(size))
+    sharding = _list(f'"a{n}"' for n in range(size))
+    return (
+        f"sdy.mesh @mesh = <[{axes}]>\n"
+        f"func.func @main(%a: {_T} {{sdy.sharding = #sdy.sharding<@mesh, [{{{sharding}}}]>}}) -> {_T} {{\n"
+        f"  %0 = stablehlo.add %a, %a : {_T}\n  return %0 : {_T}\n}}\n"
+    )
+
+
+def meshes(size: int) -> str:
+    return "".join(f'sdy.mesh @mesh{n} = <["x"={n + 2}]>\n' for n in range(size)) + _main("")
+
+
+def rule_factors(size: int) -> str:
+    names = [*"ijklmnopqrstuvwxyz", *(f"z_{n + 1}" for n in range(size))][:size]
+    dims, sizes = _list(names), _list(f"{name}=2" for name in names)
+    type = f"tensor<{'2x' * size}f32>"
+    rule = f"#sdy.op_sharding_rule<([{dims}])->([{dims}]) {{{sizes}}}, custom>"
+    op = f"  %0 = stablehlo.custom_call @foo(%a) {{sdy.sharding_rule = {rule}}} : ({type}) -> {type}\n"
+    return _main(op, f"%a: {type}", type, "%0")
+
+
+def functions(size: int) -> str:
+    body = f"(%a: {_SHARDED}) -> {_T} {{\n  %0 = stablehlo.negate %a : {_T}\n  return %0 : {_T}\n}}\n"
+    return _main("") + "".join(f"func.func @f{n}{body}" for n in range(size))
+
+
+def calls(size: int) -> str:
+    lines = [f"  %{n} = call @f({f'%{n - 1}' if n else '%a'}) : ({_T}) -> {_T}\n" for n in range(size)]
+    body = f"  %0 = stablehlo.negate %a : {_T}\n  return %0 : {_T}\n"
+    callee = f"func.func private @f(%a: {_T}) -> {_T} {{\n{body}}}\n"
+    return _main("".join(lines), value=f"%{size - 1}") + callee
+
+
+def call_chain(size: int) -> str:
+    links = [
+        f"func.func private @f{n}(%a: {_T}) -> {_T} {{\n  %0 = call @f{n + 1}(%a) : ({_T}) -> {_T}\n"
+        f"  return %0 : {_T}\n}}\n"
+        for n in range(size)
+    ]
+    last = f"func.func private @f{size}(%a: {_T}) -> {_T} {{ return %a : {_T} }}\n"
+    return _main(f"  %0 = call @f0(%a) : ({_T}) -> {_T}\n", value="%0") + "".join(links) + last
+
+
+def call_chain_through_loops(size: int) -> str:
+    links = [
+        f"func.func private @f{n}(%a: {_T}) -> {_T} {{\n"
+        "  %c = stablehlo.constant dense<true> : tensor<i1>\n"
+        f"  %0 = stablehlo.while(%i = %a) : {_T} cond {{ stablehlo.return %c : tensor<i1> }} do {{\n"
+        f"    %1 = func.call @f{n + 1}(%i) : ({_T}) -> {_T}\n"
+        f"    stablehlo.return %1 : {_T}\n  }}\n  return %0 : {_T}\n}}\n"
+        for n in range(size)
+    ]
+    last = f"func.func private @f{size}(%a: {_T}) -> {_T} {{ return %a : {_T} }}\n"
+    return _main(f"  %0 = call @f0(%a) : ({_T}) -> {_T}\n", value="%0") + "".join(links) + last
+
+
+def loops(size: int) -> str:
+    lines = [
+        f"  %{n} = stablehlo.while(%i = %a) : {_T} cond {{ stablehlo.return %c : tensor<i1> }} do {{\n"
+        f"    stablehlo.return %i : {_T}\n  }}\n"
+        for n in range(size)
+    ]
+    return _main("  %c = stablehlo.constant dense<true> : tensor<i1>\n" + "".join(lines))
+
+
+def manual_computations(size: int) -> str:
+    lines = [
+        f"  %{n} = {_manual('%a', f'%b{n}')}    sdy.return %b{n} : {_T}\n  }} : ({_T}) -> {_T}\n"
+        for n in range(size)
+    ]
+    return _main("".join(lines))
+
+
+def nested_manual_computations(size: int) -> str:
+    opening = [f"  %r{n} = {_manual(f'%b{n - 1}' if n else '%a', f'%b{n}')}" for n in range(size)]
+    inner = [f"%r{n + 1}" if n + 1 < size else f"%b{n}" for n in range(size)]
+    closing = [f"  sdy.return {inner[n]} : {_T}\n  }} : ({_T}) -> {_T}\n" for n in reversed(range(size))]
+    return _main("".join([*opening, *closing]), value="%r0")
+
+
+def _manual(operand: str, argument: str) -> str:
+    sharding = "[<@mesh, [{}]>]"
+    return (
+        f"sdy.manual_computation({operand}) in_shardings={sharding} out_shardings={sharding} "
+        f"manual_axes={{}} ({argument}: {_T}) {{\n"
+    )
+
+
+def blocks(size: int) -> str:
+    lines = [f"^b{n}:\n  cf.br ^b{n + 1}\n" for n in range(size)]
+    return f"func.func @f() {{\n  cf.br ^b0\n{''.join(lines)}^b{size}:\n  return\n}}\n"
+
+
+def uses_in_an_operation(size: int) -> str:
+    return f'%0 = "a"() : () -> i32\n"b"({_list(["%0"] * size)}) : ({_list(["i32"] * size)}) -> ()\n'
+
+
+def operands(size: int) -> str:
+    lines = [f'%{n} = "a"() {{n = {n}}} : () -> i32\n' for n in range(size)]
+    values = _list(f"%{n}" for n in range(size))
+    return "".join(lines) + f'"b"({values}) : ({_list(["i32"] * size)}) -> ()\n'
+
+
+def results(size: int) -> str:
+    return f'%0:{size} = "a"() : () -> ({_list(["i32"] * size)})\n'
+
+
+def equal_operations(size: int) -> str:
+    return '%0 = "a"() : () -> f32\n' + "".join(
+        f"%{n + 1} = stablehlo.constant dense<1.0> : {_T}\n" for n in range(size)
+    )
+
+
+def nested_regions(size: int) -> str:
+    return '"a"() ({\n' * size + "}) : () -> ()\n" * size
+
+
+def attributes(size: int) -> str:
+    return f'"a"() {{{_list(f"a{n} = {n}" for n in range(size))}}} : () -> ()\n'
+
+
+def array_elements(size: int) -> str:
+    return f'"a"() {{a = [{_list(str(n) for n in range(size))}]}} : () -> ()\n'
+
+
+def dense_elements(size: int) -> str:
+    numbers = _list(f"{n}.5" for n in range(size))
+    return f'"a"() {{a = dense<[{numbers}]> : tensor<{size}xf32>}} : () -> ()\n'
+
+
+def aliases(size: int) -> str:
+    definitions = "".join(f"#a{n} = [{f'#a{n - 1}' if n else ''}]\n" for n in range(min(size, 50)))
+    uses = "".join(f'"a"() {{a = #a{n % 50}}} : () -> ()\n' for n in range(size))
+    return definitions + uses
+
+
+def locations(size: int) -> str:
+    return "".join(f'"a"() : () -> () loc("file{n}":{n}:1)\n' for n in range(size))
+
+
+def symbols(size: int) -> str:
+    return "".join(f"func.func private @f{n}()\n" for n in range(size))
+
+
+def errors(size: int) -> str:
+    return "// -----\n".join(['"a"() : () -> ()\n'] * size)
+
+
+def chunks(size: int) -> str:
+    return "// -----\n".join(['"a"() : () -> ()\n'] * size)
+
+
+def operations_on_a_line(size: int) -> str:
+    return '"a"() : () -> () ' * size
+
+
+def comments(size: int) -> str:
+    return "// a comment\n" * size
+
+
+_CLEAN = (*UNREGISTERED, "-cse", "-canonicalize")
+
+DIMENSIONS: dict[str, Dimension] = {
+    "operations, propagated": Dimension(operations, 8000, PROPAGATE),
+    "operations, partitioned": Dimension(operations, 4000, PARTITION),
+    "independent operations, propagated": Dimension(independent_operations, 8000, PROPAGATE),
+    "products, propagated": Dimension(matmuls, 2000, PROPAGATE),
+    "products, partitioned": Dimension(matmuls, 1000, PARTITION),
+    "constants, propagated": Dimension(constants, 4000, PROPAGATE),
+    "uses of a constant, propagated": Dimension(uses_of_a_constant, 4000, PROPAGATE),
+    "constraints, propagated": Dimension(constraints, 4000, PROPAGATE),
+    "reshards, lowered": Dimension(reshards, 4000, ("-sdy-reshard-to-collectives",)),
+    "arguments, propagated": Dimension(arguments, 1000, PROPAGATE),
+    "values of a loop, propagated": Dimension(loop_values, 300, PROPAGATE),
+    "values of a loop, partitioned": Dimension(loop_values, 300, PARTITION),
+    "concatenated operands, propagated": Dimension(concatenated_operands, 500, PROPAGATE),
+    "concatenated operands, partitioned": Dimension(concatenated_operands, 250, PARTITION),
+    "rank, propagated": Dimension(rank, 100, PROPAGATE),
+    "rank, partitioned": Dimension(rank, 100, PARTITION),
+    "axes of a mesh, propagated": Dimension(mesh_axes, 1000, PROPAGATE),
+    "meshes, propagated": Dimension(meshes, 1000, PROPAGATE),
+    "factors of a rule, propagated": Dimension(rule_factors, 250, PROPAGATE),
+    "functions, propagated": Dimension(functions, 500, PROPAGATE),
+    "calls of a function, propagated": Dimension(calls, 250, PROPAGATE),
+    "chain of calls, propagated": Dimension(call_chain, 200, PROPAGATE),
+    "chain of calls, inlined": Dimension(call_chain, 200, ("-inline",)),
+    "chain of calls in loops, propagated": Dimension(call_chain_through_loops, 30, PROPAGATE),
+    "chain of calls in loops, inlined": Dimension(call_chain_through_loops, 50, ("-inline",)),
+    "loops, propagated": Dimension(loops, 500, PROPAGATE),
+    "manual computations, propagated": Dimension(manual_computations, 200, PROPAGATE),
+    "nested manual computations, propagated": Dimension(nested_manual_computations, 40, PROPAGATE),
+    "blocks, parsed": Dimension(blocks, 3000),
+    "blocks, canonicalized": Dimension(blocks, 3000, ("-canonicalize",)),
+    "uses of a value in an operation": Dimension(uses_in_an_operation, 20000, _CLEAN),
+    "operands of an operation": Dimension(operands, 4000, _CLEAN),
+    "results of an operation": Dimension(results, 20000, _CLEAN),
+    "equal operations, merged": Dimension(equal_operations, 4000, _CLEAN),
+    "nested regions": Dimension(nested_regions, 50, UNREGISTERED),
+    "attributes of an operation": Dimension(attributes, 10000, UNREGISTERED),
+    "elements of an array": Dimension(array_elements, 20000, UNREGISTERED),
+    "elements of a tensor": Dimension(dense_elements, 20000, UNREGISTERED),
+    "uses of aliases": Dimension(aliases, 4000, UNREGISTERED),
+    "locations, printed": Dimension(locations, 4000, (*UNREGISTERED, "--mlir-print-debuginfo")),
+    "symbols": Dimension(symbols, 5000),
+    "errors": Dimension(errors, 1000, ("--split-input-file",)),
+    "chunks": Dimension(chunks, 1000, (*UNREGISTERED, "--split-input-file")),
+    "operations on a line": Dimension(operations_on_a_line, 10000, UNREGISTERED),
+    "comments": Dimension(comments, 20000),
+}

@@ -1,0 +1,61 @@
+"""Searches for inputs that break the contract of SECURITY.md, and writes a lit case for each problem.
+
+    python -m tests.fuzz --seconds 600 --findings build/fuzz
+    python -m tests.fuzz --seconds 36000 --findings build/fuzz --resume
+
+Inputs are mutants of the lit cases and examples, random modules with random pipelines, and random reshards,
+which are simulated. Every run must end with exit status 0, 1 or 2 and, if it fails, with a located
+diagnostic, within 10 seconds and 1 GiB. Two inputs have the same problem if the exception type and its place
+are equal. The exit status is 1 if there are findings.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from tests.fuzz.batch import preload
+from tests.fuzz.session import Session
+from tests.fuzz.sources import SOURCES, TURNS
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=60, help="the time to search, without the last batch"
+    )
+    parser.add_argument("--batches", type=int, help="stop after this many batches of 50 inputs")
+    parser.add_argument("--seed", type=int, default=0, help="the same seed searches the same inputs")
+    parser.add_argument("--sources", default=",".join(TURNS), help="the sources of the batches, in turn")
+    parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), metavar="FOLDER")
+    parser.add_argument("--resume", action="store_true", help="continue the search of the folder")
+    options = parser.parse_args()
+    names = tuple(options.sources.split(","))
+    for name in names:
+        if name not in SOURCES:
+            parser.error(f"'{name}' is not a source; the sources are {', '.join(SOURCES)}")
+    preload()
+    session = Session(options.seed, options.findings, names, report=_report)
+    if options.resume:
+        session.resume()
+    session.run(options.seconds, options.batches)
+    _summarize(session)
+    return 1 if session.findings else 0
+
+
+def _report(text: str) -> None:
+    print(text, flush=True)
+
+
+def _summarize(session: Session) -> None:
+    print(f"\n{session.counts.total()} inputs in {session.number} batches")
+    for name, count in sorted(session.counts.items()):
+        print(f"{count:8} {name}")
+    print(f"\n{len(session.findings)} problems")
+    for finding in sorted(session.findings.values(), key=lambda each: -each.count):
+        print(f"{finding.count:8} {finding.problem}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

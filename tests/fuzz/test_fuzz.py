@@ -1,0 +1,128 @@
+"""The fuzzer finds planted problems, makes them small, and continues where it stopped."""
+
+import signal
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.fuzz import batch
+from tests.fuzz.batch import preload, run_all
+from tests.fuzz.contract import Outcome, problem_of
+from tests.fuzz.corpus import seeds
+from tests.fuzz.findings import Finding
+from tests.fuzz.minimize import minimize
+from tests.fuzz.mutation import mutate, tokens
+from tests.fuzz.session import Session
+from tests.fuzz.sources import Input
+
+
+@pytest.mark.parametrize(
+    ("outcome", "problem"),
+    [
+        (Outcome(0), ""),
+        (Outcome(1, "a.mlir:1:2: error: undefined value\n"), ""),
+        (Outcome(1, "<unknown>:0: error: Can't run 'A' on 'B'\n"), ""),
+        (Outcome(2, "sdy-opt: unknown flag\n"), ""),
+        (Outcome(-11), "exit status -11"),
+        (Outcome(1, ""), "error without a location: "),
+        (Outcome(1, "error: '3' is bad\n"), "error without a location: error: … is bad"),
+        (Outcome(2, ""), "exit status 2 without a message"),
+        (Outcome(1, "internal error: KeyError\n"), "internal error: internal error: KeyError"),
+        (Outcome(1, "a:1:1: error: \x1b[31m\n"), "control characters: a:…:…: error: \\x1b[…m"),
+        (Outcome(1, "a:1:1: error: out of memory\n"), "out of memory"),
+    ],
+)  # fmt: skip
+def test_what_violates_the_contract(outcome: Outcome, problem: str) -> None:
+    assert problem_of(outcome) == problem
+
+
+def _hang() -> Outcome:
+    while True:
+        pass
+
+
+def _exhaust_memory() -> Outcome:
+    return Outcome(len(bytearray(1 << 31)))
+
+
+def _end() -> Outcome:
+    signal.raise_signal(signal.SIGKILL)
+    return Outcome()
+
+
+def test_an_input_that_ends_the_child_does_not_end_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch, "SECONDS", 0.2)
+    outcomes = run_all([Outcome, _hang, _exhaust_memory, _end, lambda: Outcome(2, "usage")])
+    assert [outcome.crash for outcome in outcomes] == [
+        "",
+        "out of time at unknown place",
+        "out of memory at unknown place",
+        "ended by signal 9, status 9",
+        "",
+    ]
+    assert outcomes[-1] == Outcome(2, "usage")
+
+
+def test_a_run_of_the_command() -> None:
+    accepted = Input(b"func.func @f() { return }").run
+    rejected = Input(b"func.func @f() { retur }").run
+    misused = Input(b"", ("--nosuch",)).run
+    outcomes = run_all([accepted, rejected, misused])
+    assert [outcome.status for outcome in outcomes] == [0, 1, 2]
+    assert outcomes[0].is_accepted
+    assert outcomes[1].errors.startswith("input.mlir:1:18: error: ")
+
+
+def test_mutants_depend_on_the_seed_alone() -> None:
+    text = seeds()[0].text
+    mutants = [mutate(Random(seed), text, text) for seed in range(20)]
+    assert mutants == [mutate(Random(seed), text, text) for seed in range(20)]
+    assert len(set(mutants)) > 15
+
+
+def test_tokens_are_a_partition_of_the_text() -> None:
+    text = b'%0 = "a.b"(%arg0) {c = "\\"d"} : (i32) -> !e.f<"> loc'
+    assert b"".join(tokens(text)) == text
+    assert b'"\\"d"' in tokens(text)
+
+
+def test_seeds_have_programs_and_flags() -> None:
+    texts = [seed.text for seed in seeds()]
+    assert len(texts) > 500
+    assert not any(
+        line.startswith((b"// RUN:", b"// CHECK:")) for text in texts for line in text.splitlines()
+    )
+    assert any("-sdy-propagation-pipeline" in seed.flags for seed in seeds())
+
+
+def test_the_smallest_input_with_a_problem() -> None:
+    large = Input(b"a b\n" * 50 + b"x bad y\n" + b"c\n" * 50, ("-cse", "-inline", "--werror"))
+    small = minimize(large, lambda input: b"bad" in input.text and "-inline" in input.flags)
+    assert small == Input(b"bad", ("-inline",))
+
+
+def test_a_finding_is_a_lit_case_to_complete(tmp_path: Path) -> None:
+    path = Finding("KeyError at a.py:1 in f", Input(b"x y\n", ("-cse", "-inline=a=1 b=2"))).write(tmp_path)
+    assert path.name.startswith("keyerror-at-a-py-1-in-f-")
+    assert path.read_text().splitlines() == [
+        "// RUN: not sdy-opt %s -cse '-inline=a=1 b=2' 2>&1 | FileCheck %s",
+        "",
+        "// TODO: complete this case. Found by the fuzzer: KeyError at a.py:1 in f",
+        "// CHECK: error: TODO",
+        "",
+        "x y",
+    ]
+
+
+def test_a_resumed_session_equals_one_without_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    preload()
+    monkeypatch.setattr("tests.fuzz.session.BATCH", 8)
+    whole, first, second = Session(1, tmp_path / "a"), Session(1, tmp_path / "b"), Session(0, tmp_path / "b")
+    whole.run(60, batches=6)
+    first.run(60, batches=3)
+    second.resume()
+    second.run(60, batches=6)
+    assert (tmp_path / "a" / "state.json").read_bytes() == (tmp_path / "b" / "state.json").read_bytes()
+    assert whole.counts.total() == 48
+    assert not whole.findings

@@ -1,0 +1,87 @@
+"""Properties of passes: names do not matter, a fixed point stays, and chunks do not influence each other."""
+
+from collections.abc import Callable
+from functools import partial
+from random import Random
+
+from sdyopt.driver.job import SPLIT_MARKER, Job
+from sdyopt.driver.run import run_job
+from sdyopt.pipeline.base import FUNCTION
+from sdyopt.pipeline.text import parse_pipeline
+from sdyopt.registry import all_passes, lookup
+from sdyopt.registry.table import PassEntry
+from tests.metamorphic.printing import first_difference
+from tests.metamorphic.renaming import rename_axes, rename_functions, rename_values
+from tests.random_modules.compare import KINDS, run_here
+
+_IMPORT = "sdy-import-pipeline"
+_PROPAGATIONS = [f"sdy-{kind}-propagate" for kind in ("basic", "aggressive", "op-priority", "user-priority")]
+_PRINTERS = ("sdy-report",)
+_MARKER = f"\n{SPLIT_MARKER}\n"
+
+
+def random_pipeline(random: Random) -> str:
+    """A pass with its default options, or a pipeline of those that are compared with the reference.
+
+    Without debug information, where names are keys of attributes, and passes that print.
+    """
+    if random.random() < 0.5:
+        pipelines = random.choice(list(KINDS.values())).pipelines
+        return random.choice([pipeline for pipeline in pipelines if "debug-" not in pipeline] or [_IMPORT])
+    entry = random.choice([entry for entry in all_passes() if entry.flag not in _PRINTERS])
+    anchor = entry.pass_class.anchor if isinstance(entry, PassEntry) else None
+    return f"func.func({entry.flag})" if anchor == FUNCTION else entry.flag
+
+
+def does_not_depend_on_names(
+    rename: Callable[[str], str], rename_result: Callable[[str], str], text: str, random: Random
+) -> str:
+    """A pipeline on a renamed program gives the renamed result."""
+    pipeline = f"builtin.module({random_pipeline(random)})"
+    expected = run_here(text, pipeline).output
+    renamed = run_here(rename(text), pipeline).output
+    difference = first_difference(rename_result(expected), renamed)
+    return f"{pipeline}: {difference}" if difference else ""
+
+
+def is_a_fixed_point_of_propagation(text: str, random: Random) -> str:
+    """Propagating a second time changes nothing."""
+    strategy = random.choice(_PROPAGATIONS)
+    first = run_here(text, f"builtin.module({_IMPORT},{strategy})").output
+    second = run_here(first, f"builtin.module({strategy})").output if first else first
+    difference = first_difference(first, second)
+    return f"{strategy}: {difference}" if difference else ""
+
+
+def gives_the_same_twice(text: str, random: Random) -> str:
+    """A second run in the same process gives the same output and messages."""
+    pipeline = f"builtin.module({random_pipeline(random)})"
+    first, second = run_here(text, pipeline), run_here(text, pipeline)
+    return "" if first == second else f"{pipeline}: {first_difference(first.output, second.output)}"
+
+
+def chunks_are_separate(make: Callable[[int], str], text: str, random: Random) -> str:
+    """The output of several chunks is that of separate runs."""
+    pipeline = f"builtin.module({random_pipeline(random)})"
+    chunks = [text, make(random.randrange(10_000)), text]
+    together = _run(_MARKER.join(chunks), pipeline, SPLIT_MARKER)
+    difference = first_difference(
+        f"{SPLIT_MARKER}\n".join(_run(chunk, pipeline) for chunk in chunks), together
+    )
+    return f"{pipeline}: {difference}" if difference else ""
+
+
+def _run(text: str, pipeline: str, marker: str = "") -> str:
+    job = Job("random", text.encode(), parse_pipeline(pipeline, lookup), split_marker=marker)
+    return run_job(job).output
+
+
+def _unchanged(text: str) -> str:
+    return text
+
+
+RENAMINGS = {
+    "axes": partial(does_not_depend_on_names, rename_axes, rename_axes),
+    "functions": partial(does_not_depend_on_names, rename_functions, rename_functions),
+    "values": partial(does_not_depend_on_names, rename_values, _unchanged),
+}

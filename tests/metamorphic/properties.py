@@ -1,0 +1,44 @@
+"""The table of properties, and how one is checked on the random module of a seed."""
+
+from collections.abc import Callable
+from functools import partial
+from random import Random
+
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from tests.metamorphic.passes import (
+    RENAMINGS,
+    chunks_are_separate,
+    gives_the_same_twice,
+    is_a_fixed_point_of_propagation,
+)
+from tests.metamorphic.printing import (
+    has_one_meaning_in_both_forms,
+    is_parsed_without_cache,
+    prints_what_it_parses,
+)
+from tests.random_modules.compare import KINDS
+
+# The generators of modules, in turn.
+_MAKERS = [KINDS[name].make for name in ("import", "rules", "programs", "sharded")]
+
+# A property returns how a program violates it, or an empty text.
+Property = Callable[[str, Random], str]
+
+PROPERTIES: dict[str, Property] = {
+    "printing": prints_what_it_parses,
+    "generic form": has_one_meaning_in_both_forms,
+    "statement cache": is_parsed_without_cache,
+    "propagating twice": is_a_fixed_point_of_propagation,
+    "running twice": gives_the_same_twice,
+    "splitting": partial(chunks_are_separate, _MAKERS[0]),
+    **{f"renaming {name}": check for name, check in RENAMINGS.items()},
+}
+
+
+def check(name: str, seed: int) -> str:
+    """How the random module of a seed violates a property; empty if it holds."""
+    text = _MAKERS[seed % len(_MAKERS)](seed)
+    try:
+        return PROPERTIES[name](text, Random(f"{name} {seed}"))
+    except DiagnosticError as error:
+        return f"the program cannot be parsed: {error}"

@@ -1,0 +1,39 @@
+"""The programs that grow, and the exponents of growth."""
+
+import pytest
+
+from benchmarks.growth import Growth, Usage, exponent, row
+from benchmarks.growth_programs import DIMENSIONS
+from tests.fuzz.batch import preload, run_all
+from tests.fuzz.sources import Input
+
+
+@pytest.mark.parametrize(
+    ("values", "power"), [([1, 2, 4], 1), ([1, 4, 16], 2), ([3, 3, 3], 0), ([0.001, 1, 4], 2)]
+)
+def test_the_exponent_is_that_of_the_last_two_values(values: list[float], power: float) -> None:
+    assert exponent(values, 0.1) == power
+
+
+def test_small_values_have_no_exponent() -> None:
+    assert exponent([0.01, 0.02, 0.04], 0.1) is None
+
+
+def test_exponents_above_the_limit_are_bold() -> None:
+    growth = Growth(4000, (Usage(1, 10), Usage(2, 20), Usage(8, 40)))
+    assert row("blocks", growth) == "| blocks | 4,000 | 8.00 s | **2.00** | 40 MiB | 1.00 |"
+
+
+@pytest.mark.parametrize("name", DIMENSIONS)
+def test_text_grows_linearly(name: str) -> None:
+    write = DIMENSIONS[name].write
+    small, large = len(write(100)), len(write(1000))
+    assert 5 * small < large < 15 * small
+
+
+def test_programs_are_valid() -> None:
+    preload()
+    valid = {name: dimension for name, dimension in DIMENSIONS.items() if name != "errors"}
+    outcomes = run_all([Input(each.write(3).encode(), each.flags).run for each in valid.values()])
+    for name, outcome in zip(valid, outcomes, strict=True):
+        assert (outcome.status, outcome.errors) == (0, ""), name
