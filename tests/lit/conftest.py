@@ -1,7 +1,7 @@
 """The features of this project's lit tests; the plugin sdyopt.lit runs them."""
 
-from tests.harness import reference, xla
+from tests.harness.lit_features import lit_features
 
 
 def pytest_sdyopt_lit_features() -> dict[str, bool]:
-    return {"jax": xla.is_installed(), "reference": reference.is_installed()}
+    return lit_features()

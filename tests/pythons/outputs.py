@@ -15,7 +15,7 @@ from sdyopt.lit.features import Features
 from sdyopt.lit.in_process import InProcess, can_run
 from sdyopt.lit.shell import Stage, parse, run_pipeline
 from sdyopt.lit.substitutions import Substitutions
-from tests.harness import reference
+from tests.harness.lit_features import lit_features
 
 COLLECTIVES = "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true"
 # What a command with one of these flags prints depends on the time, or on the release of Python.
@@ -31,7 +31,7 @@ def lit_cases() -> Iterator[tuple[Path, list[list[list[Stage]]]]]:
 
     Without those that `VARYING` or a REQUIRES line excludes.
     """
-    features = Features({"reference": reference.is_installed()})
+    features = Features({**lit_features(), "jax": False})
     for path in filter(_is_case, sorted(Path("tests/lit").rglob("*.mlir"))):
         case = parse_directives(path.read_text(encoding="utf-8", errors="replace"))
         varies = any(flag in line.command for line in case.commands for flag in VARYING)
