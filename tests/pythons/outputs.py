@@ -18,8 +18,8 @@ from sdyopt.lit.substitutions import Substitutions
 from tests.harness.lit_features import lit_features
 
 COLLECTIVES = "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true"
-# What a command with one of these flags prints depends on the time, or on the release of Python.
-VARYING = ("--mlir-timing", "--mlir-print-stacktrace-on-diagnostic")
+# What a command with one of these flags prints depends on the time, the release of Python, or the system.
+VARYING = ("--mlir-timing", "--mlir-print-stacktrace-on-diagnostic", "--jax-python")
 
 
 class FailedError(Exception):

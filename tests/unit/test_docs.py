@@ -19,7 +19,8 @@ DOCUMENTS = [
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),
     *("docs/api.md", "docs/architecture.md", "docs/diagnostics.md"),
     *("docs/differences.md", "docs/lint.md", "docs/notation.md", "docs/random-modules.md", "docs/reports.md"),
-    *("docs/from-jax.md", "docs/from-mlir-opt.md", "docs/ci.md", "docs/comparing.md"),
+    *("docs/from-jax.md", "docs/from-mlir-opt.md", "docs/ci.md", "docs/comparing.md", "docs/validation.md"),
+    *("docs/explain.md", "docs/explain-steps.md"),
     *("docs/writing-a-pass.md", "docs/writing-an-operation.md"),
     *("examples/README.md", "benchmarks/README.md"),
 ]

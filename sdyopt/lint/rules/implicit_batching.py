@@ -53,7 +53,7 @@ class ImplicitBatching(Rule):
             more = f", as {len(found) - 1} others do not" if len(found) > 1 else ""
             yield Finding(
                 op,
-                f"this operation does not declare dimension 0 as a batching dimension{more}: with it, the "
+                f"this operation does not declare a batching dimension{more}: with it, the "
                 f"program sends {bytes_text(saved)} less of {bytes_text(total)}",
                 f"run -{_PASS} first, or index with batching dimensions (in JAX, `jnp.take_along_axis`)",
                 cost=saved if number == 0 else None,
