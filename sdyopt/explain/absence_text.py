@@ -22,7 +22,7 @@ from sdyopt.sharding.propagation.refusals import Reason, Refusal
 _SHOWN_NEIGHBORS = 2
 # The number of reasons that are given for one absence.
 _SHOWN_REASONS = 3
-# The number of axes that are told of those that a value lacks.
+# The number of missing axes that are shown for one value.
 _SHOWN_ABSENCES = 6
 
 

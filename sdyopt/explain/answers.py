@@ -33,13 +33,13 @@ def explain_subject(record: ShardingRecord, run: Run, subject: Subject, names: N
         root.add(f"after propagation it is truncated to {sharding_text(truncated)}: {why.value}")
         if why is Truncation.NOT_DIVISIBLE:
             root.add("help: pad the dimension, or shard it along axes whose sizes divide it")
-    add_absences(root, _told(list(absences(run, subject))), record, run, names)
+    add_absences(root, _shown(list(absences(run, subject))), record, run, names)
     if not root.children:
         root.add("no operation that it is an operand or result of has another axis")
     return root
 
 
-def _told(found: Sequence[Absence]) -> Sequence[Absence]:
-    """The absences to tell: those for which no dimension corresponds only if there are no others."""
-    told = [absence for absence in found if absence.obstacle is not Obstacle.NO_DIMENSION]
-    return told or found
+def _shown(found: Sequence[Absence]) -> Sequence[Absence]:
+    """The absences to show: those without a corresponding dimension only if there are no others."""
+    shown = [absence for absence in found if absence.obstacle is not Obstacle.NO_DIMENSION]
+    return shown or found

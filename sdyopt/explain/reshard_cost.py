@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import NamedTuple
 
-from sdyopt.dialects.sdy.collectives import AllGatherOp, AllSliceOp, AllToAllOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.ir.types import RankedShapedType, Type
 from sdyopt.record.reshards import Planned
 from sdyopt.report.local_shapes import LocalShapes
+from sdyopt.report.sdy_collectives import TRAFFIC
 from sdyopt.report.tensor_bytes import bytes_of
 from sdyopt.sharding.axis_lists import Axes, sharded_size
 from sdyopt.sharding.reshard_to_collectives.plan import plan_collectives
@@ -52,7 +53,7 @@ def cost_of(plan: Planned, axes: Sequence[Axes], mesh: Mesh, shapes: LocalShapes
         if [dim.axes for dim in new.dims] != [dim.axes for dim in old.dims]:
             resharded.append(position)
             source, target = (new, old) if is_result else (old, new)
-            total = _sum(total, _reshard_bytes(types[position], source, target, mesh, shapes))
+            total = _sum(total, reshard_bytes(types[position], source, target, mesh, shapes))
         if is_result and reduced:
             local = bytes_of(types[position], shapes.shape_of(types[position], new))
             size = sharded_size(reduced, mesh)
@@ -60,24 +61,21 @@ def cost_of(plan: Planned, axes: Sequence[Axes], mesh: Mesh, shapes: LocalShapes
     return Cost(tuple(resharded), reduced, total)
 
 
-def _reshard_bytes(
+def reshard_bytes(
     type: Type, source: TensorSharding, target: TensorSharding, mesh: Mesh, shapes: LocalShapes
 ) -> Fraction | None:
+    """The bytes that a device sends for a reshard; None if a size is unknown."""
     if not isinstance(type, RankedShapedType) or not type.has_static_shape:
         return None
     total, before = Fraction(0), bytes_of(type, shapes.shape_of(type, source))
     for step in plan_collectives(type.shape, source, target, mesh):
         after = bytes_of(type, shapes.shape_of(type, step.sharding))
-        if before is None or after is None:
+        # A formula reads only the attributes of the collective, which does not exist yet.
+        traffic = TRAFFIC[step.op_class](SimpleNamespace(**step.attributes), source, mesh, mesh)
+        if before is None or after is None or traffic.share_in is None:
             return None
-        if step.op_class is AllGatherOp:
-            total += after - before
-        elif step.op_class is AllToAllOp:
-            size = sharded_size([axis for dim in source.dims for axis in dim.axes], mesh)
-            total += Fraction(size - 1, size) * before
-        elif step.op_class is not AllSliceOp:
-            total += before
-        before = after
+        total += traffic.share_in * before + traffic.share_out * after
+        source, before = step.sharding, after
     return total
 
 

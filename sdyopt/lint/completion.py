@@ -1,6 +1,6 @@
 """Completes the pipeline of a program: a copy of it with explicit collectives.
 
-A program with sdy collectives has had its reshards inserted: what is left of them is lowered. A partitioned
+A program with sdy collectives has had its reshards inserted: the remaining ones are lowered. A partitioned
 program is complete. On any other program the propagation pipeline runs, as `sdy-opt` runs it by default.
 """
 

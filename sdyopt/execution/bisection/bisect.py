@@ -142,7 +142,7 @@ class Bisection:
         return wrong
 
     def _run(self, program: ModuleOp, steps: Sequence[Step]) -> FunctionValidation | None:
-        """The comparison of a program with what the steps make of it; None if it cannot be run."""
+        """The comparison of a program before and after the steps; None if it cannot be run."""
         try:
             return self._compare(program, self._runner.run(program, steps)[-1], MAIN)
         except NotValidated:

@@ -4,7 +4,7 @@
     %2 = sdy.all_slice [{"fsdp"}, {}] %1 out_sharding=<@mesh, [{"fsdp"}, {}]> : tensor<1024x1024xf32>
 
 Every device reduces all of the tensor and keeps a slice of it. A reduce_scatter along `"fsdp"` moves half as
-much, and what is left of the all_reduce, along `"data"`, then moves the slice only. The gradients of sharded
+much, and the remaining all_reduce, along `"data"`, then moves the slice only. The gradients of sharded
 weights are the usual place. Between the two may be elementwise operations, which the slices can run as well.
 
 Where the slice has all axes of the all_reduce, constrain the result of the reduction to the sliced sharding

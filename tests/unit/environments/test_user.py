@@ -12,7 +12,7 @@ from tests.harness.process import FIRST_EXAMPLE, ROOT, ProcessResult, first_exam
 
 # An id that no user of the system has.
 USER = "54321"
-# Reading is allowed, whoever owns the checkout and Python.
+# Every user may read the checkout and Python.
 READS = "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search"
 BECOME = ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *READS)
 
