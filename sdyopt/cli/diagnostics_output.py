@@ -36,6 +36,7 @@ class DiagnosticsOutput:
         self._format = flags.get(FORMAT, _BY_SUFFIX.get(PurePath(path).suffix, TEXT))
         self._records: list[Record] = []
         self._text: list[str] = []
+        # The name of the program. The command sets it once the arguments are parsed.
         self.input = ""
         # The command reports these usage errors: an unknown format, and a file that has another use.
         is_valid = self._format in FLAGS[FORMAT].choices and not _is_used_twice(path, argv)
@@ -51,7 +52,7 @@ class DiagnosticsOutput:
             self._records.append(record(diagnostic, source, is_promoted))
 
     def protect(self, paths: Sequence[str]) -> None:
-        """Writes no file that is one of these, which is a usage error."""
+        """Gives up the output file if it is one of these paths; the command reports that as a usage error."""
         if self._output is not None and any(is_same_file(self._path, path) for path in paths):
             self._output.discard()
             self._is_needed = False

@@ -44,7 +44,7 @@ class OpOperand:
         value.first_use = self
 
     def link(self, value: Value) -> None:
-        """Makes this the most recent use of `value`. It must be unlinked."""
+        """Makes this the most recent use of `value`. It must not be linked to a value yet."""
         self.value = value
         self.prev_use = None
         head = self.next_use = value.first_use
