@@ -16,14 +16,16 @@ class Block:
     """Arguments and a doubly linked list of operations.
 
     `is_ordered`: whether `Op.order` increases from each operation to the next.
+    `uses`: how often operations have this block as a successor.
     """
 
-    __slots__ = ("arguments", "first", "is_ordered", "last", "parent")
+    __slots__ = ("arguments", "first", "is_ordered", "last", "parent", "uses")
 
     arguments: list[BlockArgument]
     first: Op | None
     last: Op | None
     parent: Region | None
+    uses: int
 
     def __init__(self) -> None:
         self.arguments = []
@@ -31,6 +33,7 @@ class Block:
         self.last = None
         self.parent = None
         self.is_ordered = False
+        self.uses = 0
 
     @property
     def ops(self) -> Iterator[Op]:

@@ -341,6 +341,9 @@ def build(
         for region in regions:
             region.parent = op
     op.successors = successors
+    if successors:
+        for block in successors:
+            block.uses += 1
     if op.set_up is not None:
         op.set_up()
     return op

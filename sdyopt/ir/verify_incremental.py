@@ -135,14 +135,17 @@ class _IncrementalCheck:
 
     def _valid_at(self, op: Op) -> ValidAttributes:
         """The valid attributes in the innermost enclosing operation that `scopes_attributes`."""
-        block = op.parent
+        block, inner_blocks = op.parent, []
         assert block is not None
-        valid = self._valid_in.get(block)
-        if valid is None:
+        while (valid := self._valid_in.get(block)) is None:
+            inner_blocks.append(block)
             scope = block.parent_op
-            while scope is not None and not scope.scopes_attributes:
-                scope = scope.parent_op
-            valid = self._valid_in[block] = self._valid_by_scope.setdefault(scope, set())
+            if scope is None or scope.parent is None or scope.scopes_attributes:
+                valid = self._valid_by_scope.setdefault(scope, set())
+                break
+            block = scope.parent
+        for inner in inner_blocks:
+            self._valid_in[inner] = valid
         return valid
 
     # --- Checks -------------------------------------------------------------------------

@@ -212,7 +212,11 @@ class ModuleParser:
     def _parse_block_body(self, block: Block) -> None:
         """Parses statements up to a label, a closing brace or the end of the source."""
         while True:
-            previous = self._parse_cached_lines(block) if self.options.uses_statement_cache else -1
+            # A statement that does not start a line is never built from a template: looking for one would
+            # read the rest of a long line once per statement.
+            starts_line = _REST_OF_LINE.match(self.text, self._position) is not None
+            uses_cache = starts_line and self.options.uses_statement_cache
+            previous = self._parse_cached_lines(block) if uses_cache else -1
             start = self._skip_trivia()
             if self.text[start : start + 1] in ("}", "^", ""):
                 return
