@@ -95,7 +95,7 @@ def _report_undone(cases: list[Case]) -> None:
     propagating: Counter[str] = Counter()
     for case in cases:
         undone = undo(case)
-        found = dict.fromkeys(_reasons(case))
+        found = list(dict.fromkeys(_reasons(case)))
         reasons.update(found)
         if undone.propagates:
             ways[undone.way, undone.outcome] += 1
