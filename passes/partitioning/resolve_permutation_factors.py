@@ -23,6 +23,9 @@ between elements, windows that do not overlap.
 A concatenation whose operands are gathered by reshards gets halos instead, where they are smaller. A
 rotation, the concatenation of two slices of one tensor, is one exchange.
 
+A cumulative sum, product, maximum or minimum, which is a window over all elements before or after each one,
+gathers the totals of the shards instead of their elements.
+
 A slice of a tensor that is gathered along other dimensions is gathered instead of the tensor.
 
 An operation with side effects runs on every device too, with a warning.
