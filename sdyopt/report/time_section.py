@@ -13,7 +13,6 @@ from sdyopt.report.figures import (
     TimedProduct,
     TimeEstimate,
 )
-from sdyopt.report.source_locations import line_text
 from sdyopt.report.tables import Row, Section
 from sdyopt.report.totals import Total, seconds_of_runs, time_totals
 from sdyopt.report.units import seconds_text, share_text, times_text
@@ -61,7 +60,7 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
                 seconds_text(timed.communication),
                 seconds_text(seconds_of_runs(timed.seconds, product.times)),
                 product.value,
-                line_text(product.location),
+                product.location.file_text,
             )
             for product, timed in sorted(bound, key=lambda pair: -(pair[1].communication or 0))
         ],
@@ -94,4 +93,4 @@ def _row(
 ) -> Iterator[_Timed]:
     seconds = seconds_of_runs(timed.seconds, each.times)
     if seconds is not None:
-        yield seconds, (seconds_text(seconds), times_text(each.times), line_text(each.location), kind, limit)
+        yield seconds, (seconds_text(seconds), times_text(each.times), each.location.file_text, kind, limit)
