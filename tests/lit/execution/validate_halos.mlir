@@ -46,3 +46,15 @@ func.func @main(%a: tensor<13x2xf32>) -> (tensor<13x2xf32>, tensor<13x2xf32>) {
   %8 = sdy.sharding_constraint %6 <@mesh, [{}, {}]> : tensor<13x2xf32>
   return %7, %8 : tensor<13x2xf32>, tensor<13x2xf32>
 }
+
+// -----
+
+// The three largest of many equal elements, the first ones first, and their indices.
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+// expected-remark @+1 {{validated: @main: 2 results are equal on 8 devices}}
+func.func @main(%a: tensor<6x32xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>}) -> (tensor<6x3xi32>, tensor<6x3xi32>) {
+  %c = stablehlo.constant dense<3> : tensor<6x32xi32>
+  %0 = stablehlo.and %a, %c : tensor<6x32xi32>
+  %1:2 = stablehlo.custom_call @mhlo.topk(%0) {mhlo.attributes = {k = 3 : i64, largest = true}, mhlo.version = 1 : i64} : (tensor<6x32xi32>) -> (tensor<6x3xi32>, tensor<6x3xi32>)
+  return %1#0, %1#1 : tensor<6x3xi32>, tensor<6x3xi32>
+}
