@@ -187,7 +187,7 @@ def _run_job(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
     pipeline = build_pipeline(arguments)
     job = build_job(arguments, pipeline)
     if diagnostics is not None:
-        diagnostics.input = job.name
+        diagnostics.input_name = job.name
         job = replace(job, collect=diagnostics.add, shows_text=diagnostics.shows_text)
     job = replace(job, data=read_input(arguments.input))
     is_stdout = arguments["o"] == STDOUT

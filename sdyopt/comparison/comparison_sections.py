@@ -10,7 +10,6 @@ from sdyopt.comparison.cost_changes import CostChanges, FigureChange, Total
 from sdyopt.comparison.program_values import ProgramValue, ProgramValues, Role
 from sdyopt.comparison.value_sharding import dimensions_text
 from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.report.source_locations import line_text
 from sdyopt.report.tables import Row, Section
 from sdyopt.report.units import bytes_text, flops_text
 
@@ -113,7 +112,7 @@ def _place(value: ProgramValue) -> object:
     """What values in one row have in common; arguments and results have rows of their own."""
     if value.role is not Role.OPERATION:
         return value
-    return value.function, value.location.text, value.op, value.type
+    return value.function, value.location.path_text, value.op, value.type
 
 
 def _values_section(program: str, values: Sequence[ProgramValue]) -> Section:
@@ -134,7 +133,7 @@ def _grouped(each: Iterable[T], key_of: Callable[[T], object]) -> list[list[T]]:
 
 
 def _where(value: ProgramValue) -> str:
-    return line_text(value.location) or value.label
+    return value.location.file_text or value.label
 
 
 def _name(value: ProgramValue, has_functions: bool) -> str:
@@ -191,7 +190,7 @@ def _cost_section(name: str, total: Total, text: Callable[[int | None], str], wh
 def _cost_row(change: FigureChange, text: Callable[[int | None], str]) -> Row:
     after = "none" if change.is_gone else text(change.after)
     growth = _signed(change.growth, text)
-    return growth, after, str(change.count), line_text(change.location), change.kind, change.cause
+    return growth, after, str(change.count), change.location.file_text, change.kind, change.cause
 
 
 def _totals(before: int, after: int, text: Callable[[int | None], str]) -> str:

@@ -117,7 +117,7 @@ def _changes(
         if old is None or new is None or figures[0] != figures[1]:
             shown = new or old
             assert shown is not None
-            key = kind_of(shown), shown.location.text, old is None, new is None
+            key = kind_of(shown), shown.location.path_text, old is None, new is None
             groups.setdefault(key, []).append((old, new))
     changes = [_change(group, kind_of, figure_of) for group in groups.values()]
     return sorted(changes, key=lambda change: -abs(change.growth))
@@ -152,7 +152,7 @@ def _sum(figures: Sequence[Figure]) -> Figure:
 
 
 def _place(location: SourceLocation) -> str:
-    return location.name_stack or location.text
+    return location.name_stack or location.path_text
 
 
 def _collective_kind(each: Collective) -> str:

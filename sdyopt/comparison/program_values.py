@@ -238,7 +238,7 @@ class _Collector:
         op: Op,
         path: tuple[str, ...],
     ) -> ProgramValue:
-        is_located = location.file != self._source_name and bool(location.text)
+        is_located = location.file != self._source_name and bool(location.path_text)
         return ProgramValue(
             role,
             function,

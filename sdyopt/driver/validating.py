@@ -22,9 +22,7 @@ from sdyopt.execution.validation import ValidationOptions, is_partitioned, valid
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline.run import Verify
-from sdyopt.pipeline.text import parse_passes
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry import lookup
 
 _BISECT_HELP = "--bisect=FILE finds the pass and the operation"
 
@@ -80,7 +78,7 @@ class Validating:
     ) -> None:
         steps = list(steps_of(pipeline))
         if not is_partitioned(before, after, name):
-            steps += steps_of(parse_passes(partitioning_of(before, after), lookup))
+            steps += steps_of(partitioning_of(before, after))
         try:
             bisection = Bisection(self._runner(verify), self._options, verify)
             culprit = bisection.culprit(before, name, steps)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.entry_functions import MAIN
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.execution.completion import partition, partitioning_of
-from sdyopt.execution.entry_functions import MAIN, entry_names, function_named, program_of
+from sdyopt.execution.entry_functions import entry_names, function_named, program_of
 from sdyopt.execution.failure import NotValidated
 from sdyopt.execution.global_program import has_manual_computation, make_global
 from sdyopt.execution.local_program import REPLICAS, is_local, local_text, program_text

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
-from sdyopt.lit.forkserver import SECONDS_PER_RUN, TOOLS, ForkServer
+from sdyopt.lit.forkserver import SECONDS_PER_RUN, TOOLS, ForkServerClient
 from sdyopt.lit.malformed import MalformedCaseError
 from sdyopt.lit.shell import TIMEOUT_STATUS
 
@@ -46,7 +46,7 @@ class Tools:
         self._seconds = seconds
         self._filecheck = filecheck
         can_fork = hasattr(os, "fork") and "SDYOPT_LIT_SUBPROCESS" not in os.environ
-        self._server = ForkServer(folder, seconds) if can_fork else None
+        self._server = ForkServerClient(folder, seconds) if can_fork else None
 
     def run(
         self,

@@ -14,7 +14,7 @@ from sdyopt.dialects.stablehlo.nullary import ConstantOp, IotaOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.block import Region
+from sdyopt.ir.block import Block, Region
 from sdyopt.ir.elements_attributes import DenseElements, dense, dense_array, element_size
 from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
@@ -26,11 +26,12 @@ SCALAR_I64 = tensor((), I64)
 
 
 class LocalBuilder:
-    """Creates operations before an operation, at its location."""
+    """Creates operations at the location of an operation: before it, or at the end of a block."""
 
-    def __init__(self, before: Op, rewriter: Rewriter) -> None:
+    def __init__(self, before: Op, rewriter: Rewriter, at_end_of: Block | None = None) -> None:
         self.before = before
         self.rewriter = rewriter
+        self._block = at_end_of
 
     def create(
         self,
@@ -46,7 +47,8 @@ class LocalBuilder:
             operands,
             result_types,
             attributes,
-            before=self.before,
+            before=self.before if self._block is None else None,
+            at_end_of=self._block,
             location=self.before._location,
             regions=regions,
         )

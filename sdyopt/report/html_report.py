@@ -121,7 +121,7 @@ def _curve(points: Sequence[MemoryPoint]) -> Iterator[str]:
         f'{_CURVE_HEIGHT} L0 {_CURVE_HEIGHT} Z"/><path class=line d="{path}"/></svg>'
     )
     peak = max(shown, key=lambda point: point.bytes)
-    yield f"<p>peak at {escape(printable(peak.location.text))}</p>"
+    yield f"<p>peak at {escape(printable(peak.location.path_text))}</p>"
 
 
 # --- The program --------------------------------------------------------------------------------------

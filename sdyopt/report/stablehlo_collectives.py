@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import prod
 
+from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.collectives import (
@@ -21,7 +22,7 @@ from sdyopt.dialects.stablehlo.collectives import (
 )
 from sdyopt.dialects.stablehlo.mesh_axes import AxisRef as GroupAxis
 from sdyopt.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
-from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
+from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes, SubAxisInfo
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.operation import Op
@@ -89,7 +90,7 @@ def _groups(attribute: Attribute | None, mesh: Mesh | None) -> tuple[str, int | 
 
 
 def _mesh_axes(groups: ReplicaGroupMeshAxes, mesh: Mesh | None) -> tuple[str, int | None]:
-    axes = [axis for axis in groups.axes if isinstance(axis, GroupAxis)]
+    axes = [axis for axis in map(_stablehlo_axis, groups.axes) if isinstance(axis, GroupAxis)]
     sizes: dict[str, int] = {}
     if isinstance(groups.mesh, GroupMesh):
         sizes = {axis.name: axis.size for axis in groups.mesh.axes}
@@ -103,6 +104,15 @@ def _mesh_axes(groups: ReplicaGroupMeshAxes, mesh: Mesh | None) -> tuple[str, in
         for axis in axes
     ]
     return "{" + ", ".join(texts) + "}", total
+
+
+def _stablehlo_axis(axis: Attribute) -> Attribute:
+    """An axis of replica groups, which may refer to it as shardings do."""
+    if not isinstance(axis, AxisRef):
+        return axis
+    sub_axis = axis.sub_axis
+    info = None if sub_axis is None else SubAxisInfo(sub_axis.pre_size, sub_axis.size)
+    return GroupAxis(axis.name, info)
 
 
 def axes_of_groups(groups: Sequence[Sequence[int]], mesh: Mesh) -> list[str] | None:

@@ -70,7 +70,7 @@ class AllGatherOp(CollectiveOp):
             assert isinstance(input, RankedTensor) and isinstance(result, RankedTensor)
             _check_gathered(signature, input, result, dimension)
             if DYNAMIC in (input.shape[dimension], result.shape[dimension]):
-                return  # like the reference, which leaves the remaining operands unchecked
+                return  # as in StableHLO's C++ verifier, which then does not check the other operands
 
 
 def _check_gathered(

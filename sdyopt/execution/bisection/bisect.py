@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.entry_functions import MAIN
 from sdyopt.execution.bisection.steps import Runner, Step
 from sdyopt.execution.bisection.units import Unit, UnitsProgram, program_of_units, units_of
-from sdyopt.execution.entry_functions import MAIN
 from sdyopt.execution.failure import NotValidated
 from sdyopt.execution.validation import FunctionValidation, ValidationOptions, compare
 from sdyopt.ir.operation import Op

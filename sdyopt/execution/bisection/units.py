@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.entry_functions import MAIN
 from sdyopt.dialects.func import FuncOp, ReturnOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
@@ -20,7 +21,6 @@ from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.execution.entry_functions import MAIN
 from sdyopt.ir.attribute import Attribute, SymbolRef, TypeAttr, string
 from sdyopt.ir.block import Region
 from sdyopt.ir.operation import Op
