@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.entry_functions import MAIN
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.mesh_op import MeshOp
@@ -25,6 +24,7 @@ from sdyopt.ir.elements_attributes import DenseResource, element_size
 from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I32, FunctionType, RankedTensor, Type
+from sdyopt.partition.entry_functions import MAIN
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.pipeline.run import Verify
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.entry_functions import MAIN, entry_functions
 from sdyopt.dialects.func import FuncOp
+from sdyopt.partition.entry_functions import MAIN, entry_functions
 
 
 def main_function(module: ModuleOp) -> FuncOp:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.entry_functions import MAIN
 from sdyopt.dialects.func import FuncOp, ReturnOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
@@ -28,6 +27,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.sub_elements import nested_attributes
 from sdyopt.ir.types import FunctionType, RankedTensor
 from sdyopt.ir.value import Value
+from sdyopt.partition.entry_functions import MAIN
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.outlining import called_functions, empty_module
 
