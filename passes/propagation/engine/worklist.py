@@ -2,9 +2,8 @@
 
 A round visits every dirty operation in program order. Operations that depend on an update are pushed on a
 stack, and visited before the next one in order, unless they are on the stack already or have not been reached
-in this round. An operation is dirty until its first visit, and again once a sharding that it reads, or the way
-in which it propagates, has changed; only visits of dirty operations can change anything, so all others are
-skipped.
+in this round. An operation is dirty until its first visit, and again once a sharding that it reads has
+changed, or how it propagates. Only visits of dirty operations can change anything, so all others are skipped.
 """
 
 from __future__ import annotations
