@@ -2,8 +2,8 @@
 
 A collective takes its wire bytes divided by the bandwidth along its axes, plus a latency for each step of the
 ring. A product takes the time of its FLOPs, or that of reading its operands and writing its result if that is
-longer. Other operations take no time, as if fused. A time is unknown if it depends on an unknown figure of the
-report, or on a speed that the topology does not have.
+longer. Other operations take no time, as if fused. A time that depends on an unknown figure, or on a speed
+that the topology does not have, is unknown.
 """
 
 from __future__ import annotations
