@@ -92,7 +92,7 @@ def check_all_reduce(op: CollectiveOp, axes: AxisRefList) -> None:
 
 
 def check_permute(op: CollectiveOp) -> None:
-    """Checks that sharded sizes do not change, and that different meshes differ exactly in their device ids."""
+    """Checks that sharded sizes do not change, and that different meshes differ exactly in device ids."""
     operand, out = op.operand_sharding, op.out_sharding
     mesh, operand_mesh = op.mesh, mesh_of(operand, op)
     assert operand_mesh is not None
