@@ -270,6 +270,11 @@ def operations_on_a_line(size: int) -> str:
     return '"a"() : () -> () ' * size
 
 
+def values_on_a_line(size: int) -> str:
+    statements = " ".join(f"%{n} = stablehlo.add %a, %a : {_T}" for n in range(size))
+    return f"func.func @main(%a: {_T}) {{ {statements} return }}\n"
+
+
 def comments(size: int) -> str:
     return "// a comment\n" * size
 
@@ -321,5 +326,6 @@ DIMENSIONS: dict[str, Dimension] = {
     "errors": Dimension(errors, 1000, ("--split-input-file",)),
     "chunks": Dimension(chunks, 1000, (*UNREGISTERED, "--split-input-file")),
     "operations on a line": Dimension(operations_on_a_line, 10000, UNREGISTERED),
+    "operations with values on a line": Dimension(values_on_a_line, 10000),
     "comments": Dimension(comments, 20000),
 }

@@ -12,21 +12,16 @@ another module. Meshes of nested modules are not inlined. In replica groups, mes
 
 from __future__ import annotations
 
-from struct import pack
-
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
-from sdyopt.dialects.stablehlo.mesh_axes import Mesh as StablehloMesh
-from sdyopt.dialects.stablehlo.mesh_axes import MeshAxis, ReplicaGroupMeshAxes
+from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.ir.attribute import SymbolRef
-from sdyopt.ir.elements_attributes import dense
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I64, RankedTensor
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
+from sdyopt.sharding.replica_groups import stablehlo_mesh
 
 from ..common.support.shardings import transform_shardings
 
@@ -41,7 +36,7 @@ class InlineMeshes(Pass):
         meshes = {op.sym_name: op.mesh for op in named}
 
         def inline(sharding: TensorSharding) -> TensorSharding:
-            # A name that is not in the table refers to a mesh of a nested module.
+            # A mesh that is not in the table is inlined already, or belongs to a nested module.
             mesh = meshes.get(sharding.mesh_name or "")
             return sharding if mesh is None else sharding.with_mesh(mesh)
 
@@ -51,16 +46,8 @@ class InlineMeshes(Pass):
             if isinstance(groups, ReplicaGroupMeshAxes) and isinstance(groups.mesh, SymbolRef):
                 mesh = meshes.get(groups.mesh.root)
                 if mesh is not None:
-                    inlined = ReplicaGroupMeshAxes(_stablehlo_mesh(mesh), groups.axes)
+                    inlined = ReplicaGroupMeshAxes(stablehlo_mesh(mesh), groups.axes)
                     rewriter.set_attribute(op, REPLICA_GROUPS, inlined)
         for op in named:
             rewriter.erase(op)
         return rewriter.changed
-
-
-def _stablehlo_mesh(mesh: Mesh) -> StablehloMesh:
-    axes = tuple([MeshAxis(axis.name, axis.size) for axis in mesh.axes])
-    ids = mesh.device_ids
-    return StablehloMesh(
-        axes, dense(RankedTensor((len(ids),), I64), pack(f"<{len(ids)}q", *ids)) if ids else None
-    )

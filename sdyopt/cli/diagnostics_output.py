@@ -36,7 +36,7 @@ class DiagnosticsOutput:
         self._format = flags.get(FORMAT, _BY_SUFFIX.get(PurePath(path).suffix, TEXT))
         self._records: list[Record] = []
         self._text: list[str] = []
-        self.input = ""
+        self.input_name = ""  # set by the command
         # The command reports these usage errors: an unknown format, and a file that has another use.
         is_valid = self._format in FLAGS[FORMAT].choices and not _is_used_twice(path, argv)
         self._output = Output(path, makes_folder=True) if path and is_valid else None
@@ -44,14 +44,14 @@ class DiagnosticsOutput:
         self._is_needed = is_valid and (self._format != TEXT or self._output is not None)
 
     def add(self, diagnostic: Diagnostic, source: Source | None = None, is_promoted: bool = False) -> None:
-        """Adds a diagnostic. `source` is the input."""
+        """Adds a diagnostic of the input `source`; `is_promoted`: a warning that --werror makes an error."""
         if self._format == TEXT:
             self._text.append(render(diagnostic, source))
         else:
             self._records.append(record(diagnostic, source, is_promoted))
 
     def protect(self, paths: Sequence[str]) -> None:
-        """Writes no file that is one of these, which is a usage error."""
+        """Gives up the file if it is one of these paths, which the command reports as a usage error."""
         if self._output is not None and any(is_same_file(self._path, path) for path in paths):
             self._output.discard()
             self._is_needed = False
@@ -65,7 +65,7 @@ class DiagnosticsOutput:
             text = "".join(self._text)
         else:
             root = os.environ.get(ROOT_VARIABLE, "")
-            text = write(self._records, RunSummary(__version__, self.input, exit_code, root))
+            text = write(self._records, RunSummary(__version__, self.input_name, exit_code, root))
         if self._output is None:
             write_to_stderr(text)
         else:

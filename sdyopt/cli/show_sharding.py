@@ -93,7 +93,7 @@ class _Request:
     def _output_of_program(self, context: Context, is_value: bool) -> str | None:
         job = build_job(self.arguments, build_pipeline(self.arguments))
         if self.diagnostics is not None:
-            self.diagnostics.input = job.name
+            self.diagnostics.input_name = job.name
             job = replace(job, collect=self.diagnostics.add, shows_text=self.diagnostics.shows_text)
 
         def show(program: Op) -> str:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from sdyopt.comparison.comparison import Comparison, ShardingChange
-from sdyopt.comparison.cost_changes import CostChanges, FigureChange, Total
+from sdyopt.comparison.cost_changes import CostChanges, FigureChange, TotalChange
 from sdyopt.comparison.program_values import ProgramValue, ProgramValues, Role
 from sdyopt.comparison.value_sharding import dimensions_text
 from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.report.source_locations import line_text
 from sdyopt.report.tables import Row, Section
 from sdyopt.report.units import bytes_text, flops_text
 
@@ -90,7 +89,7 @@ def _sharding_section(found: Comparison, heading: str, changes: Sequence[Shardin
     has_functions = _has_functions(found)
 
     def rows() -> Iterator[Row]:
-        for group in _grouped(changes, lambda change: (_place(change.value), change_text(change, mesh))):
+        for group in _grouped(changes, lambda change: (_row_key(change.value), change_text(change, mesh))):
             growth = [each.growth for each in group]
             size = None if None in growth else sum([each or 0 for each in growth])
             value, count = group[0].value, str(len(group))
@@ -109,18 +108,18 @@ def _sharding_section(found: Comparison, heading: str, changes: Sequence[Shardin
     return section
 
 
-def _place(value: ProgramValue) -> object:
+def _row_key(value: ProgramValue) -> object:
     """What values in one row have in common; arguments and results have rows of their own."""
     if value.role is not Role.OPERATION:
         return value
-    return value.function, value.location.text, value.op, value.type
+    return value.function, value.location.path_text, value.op, value.type
 
 
 def _values_section(program: str, values: Sequence[ProgramValue]) -> Section:
     section = Section(f"{_count(len(values), 'value')} only {program}")
     rows = [
         (str(len(group)), _where(group[0]), _what(group[0]), _name(group[0], True), group[0].type)
-        for group in _grouped(values, _place)
+        for group in _grouped(values, _row_key)
     ]
     section.add_table(_NO_TITLE, ("count", "where", "what", "value", "type"), 1, rows)
     return section
@@ -134,7 +133,7 @@ def _grouped(each: Iterable[T], key_of: Callable[[T], object]) -> list[list[T]]:
 
 
 def _where(value: ProgramValue) -> str:
-    return line_text(value.location) or value.label
+    return value.location.file_text or value.label
 
 
 def _name(value: ProgramValue, has_functions: bool) -> str:
@@ -177,7 +176,7 @@ def _costs(costs: CostChanges) -> Iterator[Section]:
         yield _cost_section("compute per device", costs.flops, flops_text, "")
 
 
-def _cost_section(name: str, total: Total, text: Callable[[int | None], str], what: str) -> Section:
+def _cost_section(name: str, total: TotalChange, text: Callable[[int | None], str], what: str) -> Section:
     section = Section(f"{name}: {_totals(total.before, total.after, text)} {what}".rstrip())
     rows = [_cost_row(change, text) for change in total.parts]
     columns: Row = ("change", "after", "count", "where", "kind", "why")
@@ -191,7 +190,7 @@ def _cost_section(name: str, total: Total, text: Callable[[int | None], str], wh
 def _cost_row(change: FigureChange, text: Callable[[int | None], str]) -> Row:
     after = "none" if change.is_gone else text(change.after)
     growth = _signed(change.growth, text)
-    return growth, after, str(change.count), line_text(change.location), change.kind, change.cause
+    return growth, after, str(change.count), change.location.file_text, change.kind, change.cause
 
 
 def _totals(before: int, after: int, text: Callable[[int | None], str]) -> str:

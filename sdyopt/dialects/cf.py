@@ -63,7 +63,7 @@ def _check_successor(op: Op, number: int, values: Sequence[Value]) -> None:
 def _merge_block(op: BranchOp, rewriter: Rewriter) -> bool:
     """Merges a block into its only predecessor."""
     target, block = op.successors[0], op.parent
-    if target is block or target.predecessors != [block]:
+    if target is block or target.uses > 1:
         return False
     values = list(op.dest_operands)
     for argument, value in zip(target.arguments, values, strict=True):
@@ -150,7 +150,7 @@ class ConditionalBranchOp(Op):
 
 
 def _erase_if_true(op: AssertOp, rewriter: Rewriter) -> bool:
-    """Erases an assertion of a constant true condition."""
+    """Erases an assertion whose condition is constant and true."""
     condition = constant_value(op.condition.defining_op)
     if not isinstance(condition, IntegerAttr) or not condition.value:
         return False

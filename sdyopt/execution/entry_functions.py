@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.func import FuncOp
 from sdyopt.ir.attribute import SymbolRef, string
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.sub_elements import nested_attributes
-
-MAIN = "main"
+from sdyopt.partition.entry_functions import MAIN, entry_functions
 
 
 def entry_names(module: ModuleOp) -> list[str]:
     """The names of the functions that are run."""
-    functions = {op.sym_name: op for op in module.block.ops if isinstance(op, FuncOp)}
-    if MAIN in functions:
-        return [MAIN]
-    called = {op.callee for op in module.walk() if isinstance(op, CallOp)}
-    return [
-        name
-        for name, function in functions.items()
-        if not function.is_declaration and function.attribute("sym_visibility") is None and name not in called
-    ]
+    return [function.sym_name for function in entry_functions(module)]
 
 
 def function_named(module: ModuleOp, name: str) -> FuncOp | None:

@@ -12,7 +12,7 @@ from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.execution.completion import partition, partitioning_of
-from sdyopt.execution.entry_functions import MAIN, entry_names, function_named, program_of
+from sdyopt.execution.entry_functions import entry_names, function_named, program_of
 from sdyopt.execution.failure import NotValidated
 from sdyopt.execution.global_program import has_manual_computation, make_global
 from sdyopt.execution.local_program import REPLICAS, is_local, local_text, program_text
@@ -24,6 +24,7 @@ from sdyopt.ir.elements_attributes import DenseResource, element_size
 from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I32, FunctionType, RankedTensor, Type
+from sdyopt.partition.entry_functions import MAIN
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.pipeline.run import Verify
 

@@ -16,14 +16,16 @@ class Block:
     """Arguments and a doubly linked list of operations.
 
     `is_ordered`: whether `Op.order` increases from each operation to the next.
+    `uses`: how often operations have this block as a successor.
     """
 
-    __slots__ = ("arguments", "first", "is_ordered", "last", "parent")
+    __slots__ = ("arguments", "first", "is_ordered", "last", "parent", "uses")
 
     arguments: list[BlockArgument]
     first: Op | None
     last: Op | None
     parent: Region | None
+    uses: int
 
     def __init__(self) -> None:
         self.arguments = []
@@ -31,6 +33,7 @@ class Block:
         self.last = None
         self.parent = None
         self.is_ordered = False
+        self.uses = 0
 
     @property
     def ops(self) -> Iterator[Op]:
@@ -52,7 +55,7 @@ class Block:
 
     @property
     def predecessors(self) -> list[Block]:
-        """The blocks that branch to this one; a block once per successor that is this one.
+        """The blocks that branch to this one; a block that does so twice occurs twice.
 
         Visits all branches of the region; `Region.predecessors` does so once for all blocks.
         """
@@ -148,7 +151,7 @@ class Region:
         return block
 
     def predecessors(self) -> dict[Block, list[Block]]:
-        """For each block, the blocks that branch to it, in order; one of them once per branch to it."""
+        """The predecessors of each block, in the order of blocks; `Block.predecessors` describes them."""
         predecessors: dict[Block, list[Block]] = {block: [] for block in self.blocks}
         for block in self.blocks:
             for successor in block.last.successors if block.last is not None else ():

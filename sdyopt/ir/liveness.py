@@ -1,13 +1,13 @@
-"""Liveness: operations with memory effects, terminators, and everything these depend on.
+"""Liveness: operations that may not be erased even if unused (`would_be_dead`), and all that they depend on.
 
-A block argument is live if a live operation uses it; only then are the operands that branches forward to it
-live. If a terminator does not declare its successor operands, all arguments of its successors are live. As in
-MLIR, an unregistered operation with successors forwards nothing, and these arguments may be dead.
+A block argument is live if a live operation uses it; forwarding it to a dead block argument is no use. If a
+terminator does not declare its successor operands, all arguments of its successors are live. As in MLIR, an
+unregistered operation with successors forwards nothing, so the arguments of its successors may be dead.
 """
 
 from __future__ import annotations
 
-from sdyopt.ir.block import Region
+from sdyopt.ir.block import Block, Region
 from sdyopt.ir.branch_interface import forwarded_operands, successor_operand_range
 from sdyopt.ir.effects import would_be_dead
 from sdyopt.ir.operation import Op
@@ -22,6 +22,7 @@ class Liveness:
         self.live_ops: set[Op] = set()
         self.live_arguments: set[BlockArgument] = set()
         self._pending: list[Op | BlockArgument] = []
+        self._predecessors: dict[Region, dict[Block, list[Block]]] = {}
         for op in self.ops:
             if not would_be_dead(op):
                 self._add_op(op)
@@ -54,13 +55,21 @@ class Liveness:
                     self._add(argument)
 
     def _add_forwarded_operands(self, argument: BlockArgument) -> None:
-        for predecessor in dict.fromkeys(argument.owner.predecessors):
+        for predecessor in dict.fromkeys(self._predecessors_of(argument.owner)):
             branch = predecessor.last
             assert branch is not None
             for successor_index in range(len(branch.successor_operands)):
                 if branch.successors[successor_index] is argument.owner:
                     start, _ = successor_operand_range(branch, successor_index)
                     self._add(branch.operand_at(start + argument.index))
+
+    def _predecessors_of(self, block: Block) -> list[Block]:
+        region = block.parent
+        assert region is not None
+        predecessors = self._predecessors.get(region)
+        if predecessors is None:
+            predecessors = self._predecessors[region] = region.predecessors()
+        return predecessors[block]
 
     def _add(self, value: Value) -> None:
         if isinstance(value, OpResult):

@@ -231,6 +231,8 @@ class Rewriter:
             successors = block.last.successors
             block.last.successors = tuple([new if other is old else other for other in successors])
             self._signature_changed(block.last)
+        new.uses += old.uses
+        old.uses = 0
         if old.parent is not None:
             self._blocks_changed(old.parent)
 
@@ -442,6 +444,8 @@ class Rewriter:
             self._listener.erased(op)
         for use in op._operands:
             use.unlink()
+        for successor in op.successors:
+            successor.uses -= 1
 
 
 def _link(

@@ -44,7 +44,7 @@ class OpOperand:
         value.first_use = self
 
     def link(self, value: Value) -> None:
-        """Makes this the most recent use of `value`. It must be unlinked."""
+        """Makes this the most recent use of `value`. It must not be linked to a value."""
         self.value = value
         self.prev_use = None
         head = self.next_use = value.first_use
@@ -73,7 +73,7 @@ class Value:
 
     @property
     def uses(self) -> Iterator[OpOperand]:
-        """The uses, most recent first. The yielded use may be unlinked."""
+        """The uses, most recent first. The caller may unlink each use that it gets."""
         use = self.first_use
         while use is not None:
             following = use.next_use

@@ -72,6 +72,8 @@ class _IncrementalCheck:
         # Moved operations, their users, and operations with changed operands: the dominance of their operands
         # is checked.
         self._users: set[Op] = set()
+        # The attributes whose verifiers are known not to read nonlocal state.
+        self._local_attributes: set[DictAttr] = set()
         self._valid_by_scope: dict[Op | None, ValidAttributes] = {}
         self._valid_in: dict[Block, ValidAttributes] = {}
 
@@ -135,14 +137,17 @@ class _IncrementalCheck:
 
     def _valid_at(self, op: Op) -> ValidAttributes:
         """The valid attributes in the innermost enclosing operation that `scopes_attributes`."""
-        block = op.parent
+        block, inner_blocks = op.parent, []
         assert block is not None
-        valid = self._valid_in.get(block)
-        if valid is None:
+        while (valid := self._valid_in.get(block)) is None:
+            inner_blocks.append(block)
             scope = block.parent_op
-            while scope is not None and not scope.scopes_attributes:
-                scope = scope.parent_op
-            valid = self._valid_in[block] = self._valid_by_scope.setdefault(scope, set())
+            if scope is None or scope.parent is None or scope.scopes_attributes:
+                valid = self._valid_by_scope.setdefault(scope, set())
+                break
+            block = scope.parent
+        for inner in inner_blocks:
+            self._valid_in[inner] = valid
         return valid
 
     # --- Checks -------------------------------------------------------------------------
@@ -196,21 +201,25 @@ class _IncrementalCheck:
                 use = use.next_use
 
     def _add_nonlocal_readers(self, outer: Op) -> None:
+        local = self._local_attributes
         for region in outer.regions:
             for block in region.blocks:
                 op = block.first
                 while op is not None:
-                    if op.has_nonlocal_verifier or (
-                        op.attributes.entries and self._verifier.reads_nonlocal_state(op.attributes)
-                    ):
+                    if op.has_nonlocal_verifier:
                         self._readers.add(op)
+                    elif op.attributes not in local:
+                        if self._verifier.reads_nonlocal_state(op.attributes):
+                            self._readers.add(op)
+                        else:
+                            local.add(op.attributes)
                     if op.regions:
                         self._add_nonlocal_readers(op)
                     op = op.next
 
 
 def _nested_in_others(ops: Set[Op]) -> set[Op]:
-    """The operations that another one of `ops` encloses."""
+    """The operations in `ops` that are nested in other operations in `ops`."""
     is_enclosed: dict[Op, bool] = {}
     for op in ops:
         path: list[Op] = []

@@ -40,7 +40,7 @@ COMMON_MODULES = (
     "sdyopt.driver.run",
 )
 PRELOADED = (*TOOLS.values(), "filecheck.main", "filecheck.matcher", *COMMON_MODULES)
-# The server has the client's module search path, without the folder that it runs in.
+# Gives the server the client's module search path. Until then, `-P` excludes the folder that it runs in.
 START = (
     "import json, runpy, sys; sys.path[:] = json.loads(sys.argv.pop(1)); "
     "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
@@ -54,8 +54,8 @@ _LENGTH = struct.Struct("!I")
 _STATUS = struct.Struct("!i")
 
 
-class ForkServer:
-    """The client: starts the server and sends it requests.
+class ForkServerClient:
+    """Starts a server and sends it requests.
 
     Tools run in `folder`; one that takes longer than `seconds` is ended.
     """

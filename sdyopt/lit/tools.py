@@ -11,18 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
-from sdyopt.lit.forkserver import SECONDS_PER_RUN, TOOLS, ForkServer
+from sdyopt.lit.forkserver import SECONDS_PER_RUN, TOOLS, ForkServerClient
 from sdyopt.lit.malformed import MalformedCaseError
 from sdyopt.lit.shell import TIMEOUT_STATUS
 
 # The tools as modules for `python -m`.
-MODULES = {
-    "sdy-opt": "sdyopt",
-    "sdy-opt-verify": "sdyopt.cli.verify",
-    "filecheck": "sdyopt.lit.filecheck",
-    "FileCheck": "sdyopt.lit.filecheck",
-    "split-file": "sdyopt.lit.split_file",
-}
+MODULES = {**TOOLS, "sdy-opt": "sdyopt"}
 # The commands that packages install for tools.
 COMMANDS = {
     "sdy-opt": "sdy-opt",
@@ -46,7 +40,7 @@ class Tools:
         self._seconds = seconds
         self._filecheck = filecheck
         can_fork = hasattr(os, "fork") and "SDYOPT_LIT_SUBPROCESS" not in os.environ
-        self._server = ForkServer(folder, seconds) if can_fork else None
+        self._server = ForkServerClient(folder, seconds) if can_fork else None
 
     def run(
         self,

@@ -11,10 +11,9 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
-from sdyopt.dialects.stablehlo import mesh_axes
 from sdyopt.dialects.stablehlo.channel import ChannelHandle
 from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
-from sdyopt.ir.attribute import ArrayAttr, Attribute
+from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I64, UI32, RankedTensor, Type, tensor
@@ -24,6 +23,7 @@ from sdyopt.partition.device_positions import MAX_DEVICES, replica_groups, shard
 from sdyopt.partition.local_builder import SCALAR_I64, LocalBuilder, dense_integers
 from sdyopt.partition.local_types import Axes, LocalTypes
 from sdyopt.sharding.axis_lists import sharded_size
+from sdyopt.sharding.replica_groups import groups_by_axes
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class LocalContext:
         self.options = options
         self.rewriter = rewriter
         self.types = LocalTypes(module)
-        # The results of reductions whose partial results cannot be combined by one collective.
+        # By reduction and axes: the combined results of a reduction that no single collective can combine.
         self.combined: dict[object, Sequence[Value]] = {}
         self._channels = Channels(module)
 
@@ -83,7 +83,7 @@ class LocalContext:
         return mesh
 
     def common_mesh(self, op: Op) -> Mesh:
-        """The mesh of the first sharded operand or result. Raises DiagnosticError if there is none."""
+        """The mesh of the first sharded operand or result. Raises DiagnosticError if none is sharded."""
         for value in (*op.operands, *op.results):
             sharding = self.sharding(value)
             if sharding is not None and not sharding.is_fully_replicated:
@@ -106,8 +106,8 @@ class LocalContext:
         self, axes: Sequence[AxisRef], mesh: Mesh, mesh_or_ref: MeshOrRef, op: Op
     ) -> ReplicaGroups:
         """The groups of devices that differ along `axes` only."""
-        if self.options.enable_rgv3 and all(axis.sub_axis is None for axis in axes):
-            return ReplicaGroups(_groups_by_axes(axes, mesh_or_ref), sharded_size(axes, mesh))
+        if self.options.enable_rgv3 and (by_axes := groups_by_axes(axes, mesh_or_ref)) is not None:
+            return ReplicaGroups(by_axes, sharded_size(axes, mesh))
         check_device_count(mesh, op)
         groups = replica_groups(axes, mesh)
         type = tensor((len(groups), len(groups[0])), I64)
@@ -158,15 +158,3 @@ def check_device_count(mesh: Mesh, op: Op) -> None:
 def too_many_devices(mesh: Mesh, op: Op) -> DiagnosticError:
     """The error of a mesh whose devices cannot be listed."""
     return op.op_error(f"needs a table of all {mesh.total_size} devices; the limit is {MAX_DEVICES}")
-
-
-def _groups_by_axes(axes: Sequence[AxisRef], mesh_or_ref: MeshOrRef) -> Attribute:
-    refs = ArrayAttr(tuple([mesh_axes.AxisRef(axis.name) for axis in axes]))
-    mesh = _stablehlo_mesh(mesh_or_ref) if isinstance(mesh_or_ref, Mesh) else mesh_or_ref
-    return mesh_axes.ReplicaGroupMeshAxes(mesh, refs)
-
-
-def _stablehlo_mesh(mesh: Mesh) -> mesh_axes.Mesh:
-    axes = tuple([mesh_axes.MeshAxis(axis.name, axis.size) for axis in mesh.axes])
-    ids = mesh.device_ids
-    return mesh_axes.Mesh(axes, dense_integers(tensor((len(ids),), I64), ids) if ids else None)

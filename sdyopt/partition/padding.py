@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.dialects.stablehlo.binary import AndOp
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
@@ -123,18 +124,23 @@ class Padder:
         return cut
 
     def mask(
-        self, op: Op, value: Value, unpadded: Sequence[int], dims: Iterable[int], filler: Value
+        self, op: Op, value: Value, unpadded: Sequence[int], dims: Iterable[int], filler: Value | None = None
     ) -> Value:
-        """The value with a scalar, `filler`, in its padding along some dimensions."""
+        """The value with a scalar, `filler`, in its padding along some dimensions; by default zero."""
         padded_dims = [dim for dim in dims if shape_of(value)[dim] != unpadded[dim]]
         if not padded_dims:
             return value
         builder, sharding = self.builder(op), self.types.sharding(value)
+        scalar = tensor((), ranked(value).element)
+        if filler is None and is_at_least(SdyVersion.AUGUST_2026):
+            filler = builder.zero(scalar)
         mask = None
         for dim in padded_dims:
             kept = self.is_before(builder, shape_of(value), dim, unpadded[dim], sharding)
             mask = kept if mask is None else self.with_sharding(builder.binary(AndOp, mask, kept), sharding)
         assert mask is not None
+        # Version 2026-06 creates the zero here.
+        filler = builder.zero(scalar) if filler is None else filler
         fill = self.with_sharding(builder.broadcast(filler, ranked(value)), sharding)
         return self.with_sharding(builder.select(mask, value, fill), sharding)
 
@@ -158,8 +164,7 @@ class Padder:
         padded_dims = [dim for dim in dims if shape_of(value)[dim] != unpadded[dim]]
         if not padded_dims or value in self.zero_padded:
             return value
-        zero = self.builder(op).zero(tensor((), ranked(value).element))
-        return self.mask(op, value, unpadded, padded_dims, zero)
+        return self.mask(op, value, unpadded, padded_dims)
 
     def with_sharding(self, value: Value, sharding: TensorSharding | None) -> Value:
         """Sets the sharding of a new value, and returns the value."""

@@ -6,7 +6,7 @@ even shards before, and results are cut after it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from sdyopt.dialects.sdy.attribute_names import SHARDING
@@ -18,16 +18,15 @@ from sdyopt.dialects.sdy.ops import ReturnOp
 from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import rank_of
 from sdyopt.dialects.stablehlo.binary import AddOp, DivOp, MulOp, RemOp
-from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
-from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I64, UI32, RankedTensor, Type, tensor
+from sdyopt.ir.types import I64, RankedTensor, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.channels import Channels
 from sdyopt.partition.device_positions import digit_of, shard_indices
 from sdyopt.partition.local_builder import SCALAR_I64, LocalBuilder, ranked, shape_of
+from sdyopt.partition.local_context import device_id
 from sdyopt.partition.local_types import Axes, LocalTypes
 
 
@@ -38,41 +37,22 @@ class HaloContext:
         self.types = types
         self.rewriter = rewriter
         self.channels = channels
-        self.id_class: type[Op] = ReplicaIdOp if replica_count > 1 else PartitionIdOp
+        self.is_replicated = replica_count > 1
 
 
 class ShardedBody(LocalBuilder):
     """Builds the body of a manual computation in place of an operation."""
 
     def __init__(self, op: Op, mesh_or_ref: MeshOrRef, mesh: Mesh, context: HaloContext) -> None:
-        super().__init__(op, context.rewriter)
+        self._region = Region()
+        self._body = self._region.add_block()
+        super().__init__(op, context.rewriter, at_end_of=self._body)
         self.context = context
         self.mesh = mesh
         self._mesh_or_ref = mesh_or_ref
-        self._region = Region()
-        self._block = self._region.add_block()
         self._operands: list[Value] = []
         self._shardings: list[TensorSharding] = []
         self._shard_indices: dict[Axes, Value] = {}
-
-    def create(
-        self,
-        op_class: type[Op],
-        operands: Sequence[Value],
-        result_types: Sequence[Type],
-        attributes: Mapping[str, Attribute] | None = None,
-        regions: Sequence[Region] = (),
-    ) -> Op:
-        """Creates an operation at the end of the body."""
-        return self.rewriter.create(
-            op_class,
-            operands,
-            result_types,
-            attributes,
-            at_end_of=self._block,
-            location=self.before._location,
-            regions=regions,
-        )
 
     # --- Arguments and results --------------------------------------------------------------------
 
@@ -86,7 +66,7 @@ class ShardedBody(LocalBuilder):
         local = self.context.types.local_type(even, sharding, self.before)
         self._operands.append(value)
         self._shardings.append(sharding)
-        return self._block.add_argument(local, self.before._location)
+        return self._body.add_argument(local, self.before._location)
 
     def _padded(
         self, value: Value, even: RankedTensor, sharding: TensorSharding, padding: Value | None
@@ -109,7 +89,7 @@ class ShardedBody(LocalBuilder):
     def finish(self, locals: Sequence[Value]) -> Sequence[Value]:
         """Creates the manual computation, and returns what replaces the results of the operation."""
         location = self.before._location
-        self.rewriter.create(ReturnOp, locals, at_end_of=self._block, location=location)
+        self.rewriter.create(ReturnOp, locals, at_end_of=self._body, location=location)
         results = self.before.results
         shardings = [self.sharding(result) for result in results]
         types = [
@@ -152,8 +132,7 @@ class ShardedBody(LocalBuilder):
 
     @cached_property
     def _device(self) -> Value:
-        id = self.create(self.context.id_class, (), [tensor((), UI32)]).result
-        return self.convert(id, I64)
+        return device_id(self, self.context.is_replicated)
 
     def _compute_shard_index(self, axes: Axes) -> Value:
         """By arithmetic on the id of the device, or from a table if the ids are permuted."""

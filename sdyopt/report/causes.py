@@ -23,7 +23,7 @@ from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.report.local_shapes import LocalShapes
-from sdyopt.report.source_locations import SourceLocation, line_text, source_location
+from sdyopt.report.source_locations import SourceLocation, source_location
 from sdyopt.sharding.axis_lists import overlap
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
@@ -31,7 +31,7 @@ _REDUCTIONS = (AllReduceOp, ReduceScatterOp)
 
 
 def producer(op: Op) -> Value:
-    """The value that a chain of collectives starts from."""
+    """The value that a collective changes, directly or through the collectives before it."""
     value = op.operand_at(0)
     while isinstance(value, OpResult) and isinstance(value.op, CollectiveOp):
         value = value.op.operand_at(0)
@@ -39,17 +39,19 @@ def producer(op: Op) -> Value:
 
 
 def consumers(op: Op) -> list[Op]:
-    """The operations that use the result of a chain of collectives, oldest use first."""
+    """The operations that use the result of a collective, directly or through other collectives.
+
+    They are in the order of the uses, oldest first; those that use another collective are where it is used.
+    """
     found: dict[Op, None] = {}
-    pending = list(op.results)
+    pending = [op]
     while pending:
-        value = pending.pop()
-        for user in value.users:
-            if isinstance(user, CollectiveOp):
-                pending.append(user.results[0])
-            else:
-                found[user] = None
-    return list(reversed(found))
+        user = pending.pop()
+        if user is op or isinstance(user, CollectiveOp):
+            pending.extend(user.results[0].users)  # the oldest last, which is popped first
+        else:
+            found[user] = None
+    return list(found)
 
 
 def is_function_argument(value: Value) -> bool:
@@ -58,7 +60,11 @@ def is_function_argument(value: Value) -> bool:
 
 
 def location_of(op: Op) -> SourceLocation:
-    """The location of a collective; that of a user if it has no line or is on a function argument."""
+    """The location of a collective.
+
+    If that has no line, or the collective changes a function argument, it is that of the first consumer with
+    a line.
+    """
     location = source_location(op.location)
     if location.line and not is_function_argument(producer(op)):
         return location
@@ -69,7 +75,7 @@ def location_of(op: Op) -> SourceLocation:
     return location
 
 
-def cause_of(op: Op, shapes: LocalShapes) -> str:
+def cause_of(op: CollectiveOp, shapes: LocalShapes) -> str:
     """The reason for an sdy collective, in a sentence without a full stop."""
     if isinstance(op, _REDUCTIONS) and (reason := _reduction_cause(op, _reduced_axes(op), shapes)):
         return reason
@@ -77,7 +83,7 @@ def cause_of(op: Op, shapes: LocalShapes) -> str:
 
 
 def change_of(op: CollectiveOp, shapes: LocalShapes) -> str:
-    """The shardings before and after the chain of collectives that an operation is in; "" for no change."""
+    """The shardings of `producer` and `last_of_chain`, as `[{"x"}, {}] → [{}, {}]`; "" if they are equal."""
     before, after = shapes.sharding(producer(op)), shapes.sharding(last_of_chain(op))
     if after is None:
         return ""
@@ -94,7 +100,7 @@ def advice_on(op: Op) -> str:
 
 
 def last_of_chain(op: CollectiveOp) -> Value:
-    """The result of the last collective of a chain, in which each is the only user of the one before."""
+    """The last result of the chain that starts at `op`: each result's only use is the next collective."""
     while True:
         users = list(op.results[0].users)
         if len(users) != 1 or not isinstance(users[0], CollectiveOp):
@@ -145,7 +151,7 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes) -> 
 # --- Uses ---------------------------------------------------------------------------------------------
 
 
-def _consumer_cause(op: Op, shapes: LocalShapes) -> str:
+def _consumer_cause(op: CollectiveOp, shapes: LocalShapes) -> str:
     users = consumers(op)
     if not users:
         return "its result is unused"
@@ -158,9 +164,10 @@ def _consumer_cause(op: Op, shapes: LocalShapes) -> str:
         return f"{op_text(user.parent_op)} yields a value with this sharding{more}"
     source = producer(op)
     origin = " of a function argument" if is_function_argument(source) else ""
-    reason = _conflict(op, user, shapes) if isinstance(op, CollectiveOp) else ""
-    place = source_location(user.location)
-    where = f" at {line_text(place)}" if place.line and place.text != location_of(op).text else ""
+    reason = _conflict(op, user, shapes)
+    location = source_location(user.location)
+    is_elsewhere = location.line and location.path_text != location_of(op).path_text
+    where = f" at {location.file_text}" if is_elsewhere else ""
     return f"{op_text(user)}{where}{more} needs this sharding{origin}{f': {reason}' if reason else ''}"
 
 
@@ -203,19 +210,27 @@ def _conflict(op: CollectiveOp, user: Op, shapes: LocalShapes) -> str:
             continue
         if any(factor in rule.need_replication for factor in factors):
             return f"it needs all of dimension {dim}"
-        if other := _other_dimension(user, rule, factors, lost, shapes):
+        if other := _other_dimension(user, value, rule, factors, lost, shapes):
             return f"{axis_refs_text(lost)} shards {other}"
     return ""
 
 
 def _other_dimension(
-    user: Op, rule: OpShardingRule, factors: Sequence[int], axes: tuple[AxisRef, ...], shapes: LocalShapes
+    user: Op,
+    operand: Value,
+    rule: OpShardingRule,
+    factors: Sequence[int],
+    axes: tuple[AxisRef, ...],
+    shapes: LocalShapes,
 ) -> str:
-    """In words, a dimension of another factor that is sharded along some of the axes; "" if there is none."""
+    """In words, a dimension with none of the factors that is sharded along some of the axes; "" for none.
+
+    It is a dimension of a result of `user`, of `operand`, or of another operand.
+    """
     tensors = [
         *((value, mapping, "its result") for value, mapping in zip(user.results, rule.results, strict=False)),
         *(
-            (value, mapping, "another operand")
+            (value, mapping, "this operand" if value is operand else "another operand")
             for value, mapping in zip(user.operands, rule.operands, strict=False)
         ),
     ]

@@ -28,7 +28,7 @@ def json_report(report: Report) -> str:
             "wire_bytes": _total(wire_total(report)),
             "wire_bytes_by_kind": _totals(wire_totals(report.collectives, lambda c: c.kind)),
             "wire_bytes_by_axes": _totals(wire_totals(report.collectives, lambda c: c.group)),
-            "wire_bytes_by_line": _totals(wire_totals(report.collectives, lambda c: c.location.text)),
+            "wire_bytes_by_line": _totals(wire_totals(report.collectives, lambda c: c.location.path_text)),
             "flops": _total(local),
             "global_flops": _total(whole),
             "useful_share": None if share is None else float(share),

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from sdyopt.report.figures import Collective, LiveValue, Product, Report
-from sdyopt.report.source_locations import line_text
 from sdyopt.report.tables import Row, Section
 from sdyopt.report.time_section import time_section
 from sdyopt.report.totals import Total, flop_totals, useful_share, wire_bytes_of_runs, wire_total, wire_totals
@@ -53,7 +52,7 @@ def _communication(report: Report) -> Section:
         ("times", "value", "where", "type", "what"),
         1,
         [
-            (times_text(each.times), each.value, line_text(each.location), each.type, each.kind)
+            (times_text(each.times), each.value, each.location.file_text, each.type, each.kind)
             for each in report.undecided
         ],
     )
@@ -66,22 +65,22 @@ def _by_kind(report: Report, total: Total) -> Iterator[Row]:
 
 
 def _by_line(report: Report, total: Total) -> Iterator[Row]:
-    """The collectives of one kind at a line together, with the reason for the largest."""
+    """A row for the collectives of each kind, axes and line, with the reason for the largest of them."""
     together: dict[str, list[Collective]] = {}
     for each in report.collectives:
         together.setdefault(_line_key(each), []).append(each)
     for key, part in wire_totals(report.collectives, _line_key).items():
         largest = min(together[key], key=_order)
-        where, kind = line_text(largest.location), f"{largest.kind} {largest.group}"
+        where, kind = largest.location.file_text, f"{largest.kind} {largest.group}"
         yield total_text(part), _share(part, total), str(part.count), where, kind, reason_text(largest)
 
 
 def _line_key(each: Collective) -> str:
-    return f"{each.location.text}\n{each.kind} {each.group}"
+    return f"{each.location.path_text}\n{each.kind} {each.group}"
 
 
 def reason_text(each: Collective) -> str:
-    """Why a collective is necessary, what would communicate less, and the shardings before and after it."""
+    """Why a collective is necessary, what would communicate less, and how its chain changes the sharding."""
     # JAX's name stack says "transpose(" for operations of a backward pass.
     where = "in a gradient, " if "transpose(" in each.location.name_stack else ""
     return where + "; ".join(filter(None, (each.cause, each.advice, each.change)))
@@ -93,7 +92,7 @@ def _collective_row(each: Collective) -> Row:
         str(each.number),
         size,
         times,
-        line_text(each.location),
+        each.location.file_text,
         f"{each.kind} {each.axes}",
         reason_text(each),
     )
@@ -114,7 +113,7 @@ def _share(part: Total, total: Total) -> str:
 
 def _memory(report: Report) -> Section:
     memory = report.memory
-    where = f" at {line_text(memory.peak_location)}" if memory.peak_location.text else ""
+    where = f" at {memory.peak_location.file_text}" if memory.peak_location.path_text else ""
     section = Section(f"memory per device: peak {bytes_text(memory.peak)}{where}")
     section.sentences.append("an upper bound: every result is a new buffer, nothing is fused")
     section.sentences.append(
@@ -122,10 +121,10 @@ def _memory(report: Report) -> Section:
         f"{bytes_text(memory.constants)}"
     )
     section.sentences.append(
-        f"with arguments held to the end, the peak is {bytes_text(memory.peak_with_arguments)}"
+        f"with arguments live to the end, the peak is {bytes_text(memory.peak_with_arguments)}"
     )
     if memory.unknown_values:
-        section.sentences.append(f"{memory.unknown_values} values of dynamic shape are not counted")
+        section.sentences.append(f"{memory.unknown_values} values of unknown size are not counted")
     if memory.replicated:
         section.sentences.append(
             f"{bytes_text(memory.replicated)} of the peak are copies of what other devices have, too"
@@ -142,7 +141,7 @@ def _memory(report: Report) -> Section:
 def _live_row(each: LiveValue, devices: int) -> Row:
     could_be = f'{bytes_text(each.spare_bytes)} along "{each.spare_axis}"' if each.spare_axis else ""
     copies = f"{each.replicas} of {devices}"
-    return bytes_text(each.bytes), copies, each.value, line_text(each.location), could_be, each.type
+    return bytes_text(each.bytes), copies, each.value, each.location.file_text, could_be, each.type
 
 
 # --- Compute ------------------------------------------------------------------------------------------
@@ -167,7 +166,7 @@ def _compute(report: Report) -> Section:
                 flops_text(each.flops),
                 share_text(part),
                 each.value,
-                line_text(each.location),
+                each.location.file_text,
                 ", ".join(f'"{axis}"' for axis in each.spare_axes),
             )
             for each, part in sorted(_wasteful(report), key=lambda pair: -(pair[0].flops or 0))
@@ -177,7 +176,7 @@ def _compute(report: Report) -> Section:
 
 
 def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:
-    """The products of which devices repeat a part or compute padding, and the useful share of each."""
+    """The products that devices partly repeat or compute on padding, and the useful share of each."""
     for each in report.products if report.is_sharded else ():
         if each.flops and each.global_flops is not None:
             share = Fraction(each.global_flops, each.flops * report.devices)

@@ -22,9 +22,14 @@ class SourceLocation(NamedTuple):
     name_stack: str = ""
 
     @property
-    def text(self) -> str:
-        """`model.py:12`, or the name stack where there is no line."""
+    def path_text(self) -> str:
+        """`models/attention.py:12`, or the name stack if there is no line."""
         return f"{self.file}:{self.line}" if self.line else self.name_stack
+
+    @property
+    def file_text(self) -> str:
+        """`attention.py:12`, without folders, or the name stack if there is no line."""
+        return f"{PurePath(self.file).name}:{self.line}" if self.line else self.name_stack
 
 
 NO_LOCATION = SourceLocation()
@@ -51,8 +56,3 @@ def code_of(location: Location) -> str:
     # The outermost name is the name stack.
     function = next((part.name for part in names[1:] if part.child is point), "")
     return " in ".join(filter(None, [function, PurePath(point.file).name]))
-
-
-def line_text(location: SourceLocation) -> str:
-    """`model.py:12` without the folders of the file, or the name stack where there is no line."""
-    return f"{PurePath(location.file).name}:{location.line}" if location.line else location.name_stack

@@ -2,8 +2,8 @@
 
 A collective takes its wire bytes divided by the bandwidth along its axes, plus a latency for each step of the
 ring. A product takes the time of its FLOPs, or that of reading its operands and writing its result if that is
-longer. Other operations take no time, as if fused. A time is unknown if the topology lacks a speed that it
-needs.
+longer. Other operations take no time, as if fused. A time that depends on an unknown figure, or on a speed
+that the topology does not have, is unknown.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from sdyopt.report.figures import (
     TimedCollective,
     TimedProduct,
     TimeEstimate,
-    Times,
 )
 from sdyopt.report.topology import Topology
+from sdyopt.report.totals import seconds_of_runs
 
-# Steps of a ring of n devices by the kind of a collective; a permute is one step.
+# The number of ring steps of a collective with groups of n devices, by kind; a permute is one step.
 _STEPS: dict[str, Callable[[int], int]] = {
     "all_gather": lambda n: n - 1,
     "all_reduce": lambda n: 2 * (n - 1),
@@ -41,7 +41,7 @@ def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
         TimedCollective(each.number, _seconds_of_collective(each, topology)) for each in report.collectives
     ]
     runs = {
-        each.number: _of_runs(timed.seconds, each.times)
+        each.number: seconds_of_runs(timed.seconds, each.times)
         for each, timed in zip(report.collectives, collectives, strict=True)
     }
     # The time of a collective that several products need is divided equally among them.
@@ -77,7 +77,7 @@ def _timed_product(
     memory = _quotient(product.bytes, topology.memory_bandwidth)
     seconds = None if compute is None or memory is None else max(compute, memory)
     known = sum((each / sharers for each, sharers in collectives if each is not None), Fraction(0))
-    total = _of_runs(seconds, product.times)
+    total = seconds_of_runs(seconds, product.times)
     return TimedProduct(
         product.value,
         seconds,
@@ -89,7 +89,3 @@ def _timed_product(
 
 def _quotient(size: int | None, rate: Fraction | None) -> Fraction | None:
     return None if size is None or rate is None else size / rate
-
-
-def _of_runs(seconds: Fraction | None, times: Times | None) -> Fraction | None:
-    return None if seconds is None or times is None else seconds * times.high

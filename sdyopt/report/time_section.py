@@ -12,21 +12,19 @@ from sdyopt.report.figures import (
     TimedCollective,
     TimedProduct,
     TimeEstimate,
-    Times,
 )
-from sdyopt.report.source_locations import line_text
 from sdyopt.report.tables import Row, Section
-from sdyopt.report.totals import Total, time_totals
+from sdyopt.report.totals import Total, seconds_of_runs, time_totals
 from sdyopt.report.units import seconds_text, share_text, times_text
 
 # A row and the seconds that it stands for.
 _Timed = tuple[Fraction, Row]
-# What marks a product in the tables.
+# Added to the limit of such a product in the table.
 COMMUNICATION_BOUND = "communication-bound"
 
 
 def time_section(report: Report, estimate: TimeEstimate) -> Section:
-    """The time of a run, the operations that take longest, and the products that wait for communication."""
+    """The time of a run, the operations by time, and the communication-bound products."""
     communication, compute = time_totals(report, estimate)
     total = communication.high + compute.high
     section = Section(f"estimated time: {seconds_text(total)}{_unknown(communication, compute)}")
@@ -60,9 +58,9 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
         [
             (
                 seconds_text(timed.communication),
-                seconds_text(_of_runs(timed.seconds, product.times)),
+                seconds_text(seconds_of_runs(timed.seconds, product.times)),
                 product.value,
-                line_text(product.location),
+                product.location.file_text,
             )
             for product, timed in sorted(bound, key=lambda pair: -(pair[1].communication or 0))
         ],
@@ -93,10 +91,6 @@ def _products(report: Report, estimate: TimeEstimate) -> Iterator[_Timed]:
 def _row(
     each: Collective | Product, timed: TimedCollective | TimedProduct, kind: str, limit: str
 ) -> Iterator[_Timed]:
-    seconds = _of_runs(timed.seconds, each.times)
+    seconds = seconds_of_runs(timed.seconds, each.times)
     if seconds is not None:
-        yield seconds, (seconds_text(seconds), times_text(each.times), line_text(each.location), kind, limit)
-
-
-def _of_runs(seconds: Fraction | None, times: Times | None) -> Fraction | None:
-    return None if seconds is None or times is None else seconds * times.high
+        yield seconds, (seconds_text(seconds), times_text(each.times), each.location.file_text, kind, limit)

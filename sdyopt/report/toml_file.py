@@ -54,7 +54,8 @@ class TomlFile:
         `number` is the index of the table in an array of tables.
         """
         outer, _, inner = table.rpartition(".")
-        for entry in ((table, key, number), (table, "", number), (outer, inner, 0), ("", table, 0)):
+        # The last is that of a table written as a value: `limits = {…}`.
+        for entry in ((table, key, number), (table, "", number), (outer, inner, 0)):
             if entry in self._positions:
                 return FileLoc(self.source.name, *self._positions[entry])
         return FileLoc(self.source.name, 1, 1)
@@ -67,14 +68,14 @@ class TomlFile:
         table, number = "", 0
         for line_number, line in enumerate(self.source.text.split("\n"), 1):
             if (header := _HEADER.match(line)) is not None:
-                table = _joined(header[1])
+                table = ".".join(_names(header[1]))
                 number = counts[table] = counts.get(table, -1) + 1
                 found[table, "", number] = (line_number, 1)
             elif (match := _KEY.match(line)) is not None:
                 # `a.b = 1` is the key b of the table a.
-                inner, _, key = _joined(match[1]).rpartition(".")
+                *inner, key = _names(match[1])
                 position = line_number, len(line) - len(line.lstrip()) + 1
-                inside = ".".join(filter(None, (table, inner)))
+                inside = ".".join(filter(None, (table, *inner)))
                 found.setdefault((inside, key, 0 if inner else number), position)
         return found
 
@@ -85,7 +86,7 @@ class TomlFile:
     def quantity(
         self, value: object, dimension: Dimension, table: str, key: str, number: int = 0
     ) -> Fraction:
-        """The value of a key as a quantity. Raises DiagnosticError at the key if it is none."""
+        """The value of a key as a quantity. Raises DiagnosticError at the key if it is not one."""
         quantity = parse_quantity(value, dimension)
         if quantity is not None:
             return quantity
@@ -104,6 +105,6 @@ class TomlFile:
                 raise self.error(f"unknown table or key '{key}'", *where).help(help)
 
 
-def _joined(path: str) -> str:
-    """`a.b` of `a . "b"`."""
-    return ".".join(part.strip("\"'") for part in _PART.findall(path))
+def _names(path: str) -> list[str]:
+    """The names of a dotted key without quotes: `a` and `b.c` of `a . "b.c"`."""
+    return [name.strip("\"'") for name in _PART.findall(path)]

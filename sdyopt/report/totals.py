@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sdyopt.report.figures import Collective, Product, Report, TimeEstimate
+from sdyopt.report.figures import Collective, Product, Report, TimeEstimate, Times
 
 
 @dataclass(slots=True)
 class Total:
-    """The sum of `count` figures (bytes, FLOPs or seconds) over all runs, without the `unknown` ones.
+    """The sum of figures (bytes, FLOPs or seconds) over all runs, which is between `low` and `high`.
 
-    It is between `low` and `high`, which differ if the numbers of runs do.
+    Of the `count` figures, `unknown` are unknown and not included.
     """
 
     count: int = 0
@@ -76,6 +76,11 @@ def time_totals(report: Report, estimate: TimeEstimate) -> tuple[Total, Total]:
     for product, timed in zip(report.products, estimate.products, strict=True):
         _add_runs(compute, timed.seconds, product)
     return communication, compute
+
+
+def seconds_of_runs(seconds: Fraction | None, times: Times | None) -> Fraction | None:
+    """Seconds of at most all runs of an operation; None if they are unknown."""
+    return None if seconds is None or times is None else seconds * times.high
 
 
 def _add_runs(total: Total, figure: Fraction | int | None, each: Collective | Product) -> None:

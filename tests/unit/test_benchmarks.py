@@ -12,6 +12,8 @@ from benchmarks import run as benchmark
 from benchmarks.processes import BenchmarkFailed, Run, run
 from benchmarks.programs import training_step
 
+pytestmark = pytest.mark.sources
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -9,6 +9,8 @@ from benchmarks.calibration.device_groups import Groups, groups_of_axes, groups_
 from benchmarks.calibration.matching import compare
 from tests.unit.report.programs import report
 
+pytestmark = pytest.mark.sources
+
 MESH = '<["x"=4, "y"=2]>'
 ALONG_X = frozenset({frozenset({0, 2, 4, 6}), frozenset({1, 3, 5, 7})})
 ALONG_Y = frozenset({frozenset({0, 1}), frozenset({2, 3}), frozenset({4, 5}), frozenset({6, 7})})

@@ -13,6 +13,8 @@ from sdyopt.cli.flags import FLAGS
 from sdyopt.registry import find_entry
 from tests.ci_kit.workflows import EXAMPLES, ROOT, Workflow, github, gitlab, load
 
+pytestmark = pytest.mark.sources
+
 
 def test_the_workflow_of_github_has_these_steps() -> None:
     assert [step.name for step in github().steps] == [

@@ -14,6 +14,8 @@ from sdyopt.diagnostics.ids import SUMMARIES
 from sdyopt.registry import all_passes
 from tests.unit.test_layering import MAY_IMPORT
 
+pytestmark = pytest.mark.sources
+
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),

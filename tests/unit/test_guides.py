@@ -6,6 +6,8 @@ import pytest
 
 from tests.harness.pages import BLOCK, FOLLOW, ROOT, Block, Folder, blocks_of
 
+pytestmark = pytest.mark.sources
+
 GUIDES = [
     *("docs/from-jax.md", "docs/from-mlir-opt.md", "docs/ci.md"),
     *("docs/comparing.md", "docs/explain.md"),

@@ -1,6 +1,10 @@
 """The pages of the mesh dialect are generated from its operations and passes."""
 
+import pytest
+
 from docs.mesh_pages import FOLDER, pages
+
+pytestmark = pytest.mark.sources
 
 
 def test_pages_are_up_to_date() -> None:

@@ -1,7 +1,11 @@
 """The page of passes is generated from their manuals."""
 
+import pytest
+
 from docs.passes import PAGE, page
 from sdyopt.registry import all_passes
+
+pytestmark = pytest.mark.sources
 
 
 def test_page_is_up_to_date() -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.sources
+
 ROOT = Path(__file__).parents[2]
 PASS, OPERATION = "docs/writing-a-pass.md", "docs/writing-an-operation.md"
 # Each recipe is a section of a page.
@@ -49,7 +51,7 @@ def checkout(tmp_path: Path) -> Path:
     for name in COPIED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.tmp"))
+            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("*.tmp"))
         else:
             shutil.copy(source, tmp_path)
     return tmp_path

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from sdyopt import registry
+from sdyopt.dialects import dialect_names
 from sdyopt.ir.dialect import Dialect
 from sdyopt.pipeline import Pass, UsageError, option
 from sdyopt.registry import discovery, plugins, table
@@ -154,3 +155,10 @@ def test_dialect_namespaces_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:
     registry.add_dialect(THEIRS)
     with pytest.raises(UsageError, match="dialect 'theirs' is defined twice"):
         registry.add_dialect(Dialect("theirs"))
+
+
+def test_every_module_among_the_dialects_is_a_dialect() -> None:
+    for name in dialect_names():
+        dialect = registry.find_dialect(name)
+        assert dialect is not None
+        assert dialect.name == name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
@@ -15,13 +14,14 @@ from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.ops import ReturnOp as SdyReturnOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_or_replicated
-from sdyopt.dialects.stablehlo.channel import DEVICE_TO_DEVICE, ChannelHandle
+from sdyopt.dialects.stablehlo.channel import ChannelHandle
 from sdyopt.ir.block import Region
 from sdyopt.ir.edit_log import recording
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedTensor
 from sdyopt.ir.value import Value
+from sdyopt.partition.channels import Channels
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.outlining import inputs_of, outline
 from sdyopt.partition.padding import Padder
@@ -54,9 +54,7 @@ class InstructionPartitioner:
         self._rewriter = rewriter
         self._types = LocalTypes(module)
         self._padder = Padder(self._types, rewriter)
-        handles = (op.attribute("channel_handle") for op in module.walk())
-        largest = max((each.handle for each in handles if isinstance(each, ChannelHandle)), default=0)
-        self._channels = count(largest + 1)
+        self._channels = Channels(module)
 
     def partition(self, op: Op) -> None:
         """Replaces an operation by a manual computation whose body is its local program."""
@@ -86,7 +84,8 @@ class InstructionPartitioner:
     def _widened(self, reshard: ReshardOp) -> ReshardOp:
         """Replaces a reshard whose source and target shardings pad the shape to different sizes.
 
-        The value is padded to the larger size of each dimension, resharded, and sliced. Returns the new one.
+        The value is padded to the larger size of each dimension, resharded, and sliced. Returns the new
+        reshard, or the old one if the sizes are the same.
         """
         value = reshard.input
         from_type = self._types.padded_type(value.type, self._types.sharding(value))
@@ -152,8 +151,7 @@ class InstructionPartitioner:
         """Gives each operation that has a channel handle a new one, unique in the whole program."""
         for op in function.walk():
             if isinstance(op.attribute("channel_handle"), ChannelHandle):
-                handle = ChannelHandle(next(self._channels), DEVICE_TO_DEVICE)
-                rewriter.set_attribute(op, "channel_handle", handle)
+                rewriter.set_attribute(op, "channel_handle", self._channels.new())
 
 
 def _reduced(sharding: TensorSharding) -> TensorSharding:

@@ -1,6 +1,6 @@
 """Propagates the shardings of a module, in rounds.
 
-A round visits operations in the order of the reference's greedy pattern driver, until the worklist is empty.
+A round visits operations in the order of MLIR's greedy pattern driver, until the worklist is empty.
 Dead operations are erased when they are visited.
 """
 
@@ -70,6 +70,7 @@ class PropagationDriver:
         self._runner_of = cache(lambda kind: StepRunner(kind, mesh_of))
         self._ops = [op for op in module.walk() if op is not module]
         self._op_indices = {op: index for index, op in enumerate(self._ops)}
+        self._parents = self._parents_by_op()
         # The site of each operation; None if nothing propagates along it or it is erased.
         self._sites: list[PropagationSite | Literal[_Unvisited.UNVISITED] | None]
         self._sites = [_UNVISITED] * len(self._ops)
@@ -218,13 +219,19 @@ class PropagationDriver:
 
     def _with_parents(self, op: Op) -> tuple[int, ...]:
         """The index of an operation, and of its parents, except functions and ops with data-flow edges."""
-        indices = []
-        current: Op | None = op
-        while current is not None and current is not self._module:
-            if current is op or not (isinstance(current, FuncOp) or current.data_flow is not None):
-                indices.append(self._op_indices[current])
-            current = current.parent_op
-        return tuple(indices)
+        assert op.parent_op is not None
+        return (self._op_indices[op], *self._parents[op.parent_op])
+
+    def _parents_by_op(self) -> dict[Op, tuple[int, ...]]:
+        """For each operation with regions, the indices of the parents to push with the operations in it."""
+        parents: dict[Op, tuple[int, ...]] = {self._module: ()}
+        for index, op in enumerate(self._ops):
+            if op.regions:
+                assert op.parent_op is not None
+                outer = parents[op.parent_op]
+                is_skipped = isinstance(op, FuncOp) or op.data_flow is not None
+                parents[op] = outer if is_skipped else (index, *outer)
+        return parents
 
     # --- First visits, and erased operations ------------------------------------------------------
 
@@ -268,12 +275,12 @@ class PropagationDriver:
     # --- Recording --------------------------------------------------------------------------------
 
     def start_priority(self, priority: int) -> None:
-        """Tells the recorder that the dimension shardings of a user priority are restored next."""
+        """Records that the dimension shardings of a user priority are restored next."""
         if self._run_recorder is not None:
             self._run_recorder.start_priority(priority)
 
     def finish_recording(self) -> None:
-        """Tells the recorder how each operation propagates at the fixed point."""
+        """Records how each operation propagates at the fixed point."""
         if self._run_recorder is None or self._last_run is None:
             return
         sites: list[tuple[PropagationSite, StepRunner | None, Shardings]] = []

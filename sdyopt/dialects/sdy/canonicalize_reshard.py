@@ -1,7 +1,7 @@
-"""Canonicalization patterns of reshards: fold a reshard of a reshard, and reuse an equal earlier reshard.
+"""Canonicalization patterns of reshards: fold reshards of reshards, reuse earlier reshards of the same data.
 
-The latter looks through reshapes and transposes. These belong to the stablehlo dialect, which sdy
-does not import, so they are recognized by name.
+The second pattern looks through reshapes and transposes. These operations belong to the stablehlo dialect,
+which sdy does not import, so they are recognized by name.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType, RankedTensor, Type
 from sdyopt.ir.value import Value
 
-# The label by which passes enable folding a reshard of a reshard.
+# The label by which pipelines apply the folding of reshards of reshards alone.
 RESHARD_LABEL = "sdy-reshard"
 _RESHAPE, _TRANSPOSE = "stablehlo.reshape", "stablehlo.transpose"
 _LOOKED_THROUGH = (_RESHAPE, _TRANSPOSE)
@@ -45,14 +45,17 @@ def _fold_reshards(op: ReshardOp, rewriter: Rewriter) -> bool:
     return True
 
 
-# --- Equal reshards -------------------------------------------------------------------------------
+# --- Reshards of the same data --------------------------------------------------------------------
 
 
 def _reuse_reshard(op: ReshardOp, rewriter: Rewriter) -> bool:
-    """Replaces a reshard with the result of an equal earlier one."""
+    """Replaces a reshard with an earlier reshard of the same data.
+
+    The reshapes and transposes between them are cloned onto the result of the earlier reshard.
+    """
     root = _root(op.input)
-    target = _target_sharding(op.sharding, op.input, root)
-    match = _find_reshard(root, target, op)
+    sharding = _sharding_at_root(op.sharding, op.input, root)
+    match = _find_reshard(root, sharding, op)
     if match is None:
         return False
     earlier, reshape_class = match
@@ -69,7 +72,7 @@ def _reuse_reshard(op: ReshardOp, rewriter: Rewriter) -> bool:
 def _root(value: Value) -> Value:
     """The value from which reshapes and transposes compute `value`.
 
-    In a graph region these operations may form a cycle; then it is a value of the cycle.
+    In a graph region these operations may form a cycle; then the root is a value of the cycle.
     """
     visited: set[Value] = set()
     op = value.defining_op
@@ -80,8 +83,11 @@ def _root(value: Value) -> Value:
     return value
 
 
-def _target_sharding(sharding: TensorSharding, value: Value, root: Value) -> TensorSharding:
-    """The sharding of `value`, carried back through transposes to `root` or to a change of rank."""
+def _sharding_at_root(sharding: TensorSharding, value: Value, root: Value) -> TensorSharding:
+    """`sharding`, to which `value` is resharded, with its dimensions permuted as transposes require.
+
+    The permutations are undone from `value` back to `root`, or back to the last change of rank.
+    """
     while value is not root:
         op = value.defining_op
         assert op is not None
@@ -97,11 +103,11 @@ def _target_sharding(sharding: TensorSharding, value: Value, root: Value) -> Ten
 
 
 def _find_reshard(
-    root: Value, target: TensorSharding, op: ReshardOp
+    root: Value, sharding: TensorSharding, op: ReshardOp
 ) -> tuple[ReshardOp, type[Op] | None] | None:
-    """An equal earlier reshard of the root or of a reshape of it, in the same block.
+    """A reshard before `op` in its block, of the root or of a reshape of it, with the same shards as `op`.
 
-    The second value is the class of reshapes; None if the search has met no reshape.
+    The second value is the class of reshape operations; None if the search has found no reshape.
     """
     pending, visited = [root], set[Value]()
     reshape_class: type[Op] | None = None
@@ -114,7 +120,7 @@ def _find_reshard(
             if user is op:
                 continue
             if isinstance(user, ReshardOp):
-                if _is_same_reshard(user, target, op) and user.parent is op.parent and user.is_before(op):
+                if _has_same_shards(user, sharding, op) and user.parent is op.parent and user.is_before(op):
                     return user, reshape_class
             elif user.signature.name == _RESHAPE:
                 reshape_class = type(user)
@@ -122,22 +128,28 @@ def _find_reshard(
     return None
 
 
-def _is_same_reshard(other: ReshardOp, target: TensorSharding, op: ReshardOp) -> bool:
-    """Whether both give each device the same data in row-major order."""
-    type, target_type = other.signature.result_types[0], op.signature.result_types[0]
-    sharding = other.sharding
-    if sharding is target and type is target_type:
+def _has_same_shards(other: ReshardOp, sharding: TensorSharding, op: ReshardOp) -> bool:
+    """Whether the shards of both reshards are equally far apart in memory, in row-major order.
+
+    As in Shardy, `sharding` is that of `op` at the root but the type is that of `op`. After a transpose, an
+    earlier reshard may therefore be missed, or one with another sharding be taken; the data are the same.
+    """
+    other_type, op_type = other.signature.result_types[0], op.signature.result_types[0]
+    other_sharding = other.sharding
+    if other_sharding is sharding and other_type is op_type:
         return True
-    if sharding.mesh_or_ref is not target.mesh_or_ref:
+    if other_sharding.mesh_or_ref is not sharding.mesh_or_ref:
         return False
-    if sharding.replicated_axes != target.replicated_axes:
+    if other_sharding.replicated_axes != sharding.replicated_axes:
         return False
-    if not isinstance(type, RankedTensor) or not isinstance(target_type, RankedTensor):
+    if not isinstance(other_type, RankedTensor) or not isinstance(op_type, RankedTensor):
         return False
-    if type.encoding is not None or target_type.encoding is not None:
+    if other_type.encoding is not None or op_type.encoding is not None:
         return False
     mesh = mesh_of(sharding, op)
-    return mesh is not None and _strides(sharding, type, mesh) == _strides(target, target_type, mesh)
+    return mesh is not None and (
+        _strides(other_sharding, other_type, mesh) == _strides(sharding, op_type, mesh)
+    )
 
 
 def _strides(sharding: TensorSharding, type: RankedTensor, mesh: Mesh) -> list[tuple[AxisRef, int]]:
@@ -155,7 +167,7 @@ def _strides(sharding: TensorSharding, type: RankedTensor, mesh: Mesh) -> list[t
 
 
 def _with_merged_axes(strides: Sequence[tuple[AxisRef, int]], mesh: Mesh) -> list[tuple[AxisRef, int]]:
-    """Merges sub-axes whose shards are as far apart as if they were one."""
+    """Merges adjacent sub-axes if their strides are those that the merged axis has."""
     merged: list[tuple[AxisRef, int]] = []
     for axis, stride in strides:
         if merged:
@@ -167,14 +179,14 @@ def _with_merged_axes(strides: Sequence[tuple[AxisRef, int]], mesh: Mesh) -> lis
     return merged
 
 
-def _clone_path(root: Value, target: Value, value: Value, rewriter: Rewriter) -> Value:
-    """Clones the reshapes and transposes from `root` to `target` onto `value`."""
+def _clone_path(root: Value, end: Value, value: Value, rewriter: Rewriter) -> Value:
+    """Clones the reshapes and transposes that compute `end` from `root`, so that they start from `value`."""
     path = []
-    while target is not root:
-        op = target.defining_op
+    while end is not root:
+        op = end.defining_op
         assert op is not None
         path.append(op)
-        target = op.operand_at(0)
+        end = op.operand_at(0)
     for op in reversed(path):
         copy = rewriter.clone(op, {op.operand_at(0): value})
         assert value.defining_op is not None

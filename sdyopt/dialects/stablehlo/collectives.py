@@ -70,7 +70,7 @@ class AllGatherOp(CollectiveOp):
             assert isinstance(input, RankedTensor) and isinstance(result, RankedTensor)
             _check_gathered(signature, input, result, dimension)
             if DYNAMIC in (input.shape[dimension], result.shape[dimension]):
-                return  # like the reference, which leaves the remaining operands unchecked
+                return  # as in StableHLO's C++ verifier, which then does not check the other operands
 
 
 def _check_gathered(
@@ -98,7 +98,7 @@ def _check_gathered(
 
 @stablehlo.op("all_to_all", PAIRWISE_SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
 class AllToAllOp(CollectiveOp):
-    """Splits each operand, exchanges the slices within replica groups and concatenates those received."""
+    """Splits each operand, exchanges the slices within replica groups, concatenates the received slices."""
 
     __slots__ = ()
 

@@ -94,7 +94,7 @@ class DynamicConvOp(ConvolutionBaseOp):
     def verify_in_context(self) -> None:
         padding = constant_value(self.padding.defining_op)
         if isinstance(padding, DenseElements):
-            # For its checks only: as in the reference, the result shape is not checked.
+            # Checks the window. As in StableHLO's C++ verifier, the result may have another shape.
             _result_shape(self.signature, pairs_of(padding))
         _check_quantized(self.signature)
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.execution.bisection.steps import Runner, Step
 from sdyopt.execution.bisection.units import Unit, UnitsProgram, program_of_units, units_of
-from sdyopt.execution.entry_functions import MAIN
 from sdyopt.execution.failure import NotValidated
 from sdyopt.execution.validation import FunctionValidation, ValidationOptions, compare
 from sdyopt.ir.operation import Op
+from sdyopt.partition.entry_functions import MAIN
 from sdyopt.partition.outlining import called_functions
 from sdyopt.pipeline.run import Verify
 

@@ -20,34 +20,35 @@ from sdyopt.partition.local_builder import dense_integers, ranked, scalar_type, 
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.sharded_body import HaloContext, ShardedBody
 
-# What is never selected after the last element of a tensor, by the direction of the comparison. Before the
-# first element it is NaN, because `NaN >= x` is false.
-_FILLERS = {"GE": float("-inf"), "LE": float("inf")}
+# Comparisons that are false if one element is NaN.
+_ORDERED = ("EQ", "GE", "GT", "LE", "LT")
 
 
 class _Windows(NamedTuple):
-    """The windows that reach into each shard along one dimension: the first ones, and how many."""
+    """The windows that each device computes along one dimension.
+
+    They read `operand`, with `high` elements of padding after it, and scatter `source`.
+    """
 
     window: WindowDimension
-    size: int
     shard_size: int
-    firsts: list[int]
-    num_windows: int
+    high: int
     operand: ReadDimension
     source: ReadDimension
 
 
 @exchanges_halos(SelectAndScatterOp)
 def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) -> Values:
-    """Windows that reach into several shards are computed for each of them, and each keeps its part.
+    """Every device whose shard a window reaches computes the window, and keeps the part in its shard.
 
-    The selection must be that of the largest or smallest element, and the scatter a sum: then windows outside
-    of the tensor, whose source is zero, have no effect.
+    Elements before the first one are NaN, which an ordered comparison never selects. No such filler exists
+    for elements after the last one, so the operation itself must pad there: the last shards compute earlier
+    windows too, up to the last one, and keep nothing of them. The scatter must be a sum: then windows before
+    the first one, whose source is zero, have no effect.
     """
-    filler = _filler(op)
-    windows = None if filler is None else _windows(op, context.types)
+    windows = _windows(op, context.types) if _is_padded_by_nan(op) else None
     body = None if windows is None else begin_body(op, context)
-    if windows is None or body is None or filler is None:
+    if windows is None or body is None:
         return None
     operand, source = body.shard_of(op.operand), body.shard_of(op.source)
     init = body.shard_of(op.init_value)
@@ -55,10 +56,10 @@ def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) ->
     for each in windows:
         operand = exchange(body, operand, each.operand, zero)
         source = exchange(body, source, each.source, zero)
-        operand = _fill(body, operand, each, filler)
+        operand = _fill(body, operand, each)
     pairs = list(padding_pairs(op.signature, op.padding)) or [(0, 0)] * ranked(operand).rank
     for each in windows:
-        pairs[each.operand.dim] = (0, 0)
+        pairs[each.operand.dim] = (0, each.high)
     numbers = [number for pair in pairs for number in pair]
     padding = dense_integers(tensor((len(pairs), 2), I64), numbers)
     regions = [Region(), Region()]
@@ -73,20 +74,18 @@ def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) ->
     return body.finish([result])
 
 
-def _filler(op: SelectAndScatterOp) -> float | None:
-    """What is not selected after the last element; None for regions and element types without one."""
+def _is_padded_by_nan(op: SelectAndScatterOp) -> bool:
+    """Whether NaN is never selected before other elements, and sums are scattered."""
     element = ranked(op.operand).element
     block = op.select.blocks[0]
     returned = block.last
     compare = None if returned is None else returned.operand_at(0).defining_op
     if not isinstance(compare, CompareOp) or compare.operands != list(block.arguments):
-        return None
-    # Narrower floats have no infinities.
+        return False
+    # Some narrower floats have no NaN.
     if not isinstance(element, FloatType) or element.width < 16:
-        return None
-    if binary_body(op.scatter, 0) is not AddOp:
-        return None
-    return _FILLERS.get(compare.comparison_direction.value)
+        return False
+    return compare.comparison_direction.value in _ORDERED and binary_body(op.scatter, 0) is AddOp
 
 
 def _windows(op: SelectAndScatterOp, types: LocalTypes) -> list[_Windows] | None:
@@ -117,51 +116,59 @@ def _along(
     axes = types.axes_per_dim(op.operand)[dim]
     shards = types.shard_count(axes, op.operand)
     shard_size = -(-size // shards)
-    firsts, lasts = [], []
-    for shard in range(shards):
-        start = shard * shard_size + window.low
-        firsts.append(-(-(start - window.size + 1) // window.stride))
-        lasts.append((start + shard_size - 1) // window.stride)
-    most = max(last - first + 1 for first, last in zip(firsts, lasts, strict=True))
+    reaching = _reaching_windows(window, shard_size, shards)
+    # The last `num_padded` windows reach up to `high` positions beyond the last element.
+    high = max(0, (count - 1) * window.stride - window.low + window.size - size)
+    num_padded = -(-high // window.stride)
+    most = max(end - first for first, end in reaching) + num_padded
     if most <= 0:
         return None
+    firsts, sources = [], []
     positions: list[tuple[int, int] | None] = []
-    for first, last in zip(firsts, lasts, strict=True):
-        start, end = max(first, 0), min(last + 1, count)
-        span = start * window.stride - window.low, (end - 1) * window.stride - window.low + window.size
-        positions.append(span if start < end else None)
-    # The source of windows outside of the tensor must be zero, so it is read.
-    ranges = [(first, last + 1) for first, last in zip(firsts, lasts, strict=True)]
+    for first, end in reaching:
+        is_last = end > count - num_padded
+        firsts.append(count - most if num_padded and is_last else first)
+        start, stop = max(first, 0), min(end, count)
+        span_end = (stop - 1) * window.stride - window.low + window.size
+        positions.append((start * window.stride - window.low, min(span_end, size)) if start < stop else None)
+        # The source of windows outside of the tensor must be zero, so it is read.
+        stop = stop if num_padded else end
+        sources.append((first, stop) if first < stop else None)
     starts = [first * window.stride - window.low for first in firsts]
-    operand = Reads(size, starts, (most - 1) * window.stride + window.size, positions)
-    source = Reads(count, firsts, most, ranges, is_replicated=not types.axes_per_dim(op.source)[dim])
+    operand = Reads(size, starts, (most - 1) * window.stride + window.size - high, positions)
+    source = Reads(count, firsts, most, sources, is_replicated=not types.axes_per_dim(op.source)[dim])
     plans = plan_halo(operand), plan_halo(source)
     if plans[0] is None or plans[1] is None:
         return None
     return _Windows(
         window,
-        size,
         shard_size,
-        firsts,
-        most,
+        high,
         ReadDimension(dim, axes, operand, plans[0]),
         ReadDimension(dim, axes, source, plans[1]),
     )
 
 
-def _fill(body: ShardedBody, value: Value, each: _Windows, filler: float) -> Value:
-    """Fills what is outside of the whole tensor with elements that are not selected."""
-    if not each.window.low and not each.window.high:
+def _reaching_windows(window: WindowDimension, shard_size: int, shards: int) -> list[tuple[int, int]]:
+    """The windows that reach into each shard, from the first to the one after the last."""
+    starts = [shard * shard_size + window.low for shard in range(shards)]
+    return [
+        (-(-(start - window.size + 1) // window.stride), (start + shard_size - 1) // window.stride + 1)
+        for start in starts
+    ]
+
+
+def _fill(body: ShardedBody, value: Value, each: _Windows) -> Value:
+    """Fills what is before the first element with NaN."""
+    if not each.window.low:
         return value
     read, element = each.operand, ranked(value).element
     assert isinstance(element, FloatType)
     index = element_index(body, value, read.dim, body.per_shard(read.plan.first_elements, read.axes))
-    for direction, limit, number in (("LT", 0, float("nan")), ("GE", each.size, filler)):
-        mask = body.compare(index, body.integers(ranked(index), [limit]), direction)
-        mask = body.broadcast(mask, tensor(shape_of(value), I1), [read.dim])
-        bits = encode_double(number, element.format).to_bytes(element.width // 8, "little")
-        value = body.select(mask, body.splat(ranked(value), bits), value)
-    return value
+    mask = body.compare(index, body.integers(ranked(index), [0]), "LT")
+    mask = body.broadcast(mask, tensor(shape_of(value), I1), [read.dim])
+    bits = encode_double(float("nan"), element.format).to_bytes(element.width // 8, "little")
+    return body.select(mask, body.splat(ranked(value), bits), value)
 
 
 def _own_part(body: ShardedBody, value: Value, each: _Windows, init: Value) -> Value:

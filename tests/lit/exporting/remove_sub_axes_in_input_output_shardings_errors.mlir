@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s -sdy-remove-sub-axes-in-input-output-shardings -verify-diagnostics
 
-// The entry point of several functions must be @main.
-// expected-error @+1 {{Failed to lookup function: main}}
+// Of several functions that no other one calls, the entry point must be @main.
 module {
+  // expected-error @+1 {{Failed to lookup function: main}}
   func.func @first() {
     return
   }

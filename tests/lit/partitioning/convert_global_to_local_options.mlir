@@ -1,6 +1,7 @@
 // RUN: sdy-opt %s -sdy-convert-global-to-local=per-dim-all-gather | filecheck %s --check-prefix=PER-DIM
 // RUN: sdy-opt %s -sdy-convert-global-to-local=combine-multi-dimension-reduce-scatter | filecheck %s --check-prefix=COMBINE
 // RUN: sdy-opt %s -sdy-convert-global-to-local=enable-rgv3 | filecheck %s --check-prefix=AXES
+// RUN: sdy-opt %s -sdy-convert-global-to-local=enable-rgv3 --sdy-version=2026-08 | filecheck %s --check-prefix=LATER
 // RUN: sdy-opt %s -sdy-convert-global-to-local=replica-count=4 | filecheck %s --check-prefix=REPLICAS
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
@@ -19,7 +20,7 @@ sdy.mesh @mesh = <["x"=2, "y"=2]>
 // COMBINE-NEXT: return %4 : tensor<4x4xf32>
 // AXES-LABEL: func.func @gather(%arg0: tensor<2x2xf32>{{.*}}) -> tensor<4x4xf32>
 // AXES-NEXT: %0 = stablehlo.reshape %arg0 : (tensor<2x2xf32>) -> tensor<1x2x2xf32>
-// AXES-NEXT: %1 = "stablehlo.all_gather"(%0) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">, #stablehlo.axis_ref<name = "y">]>, use_global_device_ids}> : (tensor<1x2x2xf32>) -> tensor<4x2x2xf32>
+// AXES-NEXT: %1 = "stablehlo.all_gather"(%0) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#sdy<axis_ref"x">, #sdy<axis_ref"y">]>, use_global_device_ids}> : (tensor<1x2x2xf32>) -> tensor<4x2x2xf32>
 // AXES-NEXT: %2 = stablehlo.reshape %1 : (tensor<4x2x2xf32>) -> tensor<2x2x2x2xf32>
 // AXES-NEXT: %3 = stablehlo.transpose %2, dims = [0, 2, 1, 3] : (tensor<2x2x2x2xf32>) -> tensor<2x2x2x2xf32>
 // AXES-NEXT: %4 = stablehlo.reshape %3 : (tensor<2x2x2x2xf32>) -> tensor<4x4xf32>
@@ -67,7 +68,7 @@ func.func @gather(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 // COMBINE-NEXT: %4 = stablehlo.reshape %3 : (tensor<1x2x2xf32>) -> tensor<2x2xf32>
 // COMBINE-NEXT: return %4 : tensor<2x2xf32>
 // AXES-LABEL: func.func @scatter(%arg0: tensor<4x4xf32>{{.*}}) -> (tensor<2x2xf32>{{.*}})
-// AXES-NEXT: %0 = "stablehlo.all_reduce"(%arg0) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">, #stablehlo.axis_ref<name = "y">]>, use_global_device_ids}> ({
+// AXES-NEXT: %0 = "stablehlo.all_reduce"(%arg0) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#sdy<axis_ref"x">, #sdy<axis_ref"y">]>, use_global_device_ids}> ({
 // AXES-NEXT: ^bb0(%arg1: tensor<f32>, %arg2: tensor<f32>):
 // AXES-NEXT: %10 = stablehlo.add %arg1, %arg2 : tensor<f32>
 // AXES-NEXT: stablehlo.return %10 : tensor<f32>
@@ -104,5 +105,26 @@ func.func @gather(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 // REPLICAS-NEXT: return %9 : tensor<2x2xf32>
 func.func @scatter(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> (tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
   %0 = sdy.reduce_scatter [{"x"}, {"y"}] %a out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// Version 2026-06 gives sub-axes too, later versions list the devices then.
+// AXES-LABEL: func.func @sub_axis
+// AXES-NEXT: %0 = {{.*}} replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh_4, axes = [#sdy<axis_ref"z":(1)2>]>
+// LATER-LABEL: func.func @gather
+// LATER: {{.*}} replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">, #stablehlo.axis_ref<name = "y">]>
+// LATER-LABEL: func.func @sub_axis
+// LATER-NEXT: %0 = {{.*}} replica_groups = dense<{{\[\[}}0, 2], [1, 3]]> : tensor<2x2xi64>
+sdy.mesh @mesh_4 = <["z"=4]>
+func.func @sub_axis(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh_4, [{"z":(1)2}, {}]>}) -> tensor<4x4xf32> {
+  %0 = sdy.all_gather [{"z":(1)2}, {}] %a out_sharding=<@mesh_4, [{}, {}]> : tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// StableHLO has a form of its own for meshes that are inlined.
+// AXES-LABEL: func.func @inlined_mesh
+// AXES-NEXT: %0 = {{.*}} replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes=[<name = "x", size = 2>]>, axes = [#stablehlo.axis_ref<name = "x">]>
+func.func @inlined_mesh(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}, {}]>}) -> tensor<4x4xf32> {
+  %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<mesh<["x"=2]>, [{}, {}]> : tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
 }

@@ -233,8 +233,8 @@ func.func @concatenate(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 }
 
 // Windows of three with a stride of two: the last window of each shard reaches into the next one. There it is
-// computed as well, so its elements and its source are received. What is after the last element is never
-// selected.
+// computed as well, so its elements and its source are received. The last device computes the window before its
+// own ones too, so that its last window ends with the padding of the operation, which is never selected.
 // CHECK-LABEL: func.func @select_and_scatter(%arg0: tensor<16xf32>{{.*}}, %arg1: tensor<8xf32>{{.*}}, %arg2: tensor<f32>) -> (tensor<16xf32>{{.*}})
 // CHECK-NEXT: %0 = sdy.manual_computation(%arg0, %arg1, %arg2) in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{"x"}]>, <@mesh, []>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg3: tensor<4xf32>, %arg4: tensor<2xf32>, %arg5: tensor<f32>) {
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
@@ -243,39 +243,38 @@ func.func @concatenate(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 // CHECK-NEXT: %3 = stablehlo.slice %arg3 [0:1] : (tensor<4xf32>) -> tensor<1xf32>
 // CHECK-NEXT: %4 = "stablehlo.collective_permute"(%3) <{channel_handle = #stablehlo.channel_handle<handle = {{[0-9]+}}, type = 1>, source_target_pairs = dense<{{\[\[}}1, 0], [2, 1], [3, 2]]> : tensor<3x2xi64>}> : (tensor<1xf32>) -> tensor<1xf32>
 // CHECK-NEXT: %5 = stablehlo.concatenate %2, %arg3, %4, dim = 0 : (tensor<2xf32>, tensor<4xf32>, tensor<1xf32>) -> tensor<7xf32>
-// CHECK-NEXT: %6 = stablehlo.slice %arg4 [1:2] : (tensor<2xf32>) -> tensor<1xf32>
-// CHECK-NEXT: %7 = "stablehlo.collective_permute"(%6) <{channel_handle = #stablehlo.channel_handle<handle = {{[0-9]+}}, type = 1>, source_target_pairs = dense<{{\[\[}}0, 1], [1, 2], [2, 3]]> : tensor<3x2xi64>}> : (tensor<1xf32>) -> tensor<1xf32>
-// CHECK-NEXT: %8 = stablehlo.concatenate %7, %arg4, dim = 0 : (tensor<1xf32>, tensor<2xf32>) -> tensor<3xf32>
-// CHECK-NEXT: %9 = stablehlo.partition_id : tensor<ui32>
-// CHECK-NEXT: %10 = stablehlo.convert %9 : (tensor<ui32>) -> tensor<i64>
-// CHECK-NEXT: %c = stablehlo.constant dense<4> : tensor<i64>
-// CHECK-NEXT: %11 = stablehlo.multiply %10, %c : tensor<i64>
-// CHECK-NEXT: %c_0 = stablehlo.constant dense<-2> : tensor<i64>
-// CHECK-NEXT: %12 = stablehlo.add %11, %c_0 : tensor<i64>
-// CHECK-NEXT: %13 = stablehlo.iota dim = 0 : tensor<7xi64>
-// CHECK-NEXT: %14 = stablehlo.broadcast_in_dim %12, dims = [] : (tensor<i64>) -> tensor<7xi64>
-// CHECK-NEXT: %15 = stablehlo.add %13, %14 : tensor<7xi64>
-// CHECK-NEXT: %c_1 = stablehlo.constant dense<0> : tensor<7xi64>
-// CHECK-NEXT: %16 = stablehlo.compare LT, %15, %c_1 : (tensor<7xi64>, tensor<7xi64>) -> tensor<7xi1>
-// CHECK-NEXT: %17 = stablehlo.broadcast_in_dim %16, dims = [0] : (tensor<7xi1>) -> tensor<7xi1>
-// CHECK-NEXT: %cst_2 = stablehlo.constant dense<0x7FC00000> : tensor<7xf32>
-// CHECK-NEXT: %18 = stablehlo.select %17, %cst_2, %5 : tensor<7xi1>, tensor<7xf32>
-// CHECK-NEXT: %c_3 = stablehlo.constant dense<16> : tensor<7xi64>
-// CHECK-NEXT: %19 = stablehlo.compare GE, %15, %c_3 : (tensor<7xi64>, tensor<7xi64>) -> tensor<7xi1>
-// CHECK-NEXT: %20 = stablehlo.broadcast_in_dim %19, dims = [0] : (tensor<7xi1>) -> tensor<7xi1>
-// CHECK-NEXT: %cst_4 = stablehlo.constant dense<0xFF800000> : tensor<7xf32>
-// CHECK-NEXT: %21 = stablehlo.select %20, %cst_4, %18 : tensor<7xi1>, tensor<7xf32>
-// CHECK-NEXT: %22 = "stablehlo.select_and_scatter"(%21, %8, %arg5) <{padding = dense<0> : tensor<1x2xi64>, window_dimensions = array<i64: 3>, window_strides = array<i64: 2>}> ({
+// CHECK-NEXT: %6 = stablehlo.pad %5, %cst, low = [2], high = [1], interior = [0] : (tensor<7xf32>, tensor<f32>) -> tensor<10xf32>
+// CHECK-NEXT: %7 = stablehlo.partition_id : tensor<ui32>
+// CHECK-NEXT: %8 = stablehlo.convert %7 : (tensor<ui32>) -> tensor<i64>
+// CHECK-NEXT: %c = stablehlo.constant dense<[2, 2, 2, 0]> : tensor<4xi64>
+// CHECK-NEXT: %9 = stablehlo.dynamic_slice %c, %8, sizes = [1] : (tensor<4xi64>, tensor<i64>) -> tensor<1xi64>
+// CHECK-NEXT: %10 = stablehlo.reshape %9 : (tensor<1xi64>) -> tensor<i64>
+// CHECK-NEXT: %c_0 = stablehlo.constant dense<0> : tensor<i64>
+// CHECK-NEXT: %11 = stablehlo.dynamic_slice %6, %10, sizes = [8] : (tensor<10xf32>, tensor<i64>) -> tensor<8xf32>
+// CHECK-NEXT: %12 = stablehlo.slice %arg4 [1:2] : (tensor<2xf32>) -> tensor<1xf32>
+// CHECK-NEXT: %13 = "stablehlo.collective_permute"(%12) <{channel_handle = #stablehlo.channel_handle<handle = {{[0-9]+}}, type = 1>, source_target_pairs = dense<{{\[\[}}0, 1], [1, 2], [2, 3]]> : tensor<3x2xi64>}> : (tensor<1xf32>) -> tensor<1xf32>
+// CHECK-NEXT: %14 = stablehlo.concatenate %13, %arg4, dim = 0 : (tensor<1xf32>, tensor<2xf32>) -> tensor<3xf32>
+// CHECK-NEXT: %15 = stablehlo.pad %14, %cst, low = [1], high = [1], interior = [0] : (tensor<3xf32>, tensor<f32>) -> tensor<5xf32>
+// CHECK-NEXT: %c_1 = stablehlo.constant dense<[1, 1, 1, 0]> : tensor<4xi64>
+// CHECK-NEXT: %16 = stablehlo.dynamic_slice %c_1, %8, sizes = [1] : (tensor<4xi64>, tensor<i64>) -> tensor<1xi64>
+// CHECK-NEXT: %17 = stablehlo.reshape %16 : (tensor<1xi64>) -> tensor<i64>
+// CHECK-NEXT: %c_2 = stablehlo.constant dense<0> : tensor<i64>
+// CHECK-NEXT: %18 = stablehlo.dynamic_slice %15, %17, sizes = [4] : (tensor<5xf32>, tensor<i64>) -> tensor<4xf32>
+// CHECK-NEXT: %19 = "stablehlo.select_and_scatter"(%11, %18, %arg5) <{padding = dense<{{\[\[}}0, 1]]> : tensor<1x2xi64>, window_dimensions = array<i64: 3>, window_strides = array<i64: 2>}> ({
 // CHECK-NEXT: ^bb0(%arg6: tensor<f32>, %arg7: tensor<f32>):
-// CHECK-NEXT: %24 = stablehlo.compare GE, %arg6, %arg7 : (tensor<f32>, tensor<f32>) -> tensor<i1>
-// CHECK-NEXT: stablehlo.return %24 : tensor<i1>
+// CHECK-NEXT: %23 = stablehlo.compare GE, %arg6, %arg7 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+// CHECK-NEXT: stablehlo.return %23 : tensor<i1>
 // CHECK-NEXT: }, {
 // CHECK-NEXT: ^bb0(%arg6: tensor<f32>, %arg7: tensor<f32>):
-// CHECK-NEXT: %24 = stablehlo.add %arg6, %arg7 : tensor<f32>
-// CHECK-NEXT: stablehlo.return %24 : tensor<f32>
-// CHECK-NEXT: }) : (tensor<7xf32>, tensor<3xf32>, tensor<f32>) -> tensor<7xf32>
-// CHECK-NEXT: %23 = stablehlo.slice %22 [2:6] : (tensor<7xf32>) -> tensor<4xf32>
-// CHECK-NEXT: sdy.return %23 : tensor<4xf32>
+// CHECK-NEXT: %23 = stablehlo.add %arg6, %arg7 : tensor<f32>
+// CHECK-NEXT: stablehlo.return %23 : tensor<f32>
+// CHECK-NEXT: }) : (tensor<8xf32>, tensor<4xf32>, tensor<f32>) -> tensor<8xf32>
+// CHECK-NEXT: %c_3 = stablehlo.constant dense<[2, 2, 2, 4]> : tensor<4xi64>
+// CHECK-NEXT: %20 = stablehlo.dynamic_slice %c_3, %8, sizes = [1] : (tensor<4xi64>, tensor<i64>) -> tensor<1xi64>
+// CHECK-NEXT: %21 = stablehlo.reshape %20 : (tensor<1xi64>) -> tensor<i64>
+// CHECK-NEXT: %c_4 = stablehlo.constant dense<0> : tensor<i64>
+// CHECK-NEXT: %22 = stablehlo.dynamic_slice %19, %21, sizes = [4] : (tensor<8xf32>, tensor<i64>) -> tensor<4xf32>
+// CHECK-NEXT: sdy.return %22 : tensor<4xf32>
 // CHECK-NEXT: } : (tensor<16xf32>, tensor<8xf32>, tensor<f32>) -> tensor<16xf32>
 // CHECK-NEXT: return %0 : tensor<16xf32>
 func.func @select_and_scatter(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %s: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %i: tensor<f32>) -> (tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {

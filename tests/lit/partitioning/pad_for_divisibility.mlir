@@ -1,4 +1,5 @@
 // RUN: sdy-opt %s -sdy-pad-for-divisibility | filecheck %s
+// RUN: sdy-opt %s -sdy-pad-for-divisibility --sdy-version=2026-08 | filecheck %s --check-prefix=LATER
 
 // Sharded dimensions are padded to multiples of their number of shards.
 
@@ -75,7 +76,7 @@ func.func @dot_of_zeros(%a: tensor<4x7xf32>, %b: tensor<7x4xf32>) -> tensor<4x4x
   return %3 : tensor<4x4xf32>
 }
 
-// After a cosine, the padding is not zero, and is overwritten.
+// After a cosine, the padding is not zero, and is overwritten. Later versions create the zero before the mask.
 // CHECK-LABEL: func.func @dot(%arg0: tensor<4x7xf32>, %arg1: tensor<7x4xf32>) -> tensor<4x4xf32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %cst, low = [0, 0], high = [0, 1], interior = [0, 0] : (tensor<4x7xf32>, tensor<f32>) -> tensor<4x8xf32>
@@ -84,16 +85,20 @@ func.func @dot_of_zeros(%a: tensor<4x7xf32>, %b: tensor<7x4xf32>) -> tensor<4x4x
 // CHECK-NEXT: %2 = stablehlo.pad %arg1, %cst_0, low = [0, 0], high = [1, 0], interior = [0, 0] : (tensor<7x4xf32>, tensor<f32>) -> tensor<8x4xf32>
 // CHECK-NEXT: %3 = sdy.all_slice [{"x"}, {}] %2 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x4xf32>
 // CHECK-NEXT: %4 = stablehlo.cosine %1{{.*}} : tensor<4x8xf32>
-// CHECK-NEXT: %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %5 = stablehlo.iota dim = 1{{.*}} : tensor<4x8xi32>
 // CHECK-NEXT: %c = stablehlo.constant dense<7> : tensor<i32>
 // CHECK-NEXT: %6 = stablehlo.broadcast_in_dim %c, dims = []{{.*}} : (tensor<i32>) -> tensor<4x8xi32>
 // CHECK-NEXT: %7 = stablehlo.compare LT, %5, %6{{.*}} : (tensor<4x8xi32>, tensor<4x8xi32>) -> tensor<4x8xi1>
+// CHECK-NEXT: %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %8 = stablehlo.broadcast_in_dim %cst_1, dims = []{{.*}} : (tensor<f32>) -> tensor<4x8xf32>
 // CHECK-NEXT: %9 = stablehlo.select %7, %4, %8{{.*}} : tensor<4x8xi1>, tensor<4x8xf32>
 // CHECK-NEXT: %10 = stablehlo.dot %9, %3{{.*}} : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
 // CHECK-NEXT: %11 = sdy.all_reduce {"x"} %10 out_sharding=<@mesh, [{}, {}]> : tensor<4x4xf32>
 // CHECK-NEXT: return %11 : tensor<4x4xf32>
+// LATER-LABEL: func.func @dot(
+// LATER: %4 = stablehlo.cosine %1
+// LATER-NEXT: %cst_1 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+// LATER-NEXT: %5 = stablehlo.iota dim = 1
 func.func @dot(%a: tensor<4x7xf32>, %b: tensor<7x4xf32>) -> tensor<4x4xf32> {
   %0 = sdy.all_slice [{}, {"x"}] %a out_sharding=<@mesh, [{}, {"x"}]> : tensor<4x7xf32>
   %1 = sdy.all_slice [{"x"}, {}] %b out_sharding=<@mesh, [{"x"}, {}]> : tensor<7x4xf32>
@@ -218,11 +223,11 @@ func.func private @layer(%a: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 // window, so there is one more element of padding before the left operand.
 // CHECK-LABEL: func.func @reversed_kernel(%arg0: tensor<1x8x1xf32>, %arg1: tensor<4x1x1xf32>{{.*}}) -> tensor<1x6x1xf32>
 // CHECK-NEXT: %0 = stablehlo.slice %arg1 [0:4, 0:1, 0:1]{{.*}} : (tensor<4x1x1xf32>) -> tensor<4x1x1xf32>
-// CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %1 = stablehlo.iota dim = 0{{.*}} : tensor<4x1x1xi32>
 // CHECK-NEXT: %c = stablehlo.constant dense<3> : tensor<i32>
 // CHECK-NEXT: %2 = stablehlo.broadcast_in_dim %c, dims = []{{.*}} : (tensor<i32>) -> tensor<4x1x1xi32>
 // CHECK-NEXT: %3 = stablehlo.compare LT, %1, %2{{.*}} : (tensor<4x1x1xi32>, tensor<4x1x1xi32>) -> tensor<4x1x1xi1>
+// CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %4 = stablehlo.broadcast_in_dim %cst, dims = []{{.*}} : (tensor<f32>) -> tensor<4x1x1xf32>
 // CHECK-NEXT: %5 = stablehlo.select %3, %0, %4{{.*}} : tensor<4x1x1xi1>, tensor<4x1x1xf32>
 // CHECK-NEXT: %6 = stablehlo.convolution(%arg0, %5) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {pad = {{\[\[}}1, 0]], reverse = [true]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x1xf32>, tensor<4x1x1xf32>) -> tensor<1x6x1xf32>

@@ -14,7 +14,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I32, I64
 from sdyopt.ir.value import Value
 
-from .toy import LoopOp, add, constant, negate, scope, use
+from .toy import EndOp, LoopOp, add, constant, negate, scope, use
 
 
 def test_uses_are_visited_most_recent_first() -> None:
@@ -147,3 +147,22 @@ def test_inserting_blocks_is_recorded() -> None:
     assert all(inserted.parent is outer.regions[0] for inserted in blocks)
     assert rewriter.changed
     assert outer in edits.moved
+
+
+def test_uses_of_blocks_are_counted() -> None:
+    rewriter, (outer, first) = Rewriter(), scope()
+    second, third = Block(), Block()
+    rewriter.insert_blocks([second, third], after=first)
+    branch = rewriter.create(EndOp, at_end_of=first, successors=[second, third])
+    rewriter.create(EndOp, at_end_of=second, successors=[third])
+    assert (second.uses, third.uses) == (1, 2)
+
+    mapping: dict[Value, Value] = {}
+    copy = rewriter.clone(outer, mapping)
+    assert [block.uses for block in copy.regions[0].blocks] == [0, 1, 2]
+    assert (second.uses, third.uses) == (1, 2)
+
+    rewriter.redirect(third, second)
+    assert (second.uses, third.uses) == (3, 0)
+    rewriter.erase(branch)
+    assert (second.uses, third.uses) == (1, 0)

@@ -74,6 +74,7 @@ def test_pyproject_has_its_settings_in_a_table_of_the_tool() -> None:
         ('[limits.replicated-value]\nmin_bytes = "much"', 2, "'min_bytes' is not a quantity"),
         ('\nfail_on = "note"', 2, "'fail_on' is not a severity or 'never'"),
         ("[allow]\n'a b' = 3", 2, "'a b' is not a list of lint rules"),
+        ('[allow]\n"a.py" = 3', 2, "'a.py' is not a list of lint rules"),
         ("select = [1]", 1, "'select' is not a list of lint rules"),
         ("[severity]\nno-rule = 1", 2, "unknown key 'no-rule' in [severity]"),
     ],

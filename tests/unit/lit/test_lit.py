@@ -15,12 +15,14 @@ from sdyopt.lit.features import SYSTEMS
 CHECKOUT = Path(__file__).parents[3]
 PASSING = "// RUN: cat %s | filecheck %s\n// CHECK-LABEL: {{^module}}\nmodule {}\n"
 OPTIONS = "sdyopt_lit_paths = ."
+# Plugins that take longer to import than a test takes to run.
+WITHOUT_PLUGINS = ("-p", "no:xdist", "-p", "no:hypothesispytest")
 
 
 def run_pytest(folder: Path, *arguments: str, options: str = OPTIONS, **environment: str) -> tuple[int, str]:
     """Runs pytest in a folder with the options of the plugin; returns its exit status and report."""
     (folder / "pytest.ini").write_text(f"[pytest]\n{options}\n")
-    command = [sys.executable, "-m", "pytest", "-rsx", "--tb=short", *arguments]
+    command = [sys.executable, "-m", "pytest", "-rsx", "--tb=short", *WITHOUT_PLUGINS, *arguments]
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT), **environment}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False

@@ -23,16 +23,16 @@ func.func private @take(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 def test_an_operation_without_a_line_has_that_of_the_call() -> None:
     without, with_line = report(PROGRAM).collectives
-    assert without.location.text == "model.py:7"
+    assert without.location.path_text == "model.py:7"
     assert without.location.name_stack == "jit(step)/jit(take)/scatter-add"
-    assert with_line.location.text == "take.py:3"
+    assert with_line.location.path_text == "take.py:3"
 
 
 def test_without_any_line_the_name_is_shown() -> None:
     program = PROGRAM.replace(' loc("jit(step)"("model.py":7:1))', ' loc("jit(step)")')
-    assert report(program).collectives[0].location.text == "scatter-add"
+    assert report(program).collectives[0].location.path_text == "scatter-add"
 
 
 def test_in_a_function_that_calls_itself_the_name_is_shown() -> None:
     program = PROGRAM.replace("call @take(%a)", "call @outer(%a)")
-    assert report(program).collectives[0].location.text == "scatter-add"
+    assert report(program).collectives[0].location.path_text == "scatter-add"

@@ -1,0 +1,38 @@
+"""Replica groups given by axes of a mesh of shardings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import pack
+
+from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.sharding import MeshOrRef
+from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
+from sdyopt.dialects.stablehlo import mesh_axes
+from sdyopt.ir.attribute import ArrayAttr, Attribute
+from sdyopt.ir.elements_attributes import dense
+from sdyopt.ir.types import I64, tensor
+
+
+def groups_by_axes(axes: Sequence[AxisRef], mesh_or_ref: MeshOrRef) -> mesh_axes.ReplicaGroupMeshAxes | None:
+    """The groups of devices that differ along `axes` only; None if they cannot be given by axes.
+
+    Version 2026-06 refers to axes as shardings do, and to sub-axes too, but not to axes of an inlined mesh.
+    """
+    refs: Sequence[Attribute]
+    if isinstance(mesh_or_ref, Mesh) or is_at_least(SdyVersion.AUGUST_2026):
+        if any(axis.sub_axis is not None for axis in axes):
+            return None
+        refs = [mesh_axes.AxisRef(axis.name) for axis in axes]
+    else:
+        refs = axes
+    mesh = stablehlo_mesh(mesh_or_ref) if isinstance(mesh_or_ref, Mesh) else mesh_or_ref
+    return mesh_axes.ReplicaGroupMeshAxes(mesh, ArrayAttr(tuple(refs)))
+
+
+def stablehlo_mesh(mesh: Mesh) -> mesh_axes.Mesh:
+    """A mesh in the form of replica groups."""
+    axes = tuple([mesh_axes.MeshAxis(axis.name, axis.size) for axis in mesh.axes])
+    ids = mesh.device_ids
+    return mesh_axes.Mesh(axes, dense(tensor((len(ids),), I64), pack(f"<{len(ids)}q", *ids)) if ids else None)

@@ -1,0 +1,42 @@
+"""Why a collective is needed: which consumer is named, and which dimension shards the axes."""
+
+from tests.unit.report.programs import report
+
+MESH = 'sdy.mesh @mesh = <["x"=2]>'
+
+
+def test_the_oldest_use_is_named_first_also_if_a_later_one_is_a_collective() -> None:
+    found = report(
+        f"""
+        {MESH}
+        func.func @main(%a: tensor<4x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}) {{
+          %0 = sdy.all_gather [{{"x"}}, {{}}] %a out_sharding=<@mesh, [{{}}, {{}}]> : tensor<4x4xf32>
+          %1 = stablehlo.abs %0 : tensor<4x4xf32> loc("m.py":1:1)
+          %2 = sdy.all_slice [{{}}, {{"x"}}] %0 out_sharding=<@mesh, [{{}}, {{"x"}}]> : tensor<4x4xf32>
+          %3 = stablehlo.negate %2 : tensor<4x4xf32> loc("m.py":2:1)
+          return
+        }}
+        """
+    ).collectives[0]
+    assert found.location.file_text == "m.py:1"
+    assert found.cause.startswith("abs and 1 more needs this sharding of a function argument")
+
+
+def test_a_dimension_of_the_same_operand_is_called_so() -> None:
+    cause = (
+        report(
+            f"""
+            {MESH}
+            func.func @main(%a: tensor<4x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}) {{
+              %0 = sdy.all_to_all [{{"x"}}: 0->1] %a out_sharding=<@mesh, [{{}}, {{"x"}}]> : tensor<4x4xf32>
+              %1 = stablehlo.negate %0 : tensor<4x4xf32>
+              return
+            }}
+            """
+        )
+        .collectives[0]
+        .cause
+    )
+    assert (
+        cause == 'negate needs this sharding of a function argument: "x" shards dimension 1 of this operand'
+    )
