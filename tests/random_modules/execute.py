@@ -27,7 +27,8 @@ import sdyopt
 from sdyopt.api.session import discard, session
 from sdyopt.execution.entry_functions import entry_names
 from sdyopt.execution.failure import NotValidated
-from sdyopt.execution.local_program import COLLECTIVES, MODES
+from sdyopt.execution.global_program import COLLECTIVES
+from sdyopt.execution.local_program import MODES
 from sdyopt.execution.process import Worker
 from sdyopt.execution.validation import FunctionValidation, ValidationOptions, compare
 from tests.random_modules.compare import KINDS

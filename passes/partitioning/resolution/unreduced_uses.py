@@ -20,7 +20,7 @@ from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import OpOperand
+from sdyopt.ir.value import OpOperand, Value
 from sdyopt.partition.local_types import LocalTypes
 
 from ...common.support.set_sharding import set_sharding
@@ -61,7 +61,7 @@ class PartialUseResharder(UseResharder):
         self, use: OpOperand, required: TensorSharding | None, insertion_point: InsertionPoint, full: bool
     ) -> None:
         """Reshards a used value to the sharding that its user requires."""
-        if required is not None and required.unreduced_axes and sharding_of(use.value) is None:
+        if required is not None and required.unreduced_axes and _is_whole(use.value):
             self._make_partial(use, required, insertion_point)
         if not self._only_without_sharding:
             super().reshard(use, required, insertion_point, full)
@@ -73,7 +73,8 @@ class PartialUseResharder(UseResharder):
         if required.reduction is not ReductionKind.SUM or self._types.mesh(required) is None:
             return
         replicated = fully_replicated(rank_of(value.type), required.mesh_or_ref, is_closed=True)
-        set_sharding(value, replicated, self._rewriter)
+        if sharding_of(value) is None:
+            set_sharding(value, replicated, self._rewriter)
         attributes: dict[str, Attribute] = {
             "axes": AxisRefList(required.unreduced_axes),
             "out_sharding": replicated.with_unreduced_axes(required.unreduced_axes),
@@ -87,3 +88,8 @@ class PartialUseResharder(UseResharder):
             **insertion_point,
         )
         self._rewriter.set_operand(use, partial.result)
+
+
+def _is_whole(value: Value) -> bool:
+    sharding = sharding_of(value)
+    return sharding is None or (sharding.is_fully_replicated and not sharding.unreduced_axes)

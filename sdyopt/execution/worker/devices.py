@@ -38,7 +38,7 @@ _WITHOUT_KNOWN_MISTAKES = [("xla_disable_hlo_passes", "algsimp"), ("xla_cpu_use_
 
 
 class Program:
-    """A compiled program for a number of replicas and partitions; without known mistakes if it is `careful`."""
+    """A program compiled for a number of replicas and partitions; if `careful`, without known mistakes."""
 
     def __init__(self, text: str, replicas: int, partitions: int, careful: bool = False) -> None:
         count = replicas * partitions

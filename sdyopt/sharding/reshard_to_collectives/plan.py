@@ -71,7 +71,7 @@ def plan_collectives(
 def _has_valid_permutes(source: TensorSharding, steps: Plan, mesh: Mesh) -> bool:
     """Whether permutes keep the number of shards of each dimension.
 
-    If axis sizes are not all powers of two, the reference may plan a permute that does not, which is an error.
+    If axis sizes are not all powers of two, the reference may plan one that does not, which is an error.
     """
     shardings = [source, *(step.sharding for step in steps)]
     return all(
