@@ -10,7 +10,7 @@ JOBS   ?= auto
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install run test unit lit lint format types wheel-check docs bench growth fuzz clean
+.PHONY: help install run test unit lit lint format types wheel-check docs bench growth fuzz mutants clean
 .PHONY: test-pythons test-pyodide test-dependencies test-clone test-reference
 
 help:
@@ -96,6 +96,11 @@ FINDINGS := build/fuzz
 
 fuzz: install ## search for inputs that break sdy-opt, SECONDS=600; continues the search in FINDINGS=build/fuzz
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --findings $(FINDINGS) --resume
+
+MUTANTS := 300
+
+mutants: install ## change the code in small ways, and list the changes that no test notices, MUTANTS=300
+	$(BIN)/python -m tests.mutants --count $(MUTANTS) --folder build/mutants
 
 clean: ## remove all generated files, .venv included
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

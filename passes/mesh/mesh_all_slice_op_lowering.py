@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.arith.compare import CmpIOp, predicate
+from sdyopt.dialects.arith.compare import CmpIOp, predicate_attr
 from sdyopt.dialects.arith.integers import DivUIOp, MulIOp, RemUIOp
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.cf import AssertOp
@@ -61,7 +61,7 @@ def _slice(op: AllSliceOp, rewriter: Rewriter, builder: IndexBuilder) -> Value:
     count = builder.product(builder.query(MeshShapeOp, mesh, op.mesh_axes))
     size = _dimension_size(op, builder, slice_axis)
     remainder = builder.create(RemUIOp, [size, count])
-    is_divisible = builder.create(CmpIOp, [remainder, zero], I1, {"predicate": predicate("eq")})
+    is_divisible = builder.create(CmpIOp, [remainder, zero], I1, {"predicate": predicate_attr("eq")})
     rewriter.create(
         AssertOp, [is_divisible], (), {"msg": string(_NOT_DIVISIBLE)}, before=op, location=op.location
     )

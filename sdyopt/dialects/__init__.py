@@ -1,6 +1,6 @@
-"""The dialects. Each is a module or package named after its namespace, which defines `DIALECT`.
+"""The dialects. Each is a module or package that is named after the namespace and defines `DIALECT`.
 
-A module is imported when a program first uses its namespace.
+It is imported when a program first uses the namespace.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from sdyopt.ir.dialect import Dialect
 
 
 def load_dialect(namespace: str) -> Dialect | None:
-    """Imports the dialect of a namespace; None if there is none."""
+    """Imports the dialect of a namespace; None if this package has no such dialect."""
     if namespace not in dialect_names():
         return None
     dialect: Dialect = import_module(f"{__name__}.{namespace}").DIALECT
@@ -20,7 +20,7 @@ def load_dialect(namespace: str) -> Dialect | None:
 
 
 def dialect_names() -> list[str]:
-    """The namespaces of all built-in dialects, sorted."""
+    """The namespaces of the dialects in this package, sorted."""
     if not _names:
         _names.extend(sorted(module.name for module in iter_modules(__path__)))
     return _names

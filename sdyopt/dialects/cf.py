@@ -150,7 +150,7 @@ class ConditionalBranchOp(Op):
 
 
 def _erase_if_true(op: AssertOp, rewriter: Rewriter) -> bool:
-    """Erases an assertion of a constant true condition."""
+    """Erases an assertion whose condition is constant and true."""
     condition = constant_value(op.condition.defining_op)
     if not isinstance(condition, IntegerAttr) or not condition.value:
         return False

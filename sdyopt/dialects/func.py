@@ -59,8 +59,8 @@ _FUNCTION = TypeConstraint[FunctionType]("function type", lambda type: isinstanc
 class FuncOp(FunctionOpInterface):
     """A function: a name, a type, and a body unless it is a declaration.
 
-    The attributes of each argument and each result are stored as a separate dictionary, so that changing
-    one takes constant time.
+    The attributes of each argument and each result are stored as a separate dictionary, so that replacing
+    one of the dictionaries takes constant time.
     """
 
     __slots__ = ("_explicit_lists", "argument_attributes", "result_attributes")
@@ -87,7 +87,7 @@ class FuncOp(FunctionOpInterface):
     result_attributes: list[DictAttr]
 
     def set_up(self) -> None:
-        # Which of `arg_attrs` and `res_attrs` are present even though all their dictionaries may be empty.
+        # Which of `arg_attrs` and `res_attrs` are present even if all their dictionaries are empty.
         self._explicit_lists: set[str] = set()
         self.set_mutable_attribute("arg_attrs", None)
         self.set_mutable_attribute("res_attrs", None)
@@ -137,8 +137,8 @@ class FuncOp(FunctionOpInterface):
         for index, (argument, expected) in enumerate(zip(arguments, type.inputs, strict=True)):
             if argument.type is not expected:
                 raise self.op_error(
-                    f"type of entry block argument #{index}({_text(argument.type)}) must match the type of "
-                    f"the corresponding argument in function signature({_text(expected)})"
+                    f"type of entry block argument #{index}({_quoted(argument.type)}) must match the type of "
+                    f"the corresponding argument in function signature({_quoted(expected)})"
                 )
 
 
@@ -166,8 +166,8 @@ class ReturnOp(Op):
         for index, (type, result_type) in enumerate(zip(got, expected, strict=True)):
             if type is not result_type:
                 raise self.error(
-                    f"type of return operand {index} ({_text(type)}) doesn't match function result type "
-                    f"({_text(result_type)}) in function @{function.sym_name}"
+                    f"type of return operand {index} ({_quoted(type)}) doesn't match function result type "
+                    f"({_quoted(result_type)}) in function @{function.sym_name}"
                 )
 
 
@@ -204,8 +204,8 @@ def _check_operands(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> No
     for index, (expected_type, type) in enumerate(zip(expected, got, strict=True)):
         if expected_type is not type:
             raise op.op_error(
-                f"operand type mismatch: expected operand type {_text(expected_type)}, but provided "
-                f"{_text(type)} for operand number {index}"
+                f"operand type mismatch: expected operand type {_quoted(expected_type)}, but provided "
+                f"{_quoted(type)} for operand number {index}"
             )
 
 
@@ -216,8 +216,8 @@ def _check_results(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> Non
         if expected_type is not type:
             raise (
                 op.op_error(f"result type mismatch at index {index}")
-                .note(f"      op result types: {_types(got)}")
-                .note(f"function result types: {_types(expected)}")
+                .note(f"      op result types: {_quoted_list(got)}")
+                .note(f"function result types: {_quoted_list(expected)}")
             )
 
 
@@ -285,16 +285,16 @@ class ConstantOp(Op):
         return [(0, "f")]
 
     def verify_symbol_uses(self) -> None:
-        function = lookup_symbol(self, SymbolRef(self.value))
+        function = lookup_symbol(self, self.value)
         if not isinstance(function, FuncOp):
             raise self.op_error(f"reference to undefined function '{self.value}'")
         if function.function_type is not self.signature.result_types[0]:
             raise self.op_error("reference to function with mismatched type")
 
 
-def _text(type: Type) -> str:
+def _quoted(type: Type) -> str:
     return f"'{plain_type(type)}'"
 
 
-def _types(types: Sequence[Type]) -> str:
-    return ", ".join(_text(type) for type in types)
+def _quoted_list(types: Sequence[Type]) -> str:
+    return ", ".join(_quoted(type) for type in types)

@@ -38,7 +38,7 @@ _TENSOR = TypeConstraint[RankedTensor](
 
 @linalg.op("yield", PURE, TERMINATOR)
 class YieldOp(Op):
-    """Terminates the region and yields one element of the result."""
+    """Terminates the region of a named operation, and yields one element of the operation's result."""
 
     __slots__ = ()
 
@@ -74,7 +74,7 @@ def _print(op: NamedOp, printer: OpAsmPrinter) -> None:
 
 
 class NamedOp(Op):
-    """Base of the named operations: inputs, init values, and a region on elements."""
+    """Base of the named operations: inputs, init values, and a region that computes one element."""
 
     __slots__ = ()
 
@@ -107,7 +107,7 @@ class NamedOp(Op):
 
 
 def make_body(types: list[Type], build_result: Callable[[Block, list[Value]], Value]) -> Region:
-    """A region with one argument per operand, of its element type; yields the value from `build_result`."""
+    """A region with an argument of each operand's element type; it yields the value from `build_result`."""
     region = Region()
     block = region.add_block()
     arguments: list[Value] = [block.add_argument(element_of(type), UNKNOWN) for type in types]

@@ -44,7 +44,7 @@ class YieldOp(Op):
 
 
 def _ensure_terminator(region: Region) -> None:
-    """Appends the yield of a region without results, which the syntax omits."""
+    """Appends the yield that the syntax omits from a region without results."""
     block = region.blocks[0] if region.blocks else region.add_block()
     if block.last is None or not block.last.is_terminator:
         block.append(build(OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (), ()), ()))
@@ -73,7 +73,7 @@ def _print_if(op: IfOp, printer: OpAsmPrinter) -> None:
 
 @scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR)
 class IfOp(Op):
-    """Executes one of two regions and returns the values that it yields."""
+    """Executes the region that the condition selects, and returns the values that the region yields."""
 
     __slots__ = ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.arith.compare import CmpIOp, predicate
+from sdyopt.dialects.arith.compare import CmpIOp, predicate_attr
 from sdyopt.dialects.linalg import FillOp
 from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.mesh_queries import MeshShapeOp, ProcessMultiIndexOp
@@ -31,7 +31,7 @@ def init_on_first_device(
     sizes = builder.query(MeshShapeOp, mesh, axes)
     zero = builder.index(0)
     position = builder.linear_index(indices, sizes)
-    is_first = builder.create(CmpIOp, [position, zero], I1, {"predicate": predicate("eq")})
+    is_first = builder.create(CmpIOp, [position, zero], I1, {"predicate": predicate_attr("eq")})
     type = init.type
     assert isinstance(type, RankedTensor)
     then_region, else_region = Region(), Region()

@@ -110,7 +110,7 @@ def is_symbol(value: Value) -> bool:
 
 
 def _is_symbol_by_definition(value: Value) -> bool:
-    """Whether a value can be a symbol operand whatever the operands of the operation that defines it."""
+    """Whether a value can be a symbol operand, whatever the operands of its defining operation are."""
     if isinstance(value, BlockArgument):
         owner = value.owner.parent_op
         return owner is not None and AFFINE_SCOPE in owner.traits
@@ -120,7 +120,10 @@ def _is_symbol_by_definition(value: Value) -> bool:
 
 
 def canonicalize(applied: AppliedMap) -> AppliedMap:
-    """Composes a map with those of its operands, folds constants, and renumbers the used operands."""
+    """Composes a map with the maps of affine.apply operands, and folds constants.
+
+    Unused and duplicate operands are removed.
+    """
     while (composed := _compose(applied)) is not None:
         applied = composed
     map, operands = applied.map, applied.operands
@@ -143,17 +146,17 @@ def canonicalize(applied: AppliedMap) -> AppliedMap:
             if value not in dims:
                 dims.append(value)
             replacements[old] = AffineDim(dims.index(value))
-    # Operands that are symbols of the old map precede those that are its dimensions.
-    order = _symbols_first(map, operands, symbols, used)
+    order = _order_symbols(map, operands, symbols, used)
     renumbered = {AffineSymbol(old): AffineSymbol(order.index(value)) for old, value in enumerate(symbols)}
     replacements = {old: renumbered.get(new, new) for old, new in replacements.items()}  # type: ignore[call-overload]
     expression = simplify(substitute(map.results[0], lambda old: replacements[old]))
     return AppliedMap(AffineMapAttr(len(dims), len(order), (expression,)), (*dims, *order))
 
 
-def _symbols_first(
+def _order_symbols(
     map: AffineMapAttr, operands: tuple[Value, ...], symbols: list[Value], used: set[AffineExpr]
 ) -> list[Value]:
+    """Orders symbol operands: those that are symbols of the map precede those that are its dimensions."""
     old = [v for p, v in enumerate(operands[map.num_dims :]) if AffineSymbol(p) in used]
     ordered = [value for value in dict.fromkeys(old) if value in symbols]
     return ordered + [value for value in symbols if value not in ordered]

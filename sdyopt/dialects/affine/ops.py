@@ -46,7 +46,7 @@ def _parse_apply(op_parser: OpAsmParser) -> None:
     op_parser.attributes["map"] = map
     op_parser.operand_names["map_operands"] = dims + symbols
     op_parser.types["map_operands"] = [INDEX] * (len(dims) + len(symbols))
-    if map.num_dims != len(dims) or map.num_dims + map.num_symbols != len(dims) + len(symbols):
+    if (map.num_dims, map.num_symbols) != (len(dims), len(symbols)):
         raise op_parser.error("dimension or symbol index mismatch", op_parser.offset)
     op_parser.result_types = [INDEX] * len(map.results)
 
@@ -71,7 +71,7 @@ def _write_operands(out: Template, indices: range) -> None:
 
 
 def _simplify(op: ApplyOp, rewriter: Rewriter) -> bool:
-    """Composes the map with those of its operands, folds constants, and removes unused operands."""
+    """Composes the map with the maps of affine.apply operands, folds constants, and drops unused operands."""
     old = AppliedMap(op.map, tuple(op.map_operands))
     new = canonicalize(old)
     if new.map is old.map and new.operands == old.operands:
@@ -85,7 +85,7 @@ def _simplify(op: ApplyOp, rewriter: Rewriter) -> bool:
 
 @affine.op("apply", PURE)
 class ApplyOp(AffineApply):
-    """Applies an affine map of one result to dimension and symbol operands: `(%dims)[%symbols]`."""
+    """Applies an affine map with one result to dimension and symbol operands: `(%dims)[%symbols]`."""
 
     __slots__ = ()
 

@@ -28,7 +28,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import ELEMENTWISE
 from sdyopt.ir.traits import PURE, Trait
-from sdyopt.ir.types import I1, I64, RankedShapedType, Type
+from sdyopt.ir.types import I1, I64, ShapedType, Type
 
 
 class _Predicate(NamedTuple):
@@ -70,17 +70,17 @@ def _parse_predicate(op_parser: OpAsmParser) -> Attribute:
     keyword = op_parser.accept_keyword() or op_parser.accept_string()
     if keyword not in _KEYWORDS:
         raise op_parser.error(_EXPECTED, offset)
-    return predicate(keyword)
+    return predicate_attr(keyword)
 
 
-def predicate(keyword: str) -> IntegerAttr:
+def predicate_attr(keyword: str) -> IntegerAttr:
     """The attribute of a predicate keyword such as `eq` or `slt`."""
     return integer(_KEYWORDS.index(keyword), I64)
 
 
 def _boolean(type: Type) -> Type:
-    """The result type of a comparison of values of a type."""
-    return with_element(type, I1) if isinstance(type, RankedShapedType) else I1
+    """The type of the result of comparing values of this type."""
+    return with_element(type, I1) if isinstance(type, ShapedType) else I1
 
 
 def _check_result(signature: OpSignature) -> None:
@@ -141,10 +141,10 @@ class CmpIOp(Op):
         return None if value is None else [value]
 
     def _swap(self, swapped: str) -> None:
-        """Swaps the operands in place, which a fold may do, so that the constant is on the right."""
+        """Swaps the operands in place, so that the constant is on the right; a fold may do this."""
         left, right = self.operands
         for use, new in zip(self.operand_uses, (right, left), strict=True):
             use.unlink()
             use.link(new)
-        attributes: DictAttr = self.signature.attributes.with_entry("predicate", predicate(swapped))
+        attributes: DictAttr = self.signature.attributes.with_entry("predicate", predicate_attr(swapped))
         self.signature = self.signature.with_attributes(attributes)

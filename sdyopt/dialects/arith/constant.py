@@ -20,7 +20,7 @@ from sdyopt.ir.traits import CONSTANT_LIKE, PURE, Trait
 from sdyopt.ir.types import I1, NONE, IndexType, IntegerType, Type
 from sdyopt.ir.value import LazyLocation
 
-TYPED = (IntegerAttr, FloatAttr, DenseElements, DenseResource, SparseElements)
+_CONSTANT_ATTRIBUTES = (IntegerAttr, FloatAttr, DenseElements, DenseResource, SparseElements)
 
 
 def _parse_value(op_parser: OpAsmParser) -> Attribute:
@@ -32,7 +32,7 @@ def _parse_value(op_parser: OpAsmParser) -> Attribute:
 
 
 def type_of(value: Attribute) -> Type | None:
-    """The type of an attribute; None if it has none."""
+    """The type of an attribute; None if the attribute is not typed."""
     if isinstance(value, StringAttr):
         return value.type or NONE
     type = getattr(value, "type", None)
@@ -69,7 +69,7 @@ class ConstantOp(Op):
         type = signature.result_types[0]
         if isinstance(type, IntegerType) and not type.is_signless:
             raise signature.op_error("integer return type must be signless")
-        if not isinstance(signature[ConstantOp.value], TYPED):
+        if not isinstance(signature[ConstantOp.value], _CONSTANT_ATTRIBUTES):
             raise signature.op_error("value must be an integer, float, or elements attribute")
 
     def name_results(self) -> list[tuple[int, str]]:
@@ -84,7 +84,7 @@ class ConstantOp(Op):
 
 def make_constant(value: Attribute, type: Type, location: LazyLocation) -> Op | None:
     """A detached constant; None if the attribute cannot be the value of a constant of this type."""
-    if not isinstance(value, TYPED) or value.type is not type:
+    if not isinstance(value, _CONSTANT_ATTRIBUTES) or value.type is not type:
         return None
     if isinstance(type, IntegerType) and not type.is_signless:
         return None

@@ -6,7 +6,16 @@ from collections.abc import Callable
 
 from sdyopt.ir.constraints import TypeConstraint
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.types import I1, FloatType, IndexType, IntegerType, ShapedType, Type
+from sdyopt.ir.types import (
+    I1,
+    FloatType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    ShapedType,
+    Type,
+    UnrankedMemRef,
+)
 
 arith = Dialect("arith")
 arith.is_inlinable = True
@@ -14,9 +23,13 @@ arith.is_inlinable = True
 
 def _like(description: str, accepts: Callable[[Type], bool]) -> TypeConstraint[Type]:
     """Scalars that `accepts` accepts, and tensors and vectors of them."""
-    return TypeConstraint[Type](
-        f"{description}-like", lambda type: accepts(type.element if isinstance(type, ShapedType) else type)
-    )
+
+    def is_like(type: Type) -> bool:
+        if isinstance(type, MemRefType | UnrankedMemRef):
+            return False
+        return accepts(type.element if isinstance(type, ShapedType) else type)
+
+    return TypeConstraint[Type](f"{description}-like", is_like)
 
 
 INTEGER_LIKE = _like(

@@ -120,12 +120,12 @@ def _print(flags: Flags, _attribute_printer: AttributePrinter) -> str:
 class _FlagsClause(OptionalGroup):
     """`keyword<flags>`, or nothing if no flag is set."""
 
-    def __init__(self, keyword: str, field: str, attribute: str, cls: type[Flags]) -> None:
+    def __init__(self, cls: type[Flags], field: str, attribute: str) -> None:
         def parse(op_parser: OpAsmParser) -> Attribute:
             return _parse(op_parser, cls)
 
         super().__init__(
-            keyword, Attr(field, parse, lambda flags, attribute_printer: flags.text), anchor=field
+            cls.mnemonic, Attr(field, parse, lambda flags, attribute_printer: flags.text), anchor=field
         )
         self.elides = (attribute,)
         self._attribute_name = attribute
@@ -139,9 +139,9 @@ class _FlagsClause(OptionalGroup):
 
 def fast_math_clause() -> OptionalGroup:
     """`fastmath<flags>`."""
-    return _FlagsClause("fastmath", "fastmath", "fastmath", FastMath)
+    return _FlagsClause(FastMath, "fastmath", "fastmath")
 
 
 def overflow_clause() -> OptionalGroup:
     """`overflow<flags>`."""
-    return _FlagsClause("overflow", "overflow_flags", "overflowFlags", Overflow)
+    return _FlagsClause(Overflow, "overflow_flags", "overflowFlags")

@@ -108,7 +108,7 @@ class MulFOp(FloatBinary):
 
 @arith.op("maximumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MaximumFOp(FloatBinary):
-    """The greater of two numbers; NaN if one of them is NaN."""
+    """The greater of two numbers; NaN if either is NaN."""
 
     __slots__ = ()
 
@@ -127,7 +127,7 @@ class MaximumFOp(FloatBinary):
 
 @arith.op("minimumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MinimumFOp(FloatBinary):
-    """The smaller of two numbers; NaN if one of them is NaN."""
+    """The smaller of two numbers; NaN if either is NaN."""
 
     __slots__ = ()
 
@@ -146,7 +146,7 @@ class MinimumFOp(FloatBinary):
 
 @arith.op("maxnumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MaxNumFOp(FloatBinary):
-    """The greater of two numbers, or the one that is not NaN."""
+    """The greater of two numbers; if one is NaN, the other number."""
 
     __slots__ = ()
 
@@ -163,7 +163,7 @@ class MaxNumFOp(FloatBinary):
 
 @arith.op("minnumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MinNumFOp(FloatBinary):
-    """The smaller of two numbers, or the one that is not NaN."""
+    """The smaller of two numbers; if one is NaN, the other number."""
 
     __slots__ = ()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import inf, isnan, nan
+from typing import overload
 
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.elements_attributes import DenseElements, dense, element_size
@@ -17,7 +18,9 @@ from sdyopt.ir.types import (
     IntegerType,
     RankedShapedType,
     RankedTensor,
+    ShapedType,
     Type,
+    UnrankedTensor,
     VectorType,
 )
 from sdyopt.ir.value import Value
@@ -27,11 +30,11 @@ Constants = Sequence[Attribute | None]
 # What `Op.fold` returns.
 FoldResult = Sequence[Value | Attribute] | None
 
-# Computes an element of the result from one element of each operand; None if it is undefined.
+# Computes an element of the result from one element of each operand; None if the result is undefined.
 IntegerFunction = Callable[..., int | None]
 FloatFunction = Callable[..., float | None]
 
-# Formats for which rounding a double result a second time gives the correctly rounded result.
+# Formats for which rounding the result of double arithmetic gives the correctly rounded result.
 _FORMATS_FOLDED_AS_DOUBLES = frozenset({"bf16", "f16", "f32", "f64", "tf32"})
 
 
@@ -48,7 +51,8 @@ def fold_integers(
 def fold_floats(constants: Constants, compute: FloatFunction) -> Attribute | None:
     """Applies `compute` to floats, converted to doubles.
 
-    None if an operand is not constant, an element of the result is undefined, or rounding twice may differ.
+    None if an operand is not constant, an element of the result is undefined, or the format needs more
+    precision than doubles have.
     """
 
     def on_bits(format: FloatFormat) -> IntegerFunction:
@@ -77,12 +81,12 @@ def _fold(constants: Constants, compute: IntegerFunction, result_element: Type |
     values = _compute_elements(tensors, compute)
     if values is None:
         return None
-    shape = tensors[0].type
-    element = result_element or shape.element
+    type = tensors[0].type
+    element = result_element or type.element
     size = element_size(element)
     mask = (1 << 8 * size) - 1
     data = b"".join([(value & mask).to_bytes(size, "little") for value in values])
-    return dense(with_element(shape, element), data)
+    return dense(with_element(type, element), data)
 
 
 def _compute_elements(tensors: list[DenseElements], compute: IntegerFunction) -> list[int] | None:
@@ -95,7 +99,7 @@ def _compute_elements(tensors: list[DenseElements], compute: IntegerFunction) ->
 
 
 def elements(tensor: DenseElements, expanded: bool = False) -> list[int]:
-    """The elements as integers or the bits of floating-point numbers; one for a splat, unless `expanded`."""
+    """The elements, floats as bits; only one element for a splat, unless `expanded`."""
     type = tensor.type.element
     size = element_size(type)
     data = tensor.expanded if expanded else tensor.data
@@ -118,7 +122,7 @@ def scalar(value: int, type: Type) -> Attribute:
 
 
 def splat_of(constant: Attribute | None) -> int | None:
-    """The value of all elements of a constant, floats as bits; None if the elements differ."""
+    """The value of a scalar, or of all elements of a splat, floats as bits; None for other attributes."""
     if isinstance(constant, IntegerAttr):
         return constant.value
     if isinstance(constant, FloatAttr):
@@ -129,7 +133,7 @@ def splat_of(constant: Attribute | None) -> int | None:
 
 
 def float_of(constant: Attribute | None) -> float | None:
-    """The value of all elements of a float constant, as a double; None if the elements differ."""
+    """The value of a float, or of all elements of a float splat, as a double; None for other attributes."""
     bits, type = splat_of(constant), element_type(constant)
     if bits is None or not isinstance(type, FloatType):
         return None
@@ -137,7 +141,7 @@ def float_of(constant: Attribute | None) -> float | None:
 
 
 def splat(value: int, type: Type) -> Attribute | None:
-    """The constant of this type whose elements are all `value`; None if the shape is not static."""
+    """The integer `value`, or the splat of it; None unless the type is an integer or has a static shape."""
     if isinstance(type, IntegerType | IndexType):
         return integer(value, type)
     if not isinstance(type, RankedTensor | VectorType) or not type.has_static_shape:
@@ -146,11 +150,17 @@ def splat(value: int, type: Type) -> Attribute | None:
     return dense(type, (value & ((1 << 8 * size) - 1)).to_bytes(size, "little"))
 
 
-def with_element(shape: RankedShapedType, element: Type) -> RankedShapedType:
-    """The same shape with another element type."""
-    if isinstance(shape, VectorType):
-        return VectorType(shape.shape, element, shape.scalable)
-    return RankedTensor(shape.shape, element)
+@overload
+def with_element(type: RankedShapedType, element: Type) -> RankedShapedType: ...
+@overload
+def with_element(type: ShapedType, element: Type) -> ShapedType: ...
+def with_element(type: ShapedType, element: Type) -> ShapedType:
+    """A tensor or vector type with another element type."""
+    if isinstance(type, VectorType):
+        return VectorType(type.shape, element, type.scalable)
+    if isinstance(type, RankedTensor):
+        return RankedTensor(type.shape, element, type.encoding)
+    return UnrankedTensor(element)
 
 
 def unsigned(value: int, type: Type) -> int:

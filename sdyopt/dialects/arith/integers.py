@@ -147,7 +147,7 @@ class DivUIOp(IntegerBinary):
                 return [product.lhs]
             if product.lhs is self.rhs:
                 return [product.rhs]
-        value = _divide(constants, lambda a, b: a // b)
+        value = _fold_division(constants, lambda a, b: a // b)
         return None if value is None else [value]
 
 
@@ -162,11 +162,11 @@ class RemUIOp(IntegerBinary):
         if divisor is not None and _is_one(divisor, constants[1]):
             zero = splat(0, self.result_types[0])
             return None if zero is None else [zero]
-        value = _divide(constants, lambda a, b: a % b)
+        value = _fold_division(constants, lambda a, b: a % b)
         return None if value is None else [value]
 
 
-def _divide(constants: Constants, compute: Callable[[int, int], int]) -> Attribute | None:
+def _fold_division(constants: Constants, compute: Callable[[int, int], int]) -> Attribute | None:
     type = element_type(constants[1])
     if type is None:
         return None

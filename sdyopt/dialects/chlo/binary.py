@@ -50,7 +50,7 @@ class NextAfterOp(BinaryOp):
 
 @chlo.op("polygamma", *_COMPATIBLE_TYPE_TRAITS)
 class PolygammaOp(BinaryOp):
-    """The n-th derivative of digamma."""
+    """The n-th derivative of digamma at x."""
 
     __slots__ = ()
 

@@ -43,7 +43,7 @@ class BroadcastOp(Op):
     __slots__ = ()
 
     def verify_in_context(self) -> None:
-        """Reports incompatible shapes at the operand, as an error that does not fail verification."""
+        """Reports incompatible shapes; as in StableHLO, the error does not fail verification."""
         if self.signature.attribute("broadcast_dimensions") is not None:
             return
         mismatch = broadcast_mismatch(self.signature.operand_types)
@@ -55,7 +55,7 @@ class BroadcastOp(Op):
 class BroadcastBinaryOp(BroadcastOp):
     """Base of the binary operations.
 
-    `broadcast_dimensions` maps the dimensions of the operand of lower rank to those of the other one; by
+    `broadcast_dimensions` maps the dimensions of the operand of lower rank to those of the other operand; by
     default, the operands are aligned at the last dimension.
     """
 
@@ -164,7 +164,7 @@ class BroadcastNextAfterOp(BroadcastBinaryOp):
 
 @chlo.op("broadcast_polygamma", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastPolygammaOp(BroadcastBinaryOp):
-    """The lhs-th derivative of digamma."""
+    """The lhs-th derivative of digamma at rhs."""
 
     __slots__ = ()
 
@@ -213,7 +213,7 @@ class BroadcastSubOp(BroadcastBinaryOp):
 
 @chlo.op("broadcast_zeta", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastZetaOp(BroadcastFloatOp):
-    """The Hurwitz zeta function."""
+    """The Hurwitz zeta function of lhs and rhs."""
 
     __slots__ = ()
 

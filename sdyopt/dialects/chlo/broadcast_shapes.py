@@ -11,11 +11,12 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor, Type, UnrankedTensor
 
 T = TypeVar("T")
 
-_ONE = (1, DYNAMIC)
+# A dimension of size 1, without a bound.
+_UNIT_DIMENSION = (1, DYNAMIC)
 
 
 class Mismatch(NamedTuple):
-    """The index of the first operand that is incompatible with those before it, and the message."""
+    """The index of the first operand that is incompatible with the operands before it, and the message."""
 
     operand: int
     message: str
@@ -43,7 +44,7 @@ def broadcast_type(types: Sequence[Type], element: Type) -> Type:
 
 
 def broadcast_mismatch(types: Sequence[Type]) -> Mismatch | None:
-    """The first mismatch; None if there is none, or if an operand is unranked, or dynamic without bounds."""
+    """The first mismatch, if any; None if an operand is unranked or has dynamic sizes without bounds."""
     ranked = [type for type in types if isinstance(type, RankedTensor)]
     if len(ranked) != len(types) or not _are_static_or_bounded(ranked):
         return None
@@ -55,7 +56,7 @@ def broadcast_along(lhs: Type, rhs: Type, element: Type, dimensions: Sequence[in
     """The type that two operands are broadcast to along `broadcast_dimensions`.
 
     `dimensions` maps the dimensions of the operand of lower rank (lhs if the ranks are equal) to those of the
-    other one. The type is unranked if an operand is unranked or the mapping or the shapes are invalid.
+    other operand. The type is unranked if an operand is unranked or the mapping or the shapes are invalid.
     """
     if not isinstance(lhs, RankedTensor) or not isinstance(rhs, RankedTensor):
         return UnrankedTensor(element)
@@ -92,13 +93,13 @@ def _are_static_or_bounded(types: Sequence[RankedTensor]) -> bool:
 
 
 def _merge_dimensions(types: Sequence[RankedTensor]) -> list[Dimension] | Mismatch:
-    """The (size, bound) of each dimension that all operands are broadcast to, or the first mismatch."""
+    """The (size, bound) of each dimension of the broadcast shape, or the first mismatch."""
     merged = dimensions_of(types[0])
     for number, type in enumerate(types[1:], 1):
         others = dimensions_of(type)
         rank = max(len(merged), len(others))
         dimensions = []
-        pairs = list(zip(_padded(merged, rank, _ONE), _padded(others, rank, _ONE), strict=True))
+        pairs = list(zip(*(_padded(each, rank, _UNIT_DIMENSION) for each in (merged, others)), strict=True))
         for left, right in reversed(pairs):
             sizes = [size if bound == DYNAMIC else bound for size, bound in (left, right)]
             if 1 in sizes:

@@ -23,9 +23,8 @@ from sdyopt.ir.traits import CONSTANT_LIKE, PURE
 from sdyopt.ir.types import RankedTensor, Type, UnrankedTensor, element_of, tensor
 from sdyopt.ir.value import LazyLocation
 
-# Attributes that have a type. Of these, only numbers pass verification, because only their types can be
-# element types.
-_TYPED: AttrConstraint[IntegerAttr | FloatAttr] = AttrConstraint(
+# Attributes that have a type. Elements fail verification, because their types cannot be element types.
+_TYPED: AttrConstraint[IntegerAttr | FloatAttr | StringAttr] = AttrConstraint(
     "TypedAttr instance",
     lambda a: isinstance(a, IntegerAttr | FloatAttr | StringAttr) or ELEMENTS_ATTR.accepts(a),
     lambda a: a,
@@ -89,6 +88,7 @@ class ConstantLikeOp(Op):
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         operand, element = signature[ConstantLikeOp.operand], signature[ConstantLikeOp.value].type
+        assert element is not None
         if isinstance(operand, RankedTensor):
             return [RankedTensor(operand.shape, element, operand.encoding)]
         return [UnrankedTensor(element)]
@@ -97,7 +97,10 @@ class ConstantLikeOp(Op):
         operand, value = self.signature[ConstantLikeOp.operand], self.value
         if not isinstance(operand, RankedTensor) or not operand.has_static_shape:
             return None
+        if isinstance(value, StringAttr):
+            return None
         bits = value.bits if isinstance(value, FloatAttr) else value.value
         size = element_size(value.type)
         data = (bits & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+        # As in StableHLO, the constant lacks the encoding of the result.
         return [dense(tensor(operand.shape, value.type), data)]

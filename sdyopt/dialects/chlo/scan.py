@@ -152,7 +152,7 @@ def _infer_size(signature: OpSignature) -> int:
 
 
 def _check_sizes(signature: OpSignature) -> None:
-    """Checks that all static numbers of slices, and `scan_dim_size` if present, are equal."""
+    """Checks that all static input sizes along `dimension`, and `scan_dim_size` if present, are equal."""
     dimension, size = signature[ScanOp.dimension], signature[ScanOp.scan_dim_size]
     for index, type in enumerate(signature[ScanOp.inputs]):
         if not isinstance(type, RankedTensor):

@@ -30,7 +30,7 @@ def parse_axis(parser: AsmParser) -> int:
 
 
 def parse_left_bracket(parser: AsmParser) -> None:
-    """Parses `[`; the error has no "custom op" prefix, as in the reference."""
+    """Parses `[`; as in MLIR, the error has no "custom op" prefix."""
     if not parser.accept("["):
         raise AsmParser.error(parser, "expected '['", parser.skip_trivia())
 

@@ -33,7 +33,7 @@ AXES_LISTS: AttrConstraint[tuple[Axes, ...]] = AttrConstraint(
 
 @mesh.attribute("axisarray")
 def parse_axes_lists_attribute(parser: AsmParser) -> AxesLists:
-    """Parses `[[axes], …]`; raises if the list is empty."""
+    """Parses `[[axes], …]`; raises if the outer list is empty."""
     try:
         return AxesLists(parse_axes_lists(parser, may_be_empty=False))
     except DiagnosticError as error:

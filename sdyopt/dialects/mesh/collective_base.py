@@ -33,7 +33,7 @@ DEVICE = I64_ARRAY
 def _fold_empty_mesh_axes(op: Collective, rewriter: Rewriter) -> bool:
     """Replaces a collective along no axes, whose groups are single devices, with its operand.
 
-    Not if the result has another type.
+    The collective remains if the types of its operand and its result differ.
     """
     value = op.operand_at(0)
     if op.mesh_axes or value.type is not op.results[0].type:
@@ -73,16 +73,16 @@ class Collective(Op):
         return operand.shape, result.shape
 
 
-# --- Checks -------------------------------------------------------------------------------
+# --- Checks: a dynamic size of a result is always valid -------------------------------------
 
 
 def gathered_size(size: int, count: int) -> int:
-    """The size of `count` concatenated shards of size `size`; `DYNAMIC` if either number is."""
+    """The size of `count` concatenated shards of size `size`; `DYNAMIC` if either is `DYNAMIC`."""
     return DYNAMIC if DYNAMIC in (size, count) else size * count
 
 
 def shard_size(size: int, count: int) -> int:
-    """The size of one of `count` shards; `DYNAMIC` if either number is or `size` is not divisible."""
+    """The size of one of `count` shards; `DYNAMIC` if either is `DYNAMIC` or no equal shards exist."""
     if DYNAMIC in (size, count) or count == 0 or size % count:
         return DYNAMIC
     return size // count
@@ -139,7 +139,7 @@ def indivisible_dimension_error(op: Op, size: int, group_size: int, axis: int) -
 
 
 def check_device(op: Collective, mesh_op: MeshOp, name: str, device: Sequence[int]) -> None:
-    """Raises unless `device`, the attribute `name`, is the multi-index of a device within its group."""
+    """Raises unless `device`, the attribute `name`, has an index per mesh axis, less than the axis size."""
     axes: Axes = op.mesh_axes
     if len(device) != len(axes):
         raise op.error(

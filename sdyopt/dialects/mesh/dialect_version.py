@@ -14,7 +14,10 @@ OpT = TypeVar("OpT", bound=Op)
 
 
 def mesh_dialect_of(op: Op) -> Dialect:
-    """The dialect version of the nearest mesh in the enclosing symbol tables; LLVM 19 if there is none."""
+    """The dialect of the first `mesh` operation in the enclosing symbol tables, innermost first.
+
+    If there is no such operation, the LLVM 19 dialect.
+    """
     table = nearest_symbol_table(op)
     while table is not None:
         for symbol in table.symbols():
@@ -27,5 +30,5 @@ def mesh_dialect_of(op: Op) -> Dialect:
 
 
 def op_class_in(dialect: Dialect, base: type[OpT]) -> type[OpT]:
-    """The class that a version of the dialect registers for the operation `base`."""
+    """The subclass of `base` that a version of the dialect registers."""
     return next(op_class for op_class in dialect.ops.values() if issubclass(op_class, base))

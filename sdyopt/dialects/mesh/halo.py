@@ -94,7 +94,7 @@ def _write_device(out: Template, signature: OpSignature, attributes: DictAttr) -
 
 @mesh.op("neighbors_linear_indices", PURE)
 class NeighborsLinearIndicesOp(Op):
-    """The linear indices of the neighbors of a device along an axis, -1 where there is none.
+    """The linear indices of the neighbors of a device along `split_axes`; -1 for a neighbor that is missing.
 
     %down, %up = mesh.neighbors_linear_indices on @grid[%i, %j] split_axes = [1] : index, index
     """

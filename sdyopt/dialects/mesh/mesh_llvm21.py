@@ -70,7 +70,7 @@ def _print(attribute: BareReduction, _attribute_printer: AttributePrinter) -> st
 
 
 def _reduction_clause() -> OptionalGroup:
-    """`reduction =  kind`; the reference prints two spaces."""
+    """`reduction =  kind`; MLIR prints two spaces."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         return parse_bare_reduction(op_parser)

@@ -10,6 +10,7 @@ from sdyopt.asm.lexical import TRIVIA
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.symbol_names import symbol_name_directive
+from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.ir.attribute import DictAttr
@@ -23,6 +24,7 @@ from sdyopt.ir.traits import SYMBOL
 from sdyopt.ir.types import DYNAMIC, I64
 
 _DIMENSION = re.compile(r"\d+|\?")
+_LARGEST_SIZE = (1 << 63) - 1
 _EMPTY_LIST = re.compile(rf"{TRIVIA}\[{TRIVIA}\]")
 _PARSING_FAILED = "Failed parsing dimension list."
 
@@ -38,7 +40,10 @@ def _dimensions(op_parser: OpAsmParser) -> list[int]:
     sizes: list[int] = []
     position = op_parser.skip_trivia()
     while (match := _DIMENSION.match(op_parser.text, position)) is not None:
-        sizes.append(DYNAMIC if match[0] == "?" else int(match[0]))
+        size = DYNAMIC if match[0] == "?" else int(match[0])
+        if size > _LARGEST_SIZE:
+            raise _invalid_dimension_error(op_parser, position)
+        sizes.append(size)
         position = match.end()
         if not op_parser.text.startswith("x", position):
             op_parser.position = position
@@ -48,9 +53,12 @@ def _dimensions(op_parser: OpAsmParser) -> list[int]:
         raise op_parser.error(
             f'{_PARSING_FAILED} Did you mean an empty list? It must be denoted by "[]".', position
         )
-    raise AsmParser.error(op_parser, "invalid dimension", position).then(
-        op_parser.error(_PARSING_FAILED, position)
-    )
+    raise _invalid_dimension_error(op_parser, position)
+
+
+def _invalid_dimension_error(op_parser: OpAsmParser, offset: int) -> DiagnosticError:
+    error = AsmParser.error(op_parser, "invalid dimension", offset)
+    return error.then(op_parser.error(_PARSING_FAILED, offset))
 
 
 def _write_shape(out: Template, signature: OpSignature, attributes: DictAttr) -> None:

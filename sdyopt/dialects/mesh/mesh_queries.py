@@ -20,7 +20,7 @@ INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
 class AxesQuery(Op):
-    """Base of the queries of axes: one result per axis in `axes`; if that is empty, per axis of the mesh."""
+    """Base of the queries of axes: one result per axis in `axes` or, if `axes` is empty, per mesh axis."""
 
     __slots__ = ()
 

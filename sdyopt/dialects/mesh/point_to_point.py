@@ -85,12 +85,12 @@ class SendOp(Collective):
 
 @mesh.op("recv", SAME_SHAPE_EXACTLY, SAME_INPUT_AND_RESULT_ELEMENT_TYPE)
 class RecvOp(Collective):
-    """Receives the tensor that the device `source` of the group sends or, without `source`, any device.
+    """Receives a tensor from the device `source` of the group or, without `source`, from any device.
 
         %1 = mesh.recv %0 on @grid mesh_axes = [1] source = [2]
           : (tensor<4xf32>) -> tensor<4xf32>
 
-    The operand determines the result type, and is the result on devices to which nothing was sent.
+    The operand determines the result type, and is the result on devices to which no device sends a tensor.
     """
 
     __slots__ = ()

@@ -69,9 +69,9 @@ class ShardOp(Op):
         %1 = mesh.shard %0 to <@grid, [[0], [1]]> : tensor<4x8xf32>
         %2 = mesh.shard %1 to <@grid, [[0]]> annotate_for_users : tensor<4x8xf32>
 
-    Without `annotate_for_users` it is the sharding of the definition, with it the sharding that the users
-    of the result require. If the two differ, partitioning inserts a reshard between them. In LLVM 21 the
-    sharding is an operand: `mesh.shard %0 to %sharding`.
+    Without `annotate_for_users`, the definition of the tensor has this sharding; with it, the users of the
+    result require this sharding. Partitioning inserts a reshard between annotations that differ. In LLVM 21
+    the sharding is an operand: `mesh.shard %0 to %sharding`.
     """
 
     __slots__ = ()
@@ -129,9 +129,9 @@ class ShardOp(Op):
 
 
 def mesh_sharding_of(attribute: MeshSharding | None, value: Value | None) -> MeshSharding:
-    """The sharding of an attribute or, without one, of the operation that defines a value.
+    """The sharding of an attribute or, without an attribute, of the operation that defines a value.
 
-    Raises if that is not an operation whose result is a sharding.
+    Raises unless mesh.sharding or mesh.get_sharding defines the value.
     """
     if attribute is not None:
         return attribute

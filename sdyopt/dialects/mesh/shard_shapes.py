@@ -9,14 +9,14 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor
 
 
 def mesh_of(op: Op, sharding: MeshSharding) -> MeshOp:
-    """The mesh of a sharding; raises an error at `op` if there is none or it lacks an axis."""
+    """The mesh of a sharding; raises an error at `op` if the mesh is undefined or lacks an axis."""
     mesh_op = find_mesh(op, sharding.mesh.root)
     check_axes(op, mesh_op, sharding.all_axes)
     return mesh_op
 
 
 def local_type(type: RankedTensor, sharding: MeshSharding, op: Op) -> RankedTensor:
-    """The local type, halos included; raises an error at `op` if a dimension has no equal shards."""
+    """The local type, halos included; raises an error at `op` if a dimension has no shards of equal size."""
     mesh_op = mesh_of(op, sharding)
     shape = list(type.shape)
     for dimension, size in enumerate(shape):

@@ -25,9 +25,9 @@ from sdyopt.ir.constraints import of_class
 class MeshSharding(Attribute):
     """The mesh axes that split each dimension of a tensor, major-most first.
 
-    Dimensions without a list are replicated. Values are partial along `partial_axes`: they are still to
-    be reduced by `partial_kind`. `halo_sizes` (LLVM 21) has a pair for each split dimension: the numbers
-    of elements that a shard copies from its lower and its upper neighbor.
+    Dimensions without a list are replicated. Values are partial along `partial_axes`: a reduction by
+    `partial_kind` is pending. `halo_sizes` (LLVM 21) has a pair for each split dimension: the numbers of
+    elements that a shard copies from its lower and its upper neighbor.
     """
 
     mesh: SymbolRef
@@ -48,7 +48,7 @@ class MeshSharding(Attribute):
         return self.split_axes[dimension] if dimension < len(self.split_axes) else ()
 
     def is_equivalent_to(self, other: MeshSharding) -> bool:
-        """Whether both have the same meaning: a missing list at the end equals an empty one."""
+        """Whether both have the same meaning: a missing list at the end equals an empty list."""
         if self.mesh is not other.mesh or self.partial_axes != other.partial_axes:
             return False
         if self.halo_sizes != other.halo_sizes:
@@ -63,7 +63,7 @@ class MeshSharding(Attribute):
         return MeshSharding(self.mesh, self.split_axes, self.partial_axes, self.partial_kind)
 
     def halo_of(self, dimension: int) -> tuple[int, int]:
-        """The halo sizes below and above along a dimension."""
+        """The sizes of the lower and the upper halo along a dimension."""
         if not self.halo_sizes or not self.axes_of(dimension):
             return (0, 0)
         index = 2 * sum(1 for axes in self.split_axes[:dimension] if axes)
@@ -91,7 +91,7 @@ def parse_mesh_reference(parser: AsmParser) -> SymbolRef:
 def parse_sharding(parser: AsmParser) -> MeshSharding:
     """Parses `<@mesh, [[axes], …], partial = kind[axes]>`.
 
-    Raises the reference's error for each parameter, and for negative or duplicate axes.
+    Raises MLIR's error if a parameter is invalid, or if axes are negative or duplicate.
     """
     start = parser.skip_trivia()
     parser.expect("<")

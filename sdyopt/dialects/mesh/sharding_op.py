@@ -57,7 +57,7 @@ class _Partial(FormatElement):
         if partial_type is not None:
             out.literal("partial")
             out.literal("=")
-            # The reference prints two spaces here.
+            # MLIR prints two spaces here.
             partial_axes = signature[ShardingOp.partial_axes]
             out.word(f" {partial_type} {axes_text(partial_axes or ())}")
 
@@ -73,8 +73,8 @@ class ShardingOp(ShardingSource):
           : !mesh.sharding
 
     Halo sizes are a pair per split dimension: the numbers of elements that a shard copies from its lower
-    and its upper neighbor. Offsets are where each shard starts and the last one ends, for shards of
-    different sizes.
+    and its upper neighbor. Offsets, for shards of different sizes, are a list per split dimension: where
+    each shard starts, and where the last shard ends.
     """
 
     __slots__ = ()
@@ -137,8 +137,8 @@ class ShardingOp(ShardingSource):
                 offsets = self._check_offsets(mesh_op, axes, offsets)
 
     def _check_offsets(self, mesh_op: MeshOp, axes: Axes, offsets: tuple[int, ...]) -> tuple[int, ...]:
-        """Checks the offsets of one dimension; returns those of the dimensions after it."""
-        # The reference adds the axis sizes, although their product is the number of shards.
+        """Checks the offsets of one dimension; returns the offsets of the dimensions after it."""
+        # MLIR adds the axis sizes, although their product is the number of shards.
         count = 1 + sum(mesh_op.shape[axis] for axis in axes if axis < mesh_op.rank)
         if len(offsets) < count:
             raise self.error("sharded dims offsets has wrong size.")
@@ -179,7 +179,7 @@ def sharding_attributes(
 
 @mesh.op("get_sharding", PURE)
 class GetShardingOp(ShardingSource):
-    """The sharding of the annotation that defines a tensor.
+    """The sharding of the `mesh.shard` that defines a tensor.
 
     %s = mesh.get_sharding %t : tensor<4x8xf32> -> !mesh.sharding
     """
@@ -193,7 +193,7 @@ class GetShardingOp(ShardingSource):
 
     @property
     def annotation(self) -> ShardOp:
-        """The annotation; raises if another operation defines the tensor."""
+        """The `mesh.shard`; raises if another operation defines the tensor."""
         source = self.source.defining_op
         if not isinstance(source, ShardOp):
             raise self.error("expected a shard op as source of get_sharding")

@@ -96,7 +96,6 @@ def _parse_uniform(parser: AsmParser) -> Type:
 
 @quant.type("calibrated")
 def _parse_calibrated(parser: AsmParser) -> Type:
-    offset = parser.position - len("calibrated")
     parser.expect("<")
     offset = parser.skip_trivia()
     try:
@@ -200,7 +199,7 @@ def _parse_parameter(parser: AsmParser, expressed: FloatType, parameters: _Param
 
 
 def _parse_parameter_list(parser: AsmParser, expressed: FloatType, parameters: _Parameters) -> list[int]:
-    """Parses `parameter, parameter, …}` or nested lists; returns their shape."""
+    """Parses `element, element, …}`, where elements are parameters or nested lists; returns the shape."""
     shapes: list[list[int]] = []
 
     def parse_element() -> None:
@@ -234,7 +233,7 @@ def _check_blocks(parser: AsmParser, blocks: list[tuple[int, int]], offset: int)
 
 
 def _magnitude_range(type: FloatType) -> tuple[float, float]:
-    """The smallest positive and the largest finite number of a type; 0 and infinity beyond `f64`."""
+    """The smallest positive and the largest finite number of a type; 0 and infinity if no double can be."""
     format = type.format
     smallest = decode(1 if format.has_zero else 0, format)
     largest = decode(format.finite_limit - 1, format)
@@ -244,6 +243,7 @@ def _magnitude_range(type: FloatType) -> tuple[float, float]:
 
 
 def _wrap(zero: int, storage: Type) -> int:
+    """Wraps a zero point to a signed integer of the storage width."""
     width = storage_width(storage) or 1
     zero &= (1 << width) - 1
     return zero - (1 << width) if zero >> (width - 1) else zero

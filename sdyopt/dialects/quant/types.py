@@ -6,7 +6,7 @@ from sdyopt.ir.types import FloatType, IntegerType, Type
 
 MAX_STORAGE_WIDTH = 32
 
-# The largest number of each storage type that is a float.
+# The largest number of each floating-point storage type.
 _FLOAT_RANGES = {"f8E5M2": 57344, "f8E4M3FN": 448, "f4E2M1FN": 6}
 
 
@@ -28,7 +28,7 @@ class QuantizedType(Type):
 
     @property
     def all_zero_points(self) -> tuple[int, ...]:
-        """The zero points."""
+        """The zero points; none if the type has no quantization parameters."""
         return ()
 
 
@@ -92,6 +92,10 @@ class UniformQuantizedSubChannel(QuantizedType):
     scales: tuple[int, ...]
     zero_points: tuple[int, ...]
 
+    @property
+    def all_zero_points(self) -> tuple[int, ...]:
+        return self.zero_points
+
 
 class CalibratedQuantized(Type):
     """`!quant.calibrated<f32<-1.0:1.0>>`: the observed range of values, as `f64` bit patterns."""
@@ -105,8 +109,8 @@ class CalibratedQuantized(Type):
 class QuantileType(Type):
     """`!quant.quantile<i1:f16, {-1.0,1.0}>`: a stored number is an index into a lookup table.
 
-    `values` are `f64` bit patterns. `limits` are the minimum and maximum of stored numbers, None if they are
-    not written: then those of the storage type.
+    `values` are the table, as `f64` bit patterns. `limits` are the minimum and maximum of stored numbers;
+    None if they are not written, and then 0 and the largest unsigned number of the storage width.
     """
 
     storage: Type
@@ -126,7 +130,7 @@ def storage_width(type: Type) -> int | None:
 
 
 def default_range(type: Type, is_signed: bool) -> tuple[int, int]:
-    """The minimum and maximum of a storage type."""
+    """The minimum and maximum of stored numbers if the quantized type writes none."""
     if isinstance(type, QuantileType):
         return type.limits or (0, (1 << (storage_width(type) or 0)) - 1)
     if isinstance(type, FloatType):

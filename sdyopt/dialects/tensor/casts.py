@@ -30,7 +30,7 @@ _WITH_DIMENSIONS = TypeConstraint[UnrankedTensor](
 
 
 def _join_shapes(*types: Type) -> tuple[int, ...] | None:
-    """The shape with every size that is static in one of the types; None if unranked or contradictory."""
+    """The shape with the static sizes of all ranked types; None if no type is ranked or shapes conflict."""
     shapes = [type.shape for type in types if isinstance(type, RankedTensor)]
     if not shapes or len(set(map(len, shapes))) > 1:
         return None
@@ -44,7 +44,7 @@ def _join_shapes(*types: Type) -> tuple[int, ...] | None:
 
 
 def _merge_casts(op: CastOp, rewriter: Rewriter) -> bool:
-    """Merges two casts, unless the type between them has static sizes that the other two lack."""
+    """Merges two casts, unless the type between them has static sizes that neither source nor result has."""
     inner = op.source.defining_op
     if not isinstance(inner, CastOp):
         return False

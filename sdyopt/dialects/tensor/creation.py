@@ -40,7 +40,7 @@ def _fold_constant_sizes(op: EmptyOp, rewriter: Rewriter) -> bool:
 
 
 def _merge_into_empty(op: CastOp, rewriter: Rewriter) -> bool:
-    """Creates an empty tensor with the type that it is cast to."""
+    """Replaces the cast of an empty tensor with an empty tensor of the cast's result type."""
     empty, dest_type = op.source.defining_op, op.dest.type
     if not isinstance(empty, EmptyOp) or not isinstance(dest_type, RankedTensor):
         return False

@@ -24,6 +24,6 @@ INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
 def constant_index(value: Value) -> int | None:
-    """The integer value of a constant; None if the value is not constant."""
+    """The number that a value is; None if the value is not a constant integer."""
     constant = constant_value(value.defining_op)
     return constant.value if isinstance(constant, IntegerAttr) else None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, Operand, TypeOf, assembly
 from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
 from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.arith.folding import Constants, FoldResult, splat_of
+from sdyopt.dialects.arith.folding import Constants, FoldResult
 from sdyopt.dialects.tensor.casts import CastOp, DimOp, ReifiesShape, loses_static_sizes
 from sdyopt.dialects.tensor.dialect import INDEX_VALUE, RANKED, constant_index, tensor_dialect
 from sdyopt.ir.attribute import Attribute
@@ -99,7 +99,7 @@ def _shape_of(sizes: Mixed) -> tuple[int, ...]:
 
 
 def _kept_dimensions(full: tuple[int, ...], reduced: tuple[int, ...]) -> list[int] | None:
-    """The dimensions of `full` that `reduced` keeps; None unless it only drops unit dimensions."""
+    """The dimensions of `full` that `reduced` keeps; None unless `reduced` only drops unit dimensions."""
     kept, position = [], 0
     for dimension, size in enumerate(full):
         if position < len(reduced) and size == reduced[position]:
@@ -111,11 +111,11 @@ def _kept_dimensions(full: tuple[int, ...], reduced: tuple[int, ...]) -> list[in
 
 
 def check_slice(
-    signature: OpSignature, source: RankedTensor, slice: RankedTensor, dynamic: Sequence[Sequence[Type]]
+    signature: OpSignature, full: RankedTensor, slice: RankedTensor, dynamic: Sequence[Sequence[Type]]
 ) -> None:
-    """Raises unless the lists match the rank of the source, and the slice type the sizes.
+    """Raises unless each list has an entry per dimension of `full`, and `slice` has the listed sizes.
 
-    The slice type may be rank-reduced. `dynamic` are the types of the dynamic offsets, sizes and strides.
+    `slice` may be rank-reduced. `dynamic` are the types of the dynamic offsets, sizes and strides.
     """
     offsets, sizes, strides = (
         signature[SliceOp.static_offsets],
@@ -129,13 +129,13 @@ def check_slice(
     for name, static, types in zip(
         ("offset", "size", "stride"), (offsets, sizes, strides), dynamic, strict=True
     ):
-        if len(static) != source.rank:
-            raise signature.error(f"expected {source.rank} {name} values, got {len(static)}")
+        if len(static) != full.rank:
+            raise signature.error(f"expected {full.rank} {name} values, got {len(static)}")
         if len(types) != static.count(DYNAMIC):
             raise signature.error(f"expected {static.count(DYNAMIC)} dynamic {name} values")
-    expected = RankedTensor(sizes, source.element, source.encoding)
-    if slice.element is not source.element:
-        raise signature.error(f"expected element type to be '{plain_type(source.element)}'")
+    expected = RankedTensor(sizes, full.element, full.encoding)
+    if slice.element is not full.element:
+        raise signature.error(f"expected element type to be '{plain_type(full.element)}'")
     text = f"expected type to be '{plain_type(expected)}' or a rank-reduced version."
     if slice.rank > expected.rank:
         raise signature.error(f"{text} (rank mismatch) ")
@@ -176,6 +176,7 @@ def _use_cast_source(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
     """Slices the source of a cast that only loses static sizes."""
     cast = op.source.defining_op
     lists = op.mixed_lists()
+    # `_fold_constant_lists` comes first.
     if any(isinstance(e, Value) and constant_index(e) is not None for mixed in lists for e in mixed):
         return False
     if not isinstance(cast, CastOp) or not loses_static_sizes(cast):
@@ -209,7 +210,7 @@ def extract(
 
 @tensor_dialect.op("extract_slice", PURE, ATTR_SIZED_OPERANDS)
 class ExtractSliceOp(SliceOp, ReifiesShape):
-    """Extracts a slice of a tensor, which may omit unit dimensions."""
+    """Extracts a slice of a tensor; the result may omit unit dimensions of the slice."""
 
     __slots__ = ()
 
@@ -244,9 +245,9 @@ class ExtractSliceOp(SliceOp, ReifiesShape):
     def fold(self, constants: Constants) -> FoldResult:
         source_type, slice_type = self.source.type, self.result_types[0]
         assert isinstance(slice_type, RankedTensor) and isinstance(source_type, RankedTensor)
-        source = constants[0]
-        if isinstance(source, DenseElements) and splat_of(source) is not None and slice_type.has_static_shape:
-            return [DenseElements(slice_type, source.data)]
+        constant = constants[0]
+        if isinstance(constant, DenseElements) and constant.is_splat and slice_type.has_static_shape:
+            return [DenseElements(slice_type, constant.data)]
         if source_type is not slice_type or not source_type.has_static_shape:
             return None
         is_identity = all(n == 0 for n in self.static_offsets) and all(n == 1 for n in self.static_strides)

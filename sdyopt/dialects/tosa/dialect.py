@@ -54,13 +54,12 @@ def _broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] 
     return tuple(shape)
 
 
-def _is_broadcast_result(result: tuple[int, ...], shape: tuple[int, ...]) -> bool:
-    """Whether a result can have this shape; dynamic sizes match any size."""
-    if len(result) != len(shape):
+def _is_compatible(result: tuple[int, ...], broadcast: tuple[int, ...]) -> bool:
+    """Whether the shape of a result matches the broadcast shape; a dynamic size matches any size."""
+    if len(result) != len(broadcast):
         return False
-    return all(
-        size == expected or DYNAMIC in (size, expected) for size, expected in zip(result, shape, strict=True)
-    )
+    pairs = zip(result, broadcast, strict=True)
+    return all(size == expected or DYNAMIC in (size, expected) for size, expected in pairs)
 
 
 def _check_broadcast(signature: OpSignature) -> None:
@@ -73,7 +72,7 @@ def _check_broadcast(signature: OpSignature) -> None:
     if shape is None:
         raise signature.op_error("operands don't have broadcast-compatible shapes")
     for result in signature.result_types:
-        if isinstance(result, RankedTensor) and not _is_broadcast_result(result.shape, shape):
+        if isinstance(result, RankedTensor) and not _is_compatible(result.shape, shape):
             raise signature.op_error(
                 f"result type '{_text(result.shape)}' not broadcast compatible with broadcasted operands's "
                 f"shapes '{_text(shape)}'"

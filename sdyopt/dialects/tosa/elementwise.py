@@ -92,7 +92,7 @@ _define(BinaryOp, "sub", "The difference.", *_SAME)
 
 _define(ComparisonOp, "equal", "Whether the operands are equal.", PURE, BROADCASTABLE, COMMUTATIVE)
 _define(ComparisonOp, "greater", "Whether the first operand is greater.", PURE, BROADCASTABLE)
-_define(ComparisonOp, "greater_equal", "Whether the first operand is not less.", PURE, BROADCASTABLE)
+_define(ComparisonOp, "greater_equal", "Whether the first operand is greater or equal.", PURE, BROADCASTABLE)
 
 
 @tosa.op("abs", *_SAME)

@@ -34,3 +34,15 @@ func.func @f(%a: i32, %b: i32, %x: f32, %y: f32, %t: tensor<4xi32>) {
   %11 = arith.maxui %a, %b : i32
   return
 }
+
+// The result of a comparison has the shape and the encoding of the operands.
+// CHECK-LABEL: func.func @comparison_types
+// CHECK-SAME: -> (tensor<4xi1, "encoding">, tensor<*xi1>)
+func.func @comparison_types(
+    %a: tensor<4xi32, "encoding">, %b: tensor<*xi32>) -> (tensor<4xi1, "encoding">, tensor<*xi1>) {
+  // CHECK-NEXT: arith.cmpi eq, %arg0, %arg0 : tensor<4xi32, "encoding">
+  %0 = arith.cmpi eq, %a, %a : tensor<4xi32, "encoding">
+  // CHECK-NEXT: arith.cmpi eq, %arg1, %arg1 : tensor<*xi32>
+  %1 = arith.cmpi eq, %b, %b : tensor<*xi32>
+  return %0, %1 : tensor<4xi1, "encoding">, tensor<*xi1>
+}

@@ -46,3 +46,12 @@ func.func @other_type() {
   %0 = "arith.constant"() {value = 1 : i32} : () -> i64
   return
 }
+
+// -----
+
+// Operands are scalars, tensors or vectors.
+func.func @memref(%x: memref<4xi32>) {
+  // expected-error @+1 {{operand #0 must be signless-integer-like, but got 'memref<4xi32>'}}
+  %0 = arith.addi %x, %x : memref<4xi32>
+  return
+}

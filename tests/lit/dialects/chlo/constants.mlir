@@ -24,6 +24,14 @@ func.func @constant_like(%x: tensor<3xf32>, %y: tensor<?xf32>, %i: tensor<3xi8>)
   return %0, %1, %2 : tensor<3xf32>, tensor<?xf32>, tensor<3xi8>
 }
 
+// A typed string is a valid value, but not a number that fills a tensor.
+// FOLDED-LABEL: func.func @string
+func.func @string(%x: tensor<3xi32>) -> tensor<3xi32> {
+  // FOLDED-NEXT: "chlo.constant_like"(%arg0) <{value = "text" : i32}> : (tensor<3xi32>) -> tensor<3xi32>
+  %0 = "chlo.constant_like"(%x) {value = "text" : i32} : (tensor<3xi32>) -> tensor<3xi32>
+  return %0 : tensor<3xi32>
+}
+
 // Constants move to the right of commutative operations.
 // FOLDED-LABEL: func.func @commutes
 func.func @commutes(%x: tensor<2xf32>) -> tensor<2xf32> {

@@ -21,6 +21,13 @@ mesh.mesh @g(shape = 2x-3)
 
 // -----
 
+// A size is a 64-bit signed integer.
+// expected-error @+2 {{invalid dimension}}
+// expected-error @+1 {{Failed parsing dimension list.}}
+mesh.mesh @g(shape = 2x9223372036854775808)
+
+// -----
+
 // expected-note @+1 {{see existing symbol definition here}}
 mesh.mesh @g(shape = 2)
 // expected-error @+1 {{redefinition of symbol named 'g'}}

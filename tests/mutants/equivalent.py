@@ -1,0 +1,39 @@
+"""Mutants that no test can kill because they compute the same, with the reason: the table equivalent.toml.
+
+The key of a mutant is its file and its lines before and after the edit.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.mutants.mutant import Mutant
+
+TABLE = Path(__file__).with_name("equivalent.toml")
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """Why mutants with these lines compute the same."""
+
+    path: str
+    before: str
+    after: str
+    reason: str
+
+    def covers(self, mutant: Mutant) -> bool:
+        return (self.path, self.before, self.after) == (mutant.path, mutant.before, mutant.after)
+
+
+def read_table(path: Path = TABLE) -> list[Equivalence]:
+    """The entries of the table."""
+    entries: list[Mapping[str, str]] = tomllib.loads(path.read_text(encoding="utf-8")).get("mutant", [])
+    return [Equivalence(**entry) for entry in entries]
+
+
+def reason_of(mutant: Mutant, table: list[Equivalence]) -> str:
+    """Why the mutant computes the same as the original; empty if the table does not say so."""
+    return next((entry.reason for entry in table if entry.covers(mutant)), "")

@@ -1,0 +1,35 @@
+"""Runs the tools of lit tests in the process of pytest, so that their lines can be recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO
+
+from sdyopt.lit import collection
+from sdyopt.lit.in_process import InProcess, can_run
+from sdyopt.lit.shell import Stage
+from sdyopt.lit.tools import Tools
+
+
+class InProcessTools(Tools):
+    """Runs programs in this process if that is possible."""
+
+    def run(
+        self,
+        words: tuple[str, ...],
+        environment: Mapping[str, str],
+        stdin: IO[bytes],
+        stdout: IO[bytes],
+        stderr: IO[bytes],
+    ) -> int:
+        if can_run(Stage(words, environment=dict(environment))):
+            return _IN_PROCESS.run(words, environment, stdin, stdout, stderr)
+        return super().run(words, environment, stdin, stdout, stderr)
+
+
+_IN_PROCESS = InProcess(len)
+
+
+def install() -> None:
+    """Makes the pytest plugin run tools in this process."""
+    setattr(collection, "Tools", InProcessTools)  # noqa: B010

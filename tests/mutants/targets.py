@@ -1,0 +1,60 @@
+"""The code that mutants are made of: where a wrong result looks like a right one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+# Each group gives the same number of mutants.
+GROUPS = {
+    "axis lists": (
+        "sdyopt/sharding/axis_lists.py",
+        "sdyopt/dialects/sdy/axes.py",
+        "sdyopt/dialects/sdy/axis_lists.py",
+    ),
+    "projection": ("sdyopt/sharding/sharding_projection.py", "sdyopt/sharding/op_sharding_rule_builder.py"),
+    "propagation": ("sdyopt/sharding/propagation/*.py", "passes/propagation/**/*.py"),
+    "explicit reshards": (
+        "sdyopt/sharding/explicit_reshards/*.py",
+        "passes/exporting/explicit_reshards/*.py",
+        "passes/exporting/insert_explicit_reshards.py",
+    ),
+    "reshard to collectives": (
+        "sdyopt/sharding/reshard_to_collectives/*.py",
+        "passes/exporting/reshard_to_collectives.py",
+    ),
+    "partitioning": ("sdyopt/partition/**/*.py", "passes/partitioning/**/*.py"),
+    "report formulas": tuple(
+        f"sdyopt/report/{name}.py"
+        for name in (
+            "causes",
+            "execution_counts",
+            "figures",
+            "flops",
+            "live_memory",
+            "local_shapes",
+            "memory_figures",
+            "mesh_coordinates",
+            "product_collectives",
+            "sdy_collectives",
+            "stablehlo_collectives",
+            "tensor_bytes",
+            "time_estimate",
+            "timing",
+            "topology",
+            "totals",
+        )
+    ),
+}
+
+
+def files_of(patterns: Sequence[str], root: Path = ROOT) -> list[str]:
+    """The files that match the patterns, relative to the root, in order; a folder stands for its files."""
+    found: list[Path] = []
+    for pattern in patterns:
+        path = root / pattern
+        found += path.rglob("*.py") if path.is_dir() else root.glob(pattern)
+    return sorted({path.relative_to(root).as_posix() for path in found})
+
+
+def all_files() -> list[str]:
+    return sorted({path for patterns in GROUPS.values() for path in files_of(patterns)})

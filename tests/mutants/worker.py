@@ -1,0 +1,183 @@
+"""Runs selected tests on the copy of the project, each request in a forked child.
+
+`serve` runs in the copy: it imports the libraries that tests use, but no code of the project, so each child
+imports the mutant. A request is a line of JSON with tests and the processor time that each may take, and the
+response is one with the tests that failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import traceback
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from io import FileIO
+from pathlib import Path
+from select import select
+from typing import IO, Any
+
+import pytest
+
+from tests.mutants.tree import Tree
+
+# Not those with a plugin of pytest, which imports them itself.
+_LIBRARIES = ("click", "filecheck.main", "filecheck.matcher", "lark", "numpy", "rich.console", "yaml")
+# A test may take so many times its usual processor time, and the start of a child so many seconds.
+_SLOWER, _START_SECONDS = 10, 60
+_BYTES = 4 << 30
+_START, _FAILED, _END = "start", "failed", "end"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The tests that failed, and whether all tests ran.
+
+    If the process of the tests ended or did not end, the last test is the one that was running.
+    """
+
+    failed: list[str]
+    hangs: bool
+    is_complete: bool
+
+
+class Worker:
+    """A process that serves requests in a tree. Each test may take `grace` seconds more than its limit."""
+
+    def __init__(self, tree: Tree, grace: float = 5) -> None:
+        self._grace = grace
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__],
+            cwd=tree.folder,
+            env=tree.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, tests: Mapping[str, float], stops_early: bool = True) -> Verdict:
+        """Runs tests with their usual times, in this order, until one fails, or all of them."""
+        limits = {test: _SLOWER * seconds + self._grace for test, seconds in tests.items()}
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps([list(limits.items()), stops_early]) + "\n")
+        self._process.stdin.flush()
+        return Verdict(**json.loads(self._process.stdout.readline()))
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+# --- The process ----------------------------------------------------------------------------------
+
+
+def serve() -> None:
+    """Answers requests until stdin ends."""
+    for library in _LIBRARIES:
+        import_module(library)
+    for line in sys.stdin:
+        limits, stops_early = json.loads(line)
+        print(json.dumps(_run_in_child(dict(limits), stops_early)), flush=True)
+
+
+def _run_in_child(limits: dict[str, float], stops_early: bool) -> dict[str, Any]:
+    """The verdict of a child, which is ended at the first failure if `stops_early`."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _child(limits, stops_early, writing)
+    os.close(writing)
+    patience = _START_SECONDS + 2 * max(limits.values())
+    failed: list[str] = []
+    running = kind = ""
+    with os.fdopen(reading, "rb", buffering=0) as pipe:
+        for kind, test in _events(pipe, patience):
+            if kind == _START:
+                running = test
+            elif kind == _FAILED:
+                failed.append(test)
+                if stops_early:
+                    break
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    is_complete = kind == _END
+    if is_complete or kind == _FAILED:
+        return {"failed": failed, "hangs": False, "is_complete": is_complete}
+    # The process of the tests ended, or it waits for something.
+    hangs = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGPROF, signal.SIGKILL)
+    return {"failed": [*failed, running], "hangs": hangs, "is_complete": False}
+
+
+def _events(pipe: FileIO, seconds: float) -> Iterator[tuple[str, str]]:
+    """The events that a child writes, until it ends or writes none for some time."""
+    unread = b""
+    while select([pipe], [], [], seconds)[0] and (data := pipe.read(1 << 16)):
+        *lines, unread = (unread + data).split(b"\n")
+        for line in lines:
+            kind, _, test = line.decode().partition(" ")
+            yield kind, test
+
+
+def _child(limits: dict[str, float], stops_early: bool, writing: int) -> None:
+    try:
+        os.setsid()
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nowhere, stream)
+        resource.setrlimit(resource.RLIMIT_AS, (_BYTES, resource.RLIM_INFINITY))
+        import_module("tests.mutants.in_process_lit").install()
+        files = dict.fromkeys(test.partition("::")[0] for test in limits)
+        flags = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", *(["-x"] if stops_early else [])]
+        with os.fdopen(writing, "w", buffering=1, encoding="utf-8") as pipe:
+            pytest.main([*flags, *files], plugins=[Selection(limits, pipe)])
+            pipe.write(_END + "\n")
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(0)
+
+
+class Selection:
+    """The hooks of pytest that run selected tests in their order, under limits, and report failures."""
+
+    def __init__(self, limits: Mapping[str, float], pipe: IO[str]) -> None:
+        self._limits = limits
+        self._positions = {test: position for position, test in enumerate(limits)}
+        self._pipe = pipe
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self._positions),
+            key=lambda item: self._positions[item.nodeid],
+        )
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._pipe.write(f"{_FAILED} {report.nodeid}\n")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        self._pipe.write(f"{_START} {item.nodeid}\n")
+        # The default action of the signal ends the process, whatever it is doing.
+        signal.setitimer(signal.ITIMER_PROF, self._limits[item.nodeid])
+        try:
+            return (yield)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._pipe.write(f"{_FAILED} {report.nodeid}\n")
+
+
+if __name__ == "__main__":
+    assert Path("sdyopt").is_dir()
+    serve()
