@@ -31,7 +31,7 @@ def read_float(text: str) -> float:
     return _read(float, text, "floating point")
 
 
-def _integer(text: str, lowest: int, highest: int, kind: str) -> int:
+def _integer(text: str, lowest: int, highest: int, llvm_type: str) -> int:
     def convert(text: str) -> int:
         if not text.isascii() or "_" in text or "+" in text:
             raise ValueError
@@ -40,13 +40,13 @@ def _integer(text: str, lowest: int, highest: int, kind: str) -> int:
             raise ValueError
         return value
 
-    return _read(convert, text, kind)
+    return _read(convert, text, llvm_type)
 
 
-def _read(convert: Callable[[str], _Number], text: str, kind: str) -> _Number:
+def _read(convert: Callable[[str], _Number], text: str, llvm_type: str) -> _Number:
     if not text:
         raise ValueError("requires a value!")
     try:
         return convert(text if len(text) <= _MAX_LENGTH else "")
     except ValueError:
-        raise ValueError(f"'{text}' value invalid for {kind} argument!") from None
+        raise ValueError(f"'{text}' value invalid for {llvm_type} argument!") from None
