@@ -104,7 +104,7 @@ class _Inlining:
         functions = [function for component in self.components for function in component]
         for function in functions:
             self._uses.recount(function)
-        # The callees before inlining.
+        # The callees of each function before any call is inlined.
         self._callees = {f: {callee_of(call) for call in calls_in(f)} for f in functions}
         self._copied = 0
         self._next_estimate_at = _FIRST_ESTIMATE_AT

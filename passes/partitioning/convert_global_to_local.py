@@ -12,9 +12,9 @@ becomes
       %1 = "stablehlo.all_gather"(%0) <{all_gather_dim = 0, replica_groups = dense<[[0, 1]]>, …}>
       return %1
 
-The result is the program that every device runs. All movements of data must be collectives already, so this
-pass comes after `sdy-insert-explicit-reshards` in its full version and `sdy-reshard-to-collectives`. All
-shards of a tensor must have the same shape: `sdy-pad-for-divisibility` pads dimensions that do not divide.
+The result is the program that every device runs. Devices must exchange data in collectives only, so this pass
+comes after `sdy-insert-explicit-reshards` in its full version and `sdy-reshard-to-collectives`. All shards of
+a tensor must have the same shape: `sdy-pad-for-divisibility` pads the tensors for which this is not true.
 
 Most operations only get local types. Those whose attributes or meaning depend on the shard are lowered:
 constants are sliced, an iota starts at the offset of its shard, a gather selects the indices of its shard.

@@ -98,7 +98,7 @@ def _flag_as_value(arguments: Arguments) -> str:
 
 
 def _flag_as_input(argv: Sequence[str], inputs: Sequence[str]) -> str:
-    """Help if an input is meant for a flag: options after a space, or a dash that an editor has made long."""
+    """Help if an input looks like part of a flag: options after a space, or a flag with a long dash."""
     for before, input in pairwise(argv):
         if input in inputs and before.startswith("-") and re.match(r"[\w-]+=", input):
             return f"write {before}='{input}'"

@@ -286,7 +286,7 @@ _ALL = (
     Flag(
         "lint",
         REPORTS,
-        "print what a sharding wastes, by RULES or all but -RULES",
+        "print what a sharding wastes; RULES selects lint rules, and -RULE leaves one out",
         "RULES",
         implied="all",
         is_list=True,
@@ -295,7 +295,7 @@ _ALL = (
         "lint-config",
         REPORTS,
         "read the settings of --lint from this TOML file, or from none for - (default: sdy-lint.toml or "
-        "pyproject.toml in the folder of the input or the next one around it)",
+        "pyproject.toml in the folder of the input or the nearest parent folder)",
         "FILE",
     ),
     Flag(

@@ -151,7 +151,7 @@ class Explainer:
         written = self._written.get(value)
         state = "has no sharding" if written is None else f"is annotated with {sharding_text(written)}"
         root = Sentence(f"{name} {state}", self.names.place_of_value(block_or_result(value)))
-        root.add("no sharding propagates along the operations that it is an operand or result of")
+        root.add("no sharding propagates along the operations that compute or use it")
         return root
 
 

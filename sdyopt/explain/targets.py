@@ -30,7 +30,7 @@ _LISTED = 8
 
 
 class ValueTarget(NamedTuple):
-    """Values with one name. There are several if regions reuse a name."""
+    """Values with one name, of which there are several if regions reuse it, or the values of a line."""
 
     values: Sequence[Value]
 
@@ -159,7 +159,7 @@ def _similar_names(name: str, names: Sequence[str]) -> str:
 
 
 def _values_of_line(source: Source, file: str, line: int, inputs: InputNames) -> Sequence[Value]:
-    wanted = PurePath(file).parts
+    parts = PurePath(file).parts
     values: list[Value] = []
     lines: dict[str, set[int]] = {}
     for op, offset in inputs.offset_of_op.items():
@@ -168,11 +168,11 @@ def _values_of_line(source: Source, file: str, line: int, inputs: InputNames) ->
             if not isinstance(part, FileLoc | FileRange):
                 continue
             lines.setdefault(part.file, set()).add(part.line)
-            if part.line == line and PurePath(part.file).parts[-len(wanted) :] == wanted:
+            if part.line == line and PurePath(part.file).parts[-len(parts) :] == parts:
                 values += [result for result in op.results if result not in values]
     if values:
         return values
-    known = {name: found for name, found in lines.items() if PurePath(name).parts[-len(wanted) :] == wanted}
+    known = {name: found for name, found in lines.items() if PurePath(name).parts[-len(parts) :] == parts}
     end = len(source.text)
     if not known:
         names = list(dict.fromkeys(PurePath(name).name for name in lines))

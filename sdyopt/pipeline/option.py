@@ -84,7 +84,7 @@ def _read_bool(text: str) -> bool:
 _MAX_NUMBER_LENGTH = 100
 
 
-def _read_number(convert: Callable[[str], int | float], kind: str) -> Callable[[str], int | float]:
+def _read_number(convert: Callable[[str], int | float], llvm_type: str) -> Callable[[str], int | float]:
     def read(text: str) -> int | float:
         if not text:
             raise ValueError("requires a value!")
@@ -92,7 +92,7 @@ def _read_number(convert: Callable[[str], int | float], kind: str) -> Callable[[
             # A reproducer may contain a number that takes long to convert.
             return convert(text if len(text) <= _MAX_NUMBER_LENGTH else "")
         except ValueError:
-            raise ValueError(f"'{text}' value invalid for {kind} argument!") from None
+            raise ValueError(f"'{text}' value invalid for {llvm_type} argument!") from None
 
     return read
 

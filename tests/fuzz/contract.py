@@ -12,7 +12,7 @@ SECONDS = 10
 BYTES = 1 << 30
 OUT_OF_MEMORY = "out of memory"
 OUT_OF_TIME = "out of time"
-# Exit statuses: success, invalid input, invalid usage.
+# Exit statuses: success, an error or a failed check, a usage error.
 _SUCCESS, _WRONG_USAGE = 0, 2
 _STATUSES = (_SUCCESS, 1, _WRONG_USAGE)
 # The first line of an error with a location; LLVM's words for a location without a file start with `loc(`.

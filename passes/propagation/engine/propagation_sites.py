@@ -186,7 +186,7 @@ class PropagationSites:
         return self._identity_site(op, OpCategory.PASS_THROUGH, sources, op.result)
 
     def _func_edge_sources(self, op: FuncDataFlowEdgeOp) -> list[Value] | None:
-        """The operands of all calls, or the value that the callee returns.
+        """The operands of all calls, or the value that the callee returns, if any.
 
         None if there are no calls, or if the callee has no body.
         """

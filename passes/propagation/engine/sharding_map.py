@@ -1,7 +1,7 @@
 """The shardings of a module during propagation; `write` stores them in attributes.
 
-Every value with a sharding of its own has a slot, and so has each result of a function signature. Slots are
-created at their first use. The targets of one data-flow edge share a slot.
+A slot stores the sharding of one value, of one result in a function signature, or of all targets of a
+data-flow edge. Slots are created at their first use.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class ShardingMap:
     # --- Writing ----------------------------------------------------------------------------------
 
     def write(self, rewriter: Rewriter) -> None:
-        """Writes all changes since the last call to the attributes of operations."""
+        """Sets the attributes of operations to the shardings that have changed since the last call."""
         dictionaries: dict[tuple[DictAttr, TensorSharding], DictAttr] = {}
         for slot in self._changed_slots:
             value, sharding = self.values[slot], self.shardings[slot]

@@ -64,15 +64,13 @@ def print_op(op: Op, options: PrintOptions = PrintOptions()) -> str:
 
 
 def print_for_note(op: Op, generic: bool = True) -> str:
-    """The text of an operation in a diagnostic, with the SSA names of its innermost isolated operation.
+    """The text of an operation in a diagnostic; a text of several lines starts with a newline.
 
-    A text of several lines starts with a newline.
+    SSA names are those in a print of the innermost isolated operation that is or contains the operation.
     """
     scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits), op)
     options = PrintOptions(generic=generic, local_scope=True, elide_elements_larger_than=16)
     printer = AsmPrinter(scope, options, Aliases())
-    for value in op.operands:
-        printer.names.setdefault(value, "<<UNKNOWN SSA VALUE>>")
     printer.op(op, "")
     text = "".join(printer.out)
     return f"\n{text}" if "\n" in text else text
