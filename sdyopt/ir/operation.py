@@ -99,7 +99,7 @@ class Op:
     signature: OpSignature
     attributes: DictAttr
     _location: LazyLocation
-    _operands: list[OpOperand]
+    _operands: tuple[OpOperand, ...]
     results: tuple[OpResult, ...]
     regions: tuple[Region, ...]
     successors: Sequence[Block]
@@ -115,7 +115,7 @@ class Op:
         return [use.value for use in self._operands]
 
     @property
-    def operand_uses(self) -> list[OpOperand]:
+    def operand_uses(self) -> tuple[OpOperand, ...]:
         """The operands as uses, each with its index."""
         return self._operands
 
@@ -329,7 +329,7 @@ def build(
     op.prev = None
     op.next = None
     op.order = 0
-    op._operands = [OpOperand(op, index, value) for index, value in enumerate(operands)]
+    op._operands = tuple([OpOperand(op, index, value) for index, value in enumerate(operands)])
     types = signature.result_types
     if len(types) == 1:
         op.results = (OpResult(op, 0, types[0]),)
