@@ -99,7 +99,7 @@ class Op:
     signature: OpSignature
     attributes: DictAttr
     _location: LazyLocation
-    _operands: list[OpOperand]
+    _operands: tuple[OpOperand, ...]
     results: tuple[OpResult, ...]
     regions: tuple[Region, ...]
     successors: Sequence[Block]
@@ -115,7 +115,7 @@ class Op:
         return [use.value for use in self._operands]
 
     @property
-    def operand_uses(self) -> list[OpOperand]:
+    def operand_uses(self) -> tuple[OpOperand, ...]:
         """The operands as uses, each with its index."""
         return self._operands
 
@@ -176,7 +176,7 @@ class Op:
         raise NotImplementedError
 
     def set_mutable_attribute(self, name: str, value: Attribute | None) -> None:
-        """Sets one of `mutable_attributes`. Only parsing, cloning and the rewriter call this."""
+        """Sets one of `mutable_attributes`. Passes call the rewriter instead."""
         raise NotImplementedError
 
     def has_trait(self, trait: Trait) -> bool:
@@ -329,7 +329,7 @@ def build(
     op.prev = None
     op.next = None
     op.order = 0
-    op._operands = [OpOperand(op, index, value) for index, value in enumerate(operands)]
+    op._operands = tuple([OpOperand(op, index, value) for index, value in enumerate(operands)])
     types = signature.result_types
     if len(types) == 1:
         op.results = (OpResult(op, 0, types[0]),)

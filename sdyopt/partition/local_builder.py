@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sdyopt.dialects.stablehlo.binary import AddOp
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.channel import ChannelHandle
 from sdyopt.dialects.stablehlo.collectives import AllGatherOp
@@ -183,7 +182,7 @@ class LocalBuilder:
 
     # --- Bodies -------------------------------------------------------------------------------
 
-    def reducer(self, element: Type, op_class: type[Op] = AddOp) -> Region:
+    def reducer(self, element: Type, op_class: type[Op]) -> Region:
         """A region that combines two scalars by a binary operation."""
         region, type = Region(), tensor((), element)
         block = region.add_block()

@@ -19,7 +19,7 @@ _STATUSES = (_SUCCESS, 1, _WRONG_USAGE)
 _LOCATED = re.compile(r"^(?:.*:\d+:\d+|loc\(.*\)): (?:error|warning|remark|note)?", re.MULTILINE)
 # Errors about the command line, which have no location in the input; the words are those of MLIR.
 _ABOUT_FLAGS = re.compile(
-    r"^(?:<unknown>:0|sdy-opt): error: "
+    r"^(?:<unknown>:0|sdy-opt): error: (?:unexpected error: )?"
     r"(?:(?:for )?the --|Can't add pass '|Can't run '|Failed to lookup function: )",
     re.MULTILINE,
 )

@@ -244,9 +244,10 @@ class PropagationDriver:
             return None
         site = self._sites[index] = self._site_factory.site(op)
         if site is not None:
-            fallback_slots = () if site.fallback is None else site.fallback.slots
-            for slot in dict.fromkeys((*site.slots, *fallback_slots)):
-                self.sharding_map.readers[slot].append(index)
+            readers = self.sharding_map.readers
+            slots = site.slots if site.fallback is None else (*site.slots, *site.fallback.slots)
+            for slot in {*slots}:
+                readers[slot].append(index)
         return site
 
     def erased(self, op: Op) -> None:
