@@ -28,7 +28,6 @@ from sdyopt.api.session import discard, session
 from sdyopt.execution.entry_functions import entry_names
 from sdyopt.execution.failure import NotValidated
 from sdyopt.execution.global_program import COLLECTIVES
-from sdyopt.execution.local_program import MODES
 from sdyopt.execution.process import Worker
 from sdyopt.execution.validation import FunctionValidation, ValidationOptions, compare
 from tests.random_modules.compare import KINDS
@@ -110,7 +109,7 @@ def main() -> int:
     parser.add_argument("--kind", choices=KINDS, default="executable")
     parser.add_argument("--first", type=int, default=0, metavar="SEED")
     parser.add_argument("--count", type=int, default=100, help="the number of modules to execute")
-    parser.add_argument("--mode", choices=MODES, default=MODES[0])
+    parser.add_argument("--mode", choices=["replicas", "manual"], default="replicas")
     parser.add_argument("--python", default=sys.executable, help="a Python with jax")
     parser.add_argument("--timeout", type=int, default=60, metavar="SECONDS", help="the limit of each module")
     parser.add_argument("--results", type=Path, metavar="FILE")
