@@ -111,9 +111,7 @@ class ResolvePermutationFactors(Pass):
 
     def _resolve(self, op: Op, context: HaloContext) -> None:
         """Exchanges halos, or replicates the dimensions that the operation needs whole."""
-        if self.enable_halo_exchange and any(
-            exchange(op, context) for exchange in (exchange_top_k, exchange_instead_of_reshards)
-        ):
+        if self.enable_halo_exchange and _exchange_more(op, context):
             return
         dims = dims_to_replicate(op, context.types, self.enable_halo_exchange)
         if not dims:
@@ -123,6 +121,11 @@ class ResolvePermutationFactors(Pass):
             _replicate(op, dims, context.types, context.rewriter)
         else:
             context.rewriter.replace(op, values)
+
+
+def _exchange_more(op: Op, context: HaloContext) -> bool:
+    """Exchanges halos or other parts of operands that reshards gather or move; returns whether it did."""
+    return exchange_top_k(op, context) or exchange_instead_of_reshards(op, context)
 
 
 def _definition(value: Value) -> Op | None:
