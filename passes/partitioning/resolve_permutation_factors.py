@@ -25,7 +25,8 @@ rotation, the concatenation of two slices of one tensor, is one exchange.
 
 A cumulative sum, product, maximum or minimum, which is a window over all elements before or after each one,
 gathers the totals of the shards instead of their elements. A top-k along a sharded dimension gathers the k
-largest elements of each shard.
+largest elements of each shard. A dynamic slice of a sharded dimension is a sum of slices, with zeros for the
+elements of other shards, if that is less than the dimension.
 
 A slice of a tensor that is gathered along other dimensions is gathered instead of the tensor.
 
