@@ -49,7 +49,7 @@ class Dialect:
         # The errors for a mnemonic without a parser.
         self.unknown_attribute = "unknown attribute `{mnemonic}` in dialect `{dialect}`"
         self.unknown_type = "unknown type `{mnemonic}` in dialect `{dialect}`"
-        # Attribute name -> help for the syntax error of a value that starts with `<`.
+        # Attribute name -> help for a value that lacks the dialect and the mnemonic, such as `<@mesh, […]>`.
         self.hints: dict[str, str] = {}
         # The verifier of discardable attributes whose names start with the namespace and a dot. Those of
         # function arguments and results have verifiers of their own, below.
@@ -124,7 +124,7 @@ def _check_is_new(table: Mapping[K, object], key: K, dialect: str) -> None:
 
 
 def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:
-    """The inherent attributes `attributes`; missing required ones with a default are added."""
+    """These inherent attributes and, for each missing required one, its default if it has one."""
     for field in op_class.fields.values():
         if not isinstance(field, AttrField) or field.is_optional or field.default is None:
             continue

@@ -111,7 +111,7 @@ def crop(
 
 
 def receive(body: ShardedBody, value: Value, piece: Piece, dim: int, axes: Axes) -> Value:
-    """The piece that this device receives, zeros if it receives none. `value` is its own shard."""
+    """The piece that this device receives, zeros if it receives none. `value` is the shard of this device."""
     value = take(body, value, dim, piece.start, piece.end)
     if not piece.hop:
         return value

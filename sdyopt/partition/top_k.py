@@ -1,4 +1,4 @@
-"""The k largest elements along a sharded dimension: those of each shard, and then those of all of these.
+"""The k largest elements along a sharded dimension: the largest of each shard, then the largest of these.
 
 With k = 2 and 8 elements on two devices:
 
@@ -53,9 +53,9 @@ class TopK(NamedTuple):
         return self.op.operand_at(0)
 
     def is_worth_exchanging(self, shards: int, is_gathered: bool) -> bool:
-        """Whether the elements of all shards and their indices are fewer bytes than the shards.
+        """Whether the largest elements of all shards and their indices take fewer bytes than the reshard.
 
-        If the tensor is not gathered, an all-to-all sends one shard of it, instead of all.
+        If the tensor is gathered, a device gets all shards, else one shard, by an all-to-all.
         """
         type, index_type = ranked(self.operand), ranked(self.op.results[1])
         size, remainder = divmod(type.shape[-1], shards)

@@ -15,7 +15,6 @@ from sdyopt.diagnostics.location import (
     FusedLoc,
     Location,
     NameLoc,
-    OpaqueLoc,
     UnknownLoc,
 )
 from sdyopt.interning import Interned
@@ -30,8 +29,8 @@ _NAMES: dict[type, str] = {AffineMapAttr: "map", IntegerSetAttr: "set", Distinct
 class _Visited:
     """A visited attribute. Without a name it gets no alias, but attributes nested in it may.
 
-    `depth` is the length of the longest path from this attribute, inclusive, to a nested one that gets an
-    alias; 0 if neither this nor a nested one gets one.
+    `depth` is 0 if neither the attribute nor one nested in it gets an alias, otherwise one more than the
+    largest depth of its sub-elements, or 1 without these.
     """
 
     name: str
@@ -126,5 +125,3 @@ def _inner_locations(location: Location) -> Iterator[Attribute | Location]:
         if isinstance(location.metadata, Attribute):
             yield location.metadata
         yield from location.locations
-    elif isinstance(location, OpaqueLoc):
-        yield location.fallback

@@ -14,14 +14,10 @@ from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
 
 def sharding_of(value: Value) -> TensorSharding | None:
     """The sharding of a value, None if it has none."""
-    # The usual case first: a result that is not a target of a data-flow edge.
+    # The usual case first: a result of an operation without data-flow edges.
     owner = value if isinstance(value, OpResult) and value.op.data_flow is None else shardable_value(value)
     if isinstance(owner, OpResult):
-        op = owner.op
-        if isinstance(op, ShardingOwner):
-            return op.result_sharding(owner.index)
-        shardings = op.attributes.get(SHARDING)
-        return shardings.at(owner.index) if isinstance(shardings, ShardingPerValue) else None
+        return sharding_of_result(owner)
     if owner is None:
         return None
     op, index = owning_op(owner), owner.index
@@ -34,13 +30,22 @@ def sharding_of(value: Value) -> TensorSharding | None:
     return op.argument_sharding(index)
 
 
+def sharding_of_result(result: OpResult) -> TensorSharding | None:
+    """The sharding of a result that is not the target of a data-flow edge, or owns the edge."""
+    op = result.op
+    if isinstance(op, ShardingOwner):
+        return op.result_sharding(result.index)
+    shardings = op.attributes.get(SHARDING)
+    return shardings.at(result.index) if isinstance(shardings, ShardingPerValue) else None
+
+
 def sharding_or_replicated(value: Value, mesh_or_ref: MeshOrRef, is_closed: bool = False) -> TensorSharding:
     """The sharding of a value; a fully replicated one if it has none."""
     return sharding_of(value) or fully_replicated(rank_of(value.type), mesh_or_ref, is_closed)
 
 
 def shardable_value(value: Value) -> OpResult | BlockArgument | None:
-    """The value whose sharding is that of `value`; None if there is none.
+    """The value that stores the sharding of `value`; None if no value does.
 
     For a target of a data-flow edge it is the result of the `sdy.data_flow_edge`, if there is one, or else
     the edge's owner.
@@ -57,7 +62,7 @@ def shardable_value(value: Value) -> OpResult | BlockArgument | None:
     if RENAMES_OPERANDS in op.traits:
         operand = op.operand_at(value.index)
         assert isinstance(operand, OpResult | BlockArgument)
-        # As in the reference, this is not recursive.
+        # As in Shardy, this is not recursive.
         return operand if shardable_value(operand) is operand else None
     return None
 

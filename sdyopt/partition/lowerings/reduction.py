@@ -1,4 +1,4 @@
-"""reduce: partial results. For sums, those of the first device of each group include the initial value."""
+"""reduce: partial results, of which only one may include an initial value such as that of a sum."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ from sdyopt.dialects.stablehlo.binary import AddOp, MulOp, XorOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.ir.types import I1, tensor
 from sdyopt.partition.combiners import binary_body
-from sdyopt.partition.device_positions import shard_indices
 from sdyopt.partition.identities import identity_of, is_identity
 from sdyopt.partition.local_builder import ranked
-from sdyopt.partition.local_context import LocalContext, check_device_count
+from sdyopt.partition.local_context import LocalContext, first_shard_table
 from sdyopt.partition.registry import Lowered, lowering
 
-# Reductions whose result changes if the initial value counts once for each device. That of a maximum does
-# not.
+# Reductions whose result changes if the initial value counts once for each device. A maximum does not change.
 _COUNTS_EACH = (AddOp, MulOp, XorOp)
 
 
 @lowering(ReduceOp)
 def lower_reduce(op: ReduceOp, local: LocalContext) -> Lowered:
-    """Starts from the initial value on the first device of each group, and from the identity on the others.
+    """Makes initial values that may count only once the identity except on the first device of each group.
 
     Nothing changes if the initial value is the identity, as it usually is.
     """
@@ -35,9 +33,7 @@ def lower_reduce(op: ReduceOp, local: LocalContext) -> Lowered:
         identity = identity_of(combiner, element)
         assert identity is not None
         builder, mesh = local.builder(op), local.common_mesh(op)
-        check_device_count(mesh, op)
-        table = [int(shard == 0) for shard in shard_indices(axes, mesh)]
-        is_first = builder.reshape(local.lookup(builder, table, I1), ())
+        is_first = builder.reshape(local.lookup(builder, first_shard_table(axes, mesh, op), I1), ())
         inits[index] = builder.select(is_first, init, builder.splat(tensor((), element), identity))
     if inits != list(op.init_values):
         local.rewriter.set_operands(op, [*op.inputs, *inits])
