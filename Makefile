@@ -89,7 +89,7 @@ bench: install ## time sdy-opt; REFERENCE_PYTHON=… also times the C++ passes t
 	$(BIN)/python -m benchmarks.run $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))
 
 growth: install ## measure how time and memory grow with programs, and write benchmarks/growth.md
-	$(BIN)/python -m benchmarks.growth --output benchmarks/growth.md
+	$(BIN)/python -m benchmarks.growth --output benchmarks/growth.md $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))
 
 SECONDS  := 600
 FINDINGS := build/fuzz

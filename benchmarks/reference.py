@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from jaxlib.mlir import ir, passmanager
-from jaxlib.mlir._mlir_libs import _jax_mlir_ext
+from jaxlib.mlir._mlir_libs import _jax_mlir_ext, _mosaic_gpu_ext
 from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
 
 
@@ -25,6 +25,8 @@ def new_context() -> ir.Context:
     for register in (sdy.register_dialect, stablehlo.register_dialect, chlo.register_dialect):
         register(context)
     mhlo.register_mhlo_dialect(context)
+    # Without this, no function is inlined.
+    _mosaic_gpu_ext.register_inliner_extensions(context)
     return context
 
 
@@ -53,6 +55,7 @@ def steps(path: str, pipeline: str) -> dict[str, float]:
 def whole(path: str, pipeline: str | None) -> None:
     """Parses a file, runs a pipeline and prints to standard output, like a driver."""
     context = new_context()
+    context.allow_unregistered_dialects = True
     module = ir.Module.parse(Path(path).read_text(encoding="utf-8"), context)
     if pipeline:
         passmanager.PassManager.parse(pipeline, context).run(module.operation)
