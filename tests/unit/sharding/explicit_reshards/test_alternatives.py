@@ -1,0 +1,44 @@
+"""The alternatives of a conflict resolution, the chosen one first."""
+
+from __future__ import annotations
+
+from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.sharding.axis_lists import Axes
+from sdyopt.sharding.explicit_reshards.alternatives import Alternative, alternatives
+from tests.unit.sharding.explicit_reshards.examples import project_all, tensor_sizes
+from tests.unit.sharding.notation import read_mesh, read_rule
+
+MESH = read_mesh('"x"=2, "y"=2')
+ADD = read_rule("([i, j], [i, j])->([i, j]) {i=8, j=8}")
+I, J = 0, 1
+X, Y = (AxisRef("x"),), (AxisRef("y"),)
+
+
+def found(rule: OpShardingRule, *shardings: str, conflict: Axes = ()) -> list[Alternative]:
+    tensors = project_all(rule, MESH, shardings)
+    return alternatives(rule, tensors, tensor_sizes(rule), MESH, conflict)
+
+
+def test_without_a_conflict_there_are_none() -> None:
+    assert found(ADD, '[{"x"}, {}]', '[{"x"}, {}]', '[{"x"}, {}]') == []
+
+
+def test_the_candidate_that_shards_more_elements_comes_first() -> None:
+    # Two tensors of 64 elements shard i along "x", one shards j along it.
+    chosen, other = found(ADD, '[{"x"}, {}]', '[{"x"}, {}]', '[{}, {"x"}]')
+    assert chosen == Alternative((X, ()), I, X, 128)
+    assert other == Alternative(((), X), J, X, 64)
+
+
+def test_of_several_winners_the_one_with_more_elements_decides() -> None:
+    # "y" wins factor j in three tensors, "x" factor i in two; k has lost "x".
+    rule = read_rule("([i, j, k], [i, j, k])->([i, j, k]) {i=4, j=4, k=4}")
+    shardings = '[{"x"}, {"y"}, {}]', '[{"x"}, {"y"}, {}]', '[{}, {"y"}, {"x"}]'
+    assert found(rule, *shardings)[0] == Alternative((X, Y, ()), J, Y, 192)
+    assert found(rule, *shardings, conflict=X)[0] == Alternative((X, Y, ()), I, X, 128)
+
+
+def test_no_candidate_decides_if_the_factor_must_be_replicated() -> None:
+    rule = read_rule("([i])->([i]) {i=8} need_replication={i}")
+    assert found(rule, '[{"x"}]', "[{}]") == [Alternative(((),), -1, (), 0)]
