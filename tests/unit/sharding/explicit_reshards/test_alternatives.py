@@ -11,7 +11,7 @@ from tests.unit.sharding.notation import read_mesh, read_rule
 
 MESH = read_mesh('"x"=2, "y"=2')
 ADD = read_rule("([i, j], [i, j])->([i, j]) {i=8, j=8}")
-I, J = 0, 1
+FIRST, SECOND = 0, 1
 X, Y = (AxisRef("x"),), (AxisRef("y"),)
 
 
@@ -27,16 +27,16 @@ def test_without_a_conflict_there_are_none() -> None:
 def test_the_candidate_that_shards_more_elements_comes_first() -> None:
     # Two tensors of 64 elements shard i along "x", one shards j along it.
     chosen, other = found(ADD, '[{"x"}, {}]', '[{"x"}, {}]', '[{}, {"x"}]')
-    assert chosen == Alternative((X, ()), I, X, 128)
-    assert other == Alternative(((), X), J, X, 64)
+    assert chosen == Alternative((X, ()), FIRST, X, 128)
+    assert other == Alternative(((), X), SECOND, X, 64)
 
 
 def test_of_several_winners_the_one_with_more_elements_decides() -> None:
     # "y" wins factor j in three tensors, "x" factor i in two; k has lost "x".
     rule = read_rule("([i, j, k], [i, j, k])->([i, j, k]) {i=4, j=4, k=4}")
     shardings = '[{"x"}, {"y"}, {}]', '[{"x"}, {"y"}, {}]', '[{}, {"y"}, {"x"}]'
-    assert found(rule, *shardings)[0] == Alternative((X, Y, ()), J, Y, 192)
-    assert found(rule, *shardings, conflict=X)[0] == Alternative((X, Y, ()), I, X, 128)
+    assert found(rule, *shardings)[0] == Alternative((X, Y, ()), SECOND, Y, 192)
+    assert found(rule, *shardings, conflict=X)[0] == Alternative((X, Y, ()), FIRST, X, 128)
 
 
 def test_no_candidate_decides_if_the_factor_must_be_replicated() -> None:
