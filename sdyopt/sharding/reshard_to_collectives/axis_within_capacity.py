@@ -50,8 +50,6 @@ def assign_to_surplus(
     """
     split_axes: list[AxisRef] = []
     for dim, surplus in enumerate(state.surplus):
-        if capacities[dim] <= 1:
-            continue
         position = 0 if major_most else len(surplus)
         axes = available(dim)
         unassigned: list[AxisRef] = []
