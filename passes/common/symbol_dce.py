@@ -25,6 +25,7 @@ from sdyopt.ir.symbols import (
     is_public,
     lookup_path,
     symbol_name,
+    symbol_tables,
     symbol_uses,
 )
 from sdyopt.ir.traits import SYMBOL
@@ -44,10 +45,12 @@ class SymbolDCE(Pass):
         live: set[Op] = set()
         _find_live(op, live, is_hidden=op.parent is None or not _is_symbol(op) or is_private(op))
         rewriter = Rewriter()
-        for symbol in op.walk_post_order():
-            if SYMBOL in symbol.traits and symbol not in live and _is_erasable(symbol, op):
-                rewriter.erase(symbol)
-                self.count(self.removed)
+        # Symbols in a symbol table are erased, and counted, before the symbol table.
+        for table in reversed(symbol_tables(op)):
+            for symbol in table.regions[0].blocks[0].ops:
+                if _is_symbol(symbol) and symbol not in live:
+                    rewriter.erase(symbol)
+                    self.count(self.removed)
         return rewriter.changed
 
 
@@ -86,7 +89,3 @@ def _find_live(table: SymbolTableOp, live: set[Op], is_hidden: bool) -> None:
 
 def _is_symbol(op: Op) -> bool:
     return SYMBOL in op.traits and symbol_name(op) is not None
-
-
-def _is_erasable(symbol: Op, root: Op) -> bool:
-    return symbol is not root and _is_symbol(symbol) and isinstance(symbol.parent_op, SymbolTableOp)

@@ -6,7 +6,8 @@ becomes
 
 Operations of chlo have no sharding rule, so propagation stops at them, and their operands would be
 replicated. Programs are usually partitioned after chlo has been lowered to stablehlo; this pass is for those
-that are not. `sdy-drop-sharding-rules` removes the rules.
+that are not. `chlo.top_k` gets a rule as well, by which all dimensions but the last may be sharded.
+`sdy-drop-sharding-rules` removes the rules.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
-from sdyopt.sharding.elementwise_rule import elementwise_rule_of
+from sdyopt.sharding.chlo_rules import chlo_rule_of
 
 
 @register("sdy-add-elementwise-sharding-rules")
@@ -24,7 +25,7 @@ class AddElementwiseShardingRules(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
         for op in module.walk():
-            rule = elementwise_rule_of(op)
+            rule = chlo_rule_of(op)
             if rule is not None and SHARDING_RULE not in op.attributes:
                 rewriter.set_attribute(op, SHARDING_RULE, rule)
         return rewriter.changed

@@ -23,6 +23,10 @@ between elements, windows that do not overlap.
 A concatenation whose operands are gathered by reshards gets halos instead, where they are smaller. A
 rotation, the concatenation of two slices of one tensor, is one exchange.
 
+A cumulative sum, product, maximum or minimum, which is a window over all elements before or after each one,
+gathers the totals of the shards instead of their elements. A top-k along a sharded dimension gathers the k
+largest elements of each shard.
+
 A slice of a tensor that is gathered along other dimensions is gathered instead of the tensor.
 
 An operation with side effects runs on every device too, with a warning.
@@ -58,6 +62,7 @@ from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
 from .resolution.branches import reshard_barrier_operands, reshard_branches
 from .resolution.delayed_gathers import delay_gathers
 from .resolution.meshes import resolve_mesh_change
+from .resolution.top_k import exchange_top_k
 from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards
 
 
@@ -106,7 +111,9 @@ class ResolvePermutationFactors(Pass):
 
     def _resolve(self, op: Op, context: HaloContext) -> None:
         """Exchanges halos, or replicates the dimensions that the operation needs whole."""
-        if self.enable_halo_exchange and exchange_instead_of_reshards(op, context):
+        if self.enable_halo_exchange and any(
+            exchange(op, context) for exchange in (exchange_top_k, exchange_instead_of_reshards)
+        ):
             return
         dims = dims_to_replicate(op, context.types, self.enable_halo_exchange)
         if not dims:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sdyopt.dialects.sdy.axes import axis_refs_text
-from sdyopt.explain.arrival_text import annotation_place, annotation_text, site_text
+from sdyopt.explain.arrival_text import annotation_text, site_text, where_annotated
 from sdyopt.explain.names import Names, axis_text, dim_text
+from sdyopt.explain.obstacle_text import Answer, obstacle_answer
 from sdyopt.explain.tree_text import Sentence
-from sdyopt.record.absences import Absence, Obstacle
-from sdyopt.record.annotations import Annotation, annotation_on
+from sdyopt.record.absences import Absence
+from sdyopt.record.annotations import annotation_on
 from sdyopt.record.model import Run, Site
 from sdyopt.record.precedence import Precedence, Rule, precedence, user_priority
 from sdyopt.record.recorder import Subject
@@ -65,11 +66,7 @@ class Question:
     def annotation(self) -> str:
         """Where the culprit is annotated, for a help line."""
         annotation = annotation_on(self.record, self.run, self.culprit)
-        return _where(annotation, self.names)
-
-
-# (reason, help)
-Answer = tuple[str, str]
+        return where_annotated(annotation, self.names)
 
 
 def add_absences(
@@ -108,7 +105,7 @@ def neighbors_text(absences: Sequence[Absence], run: Run, names: Names) -> str:
 def answers(absence: Absence, record: ShardingRecord, run: Run, names: Names) -> tuple[Answer, ...]:
     """The reasons of an absence, each with its help."""
     if absence.obstacle is not None:
-        return (_OBSTACLES[absence.obstacle](absence, run, names),)
+        return (obstacle_answer(absence, record, run, names),)
     assert absence.refusals, "every absence has a reason"
     # Reasons in the value itself come first.
     refusals = sorted(absence.refusals, key=lambda refusal: refusal.culprit != absence.position)
@@ -175,7 +172,7 @@ def _other_axes(question: Question) -> Answer:
     found = precedence(question.record, question.run, question.absence, refusal)
     help = f"annotate both alike, or add a constraint on {question.culprit_name}"
     if found is not None:
-        help = f"remove {axes} {_where(found.winner.origin, question.names)}"
+        help = f"remove {axes} {where_annotated(found.winner.origin, question.names)}"
     return f"{text}, and neither list is a prefix of the other", help
 
 
@@ -193,6 +190,14 @@ def _not_divisible(question: Question) -> Answer:
 
 
 def _overflow(question: Question) -> Answer:
+    conflicting = axis_refs_text(question.refusal.conflicting)
+    if conflicting:
+        dim = question.dim_of_culprit(question.refusal.factor)
+        return (
+            f"dimension {dim} of {question.culprit_name} is also sharded along {conflicting}, whose size "
+            "does not divide the more major part of it",
+            f"pad the dimension, or shard it along an axis other than {conflicting}",
+        )
     return (
         f"the size of {question.axes} does not divide the corresponding part of {question.culprit_name}",
         "pad the dimension, or shard it along an axis whose size divides it",
@@ -300,53 +305,11 @@ def _rule_text(found: Precedence, question: Question) -> str:
 
 def _rule_help(found: Precedence, question: Question) -> str:
     if found.rule is Rule.ANNOTATION:
-        return f"use another axis {_where(found.winner.origin, question.names)}"
-    axis, origin = axis_text(found.winner.axis), _where(found.winner.origin, question.names)
+        return f"use another axis {where_annotated(found.winner.origin, question.names)}"
+    axis, origin = axis_text(found.winner.axis), where_annotated(found.winner.origin, question.names)
     lower = max(user_priority(found.winner), user_priority(found.loser)) + 1
     return f"give {axis} a lower user priority, such as p{lower}, {origin}, or use another axis there"
 
 
 def _along(run: Run, site: Site) -> str:
     return f"along {site_text(run, site)}"
-
-
-def _where(annotation: Annotation, names: Names) -> str:
-    """`in the input %x (train.py:3)`."""
-    place = annotation_place(annotation, names)
-    text = annotation_text(annotation._replace(means=None), names)
-    return f"in {text}" + (f" ({place})" if place else "")
-
-
-# --- Reasons that no step decides -------------------------------------------------------------------
-
-
-def _no_rule(absence: Absence, run: Run, names: Names) -> Answer:
-    return (
-        "it has no sharding rule, so nothing propagates along it",
-        "add an sdy.sharding_rule attribute to it, or constrain the value",
-    )
-
-
-def _no_propagation(absence: Absence, run: Run, names: Names) -> Answer:
-    if absence.site.op_name == "sdy.propagation_barrier":
-        return (
-            "the barrier lets no sharding through",
-            "write allowed_direction=FORWARD or BACKWARD, or remove the barrier",
-        )
-    return "nothing propagates along it", ""
-
-
-def _no_dimension(absence: Absence, run: Run, names: Names) -> Answer:
-    assert isinstance(absence.site, Site)
-    rule, factor = absence.site.rule, absence.factor
-    is_reduced = factor in rule.reduction
-    if is_reduced:
-        return "it reduces over that dimension, so this value does not have it", ""
-    return "no dimension of this value corresponds to that one", ""
-
-
-_OBSTACLES: dict[Obstacle, Callable[[Absence, Run, Names], Answer]] = {
-    Obstacle.NO_RULE: _no_rule,
-    Obstacle.NO_PROPAGATION: _no_propagation,
-    Obstacle.NO_DIMENSION: _no_dimension,
-}

@@ -113,6 +113,13 @@ def annotation_text(annotation: Annotation, names: Names) -> str:
     return text
 
 
+def where_annotated(annotation: Annotation, names: Names) -> str:
+    """`in the input %x (train.py:3)`."""
+    place = annotation_place(annotation, names)
+    text = annotation_text(annotation._replace(means=None), names)
+    return f"in {text}" + (f" ({place})" if place else "")
+
+
 def annotation_place(annotation: Annotation, names: Names) -> str:
     """The source line of an annotation."""
     if annotation.kind is Kind.INPUT and isinstance(annotation.op, FuncOp):

@@ -9,6 +9,7 @@ layouts (`elements_attributes.py`), and affine maps and sets (`affine.py`). The 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import ClassVar
 
 from sdyopt.diagnostics.location import Location
@@ -82,15 +83,11 @@ class DictAttr(Attribute):
 
     def with_entry(self, name: str, value: Attribute) -> DictAttr:
         """A copy in which `name` has the value `value`."""
-        if self._table.get(name) is value:
-            return self
-        return dictionary({**self._table, name: value})
+        return self if self._table.get(name) is value else _with_entry(self, name, value)
 
     def without(self, *names: str) -> DictAttr:
         """A copy without the entries named `names`."""
-        if self._table.keys().isdisjoint(names):
-            return self
-        return DictAttr(tuple(entry for entry in self.entries if entry[0] not in names))
+        return self if self._table.keys().isdisjoint(names) else _without(self, names)
 
     @property
     def names(self) -> Iterable[str]:
@@ -145,6 +142,16 @@ def string(value: str) -> StringAttr:
 def array(elements: Iterable[Attribute]) -> ArrayAttr:
     """The attribute `[elements]`."""
     return ArrayAttr(tuple(elements))
+
+
+@lru_cache(maxsize=4096)
+def _with_entry(attributes: DictAttr, name: str, value: Attribute) -> DictAttr:
+    return dictionary({**attributes._table, name: value})
+
+
+@lru_cache(maxsize=4096)
+def _without(attributes: DictAttr, names: tuple[str, ...]) -> DictAttr:
+    return DictAttr(tuple(entry for entry in attributes.entries if entry[0] not in names))
 
 
 def _name(entry: tuple[str, Attribute]) -> str:

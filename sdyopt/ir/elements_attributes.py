@@ -83,7 +83,8 @@ class StridedLayout(Attribute):
 def dense(type: RankedShapedType, data: bytes) -> DenseElements:
     """The dense attribute of these bytes: those of all elements, or of one element of a splat."""
     size = element_size(type.element)
-    if len(data) > size and data == data[:size] * (len(data) // size):
+    # Most data differ in the first two elements; only other data are compared with a copy of all elements.
+    if data.startswith(data[:size], size) and data == data[:size] * (len(data) // size):
         data = data[:size]
     return DenseElements(type, data)
 

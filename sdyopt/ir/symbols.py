@@ -68,6 +68,23 @@ def is_public(op: Op) -> bool:
     return not isinstance(visibility, StringAttr) or visibility.value not in ("private", "nested")
 
 
+def symbol_tables(op: Op) -> list[SymbolTableOp]:
+    """The symbol tables among an operation and those nested in it, each before those inside it."""
+    tables, pending = [], [op]
+    while pending:
+        outer = pending.pop()
+        if isinstance(outer, SymbolTableOp):
+            tables.append(outer)
+        for region in outer.regions:
+            for block in region.blocks:
+                child = block.first
+                while child is not None:
+                    if child.regions:
+                        pending.append(child)
+                    child = child.next
+    return tables
+
+
 def nearest_symbol_table(op: Op) -> SymbolTableOp | None:
     """The innermost symbol table that is or contains this operation.
 

@@ -7,13 +7,13 @@ error ends verification. Errors are emitted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit, handling
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block
-from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.dialect import DialectTable, VerifyArgumentAttribute
 from sdyopt.ir.dominance import Dominance
 from sdyopt.ir.function_interface import FunctionOpInterface, type_of_function
 from sdyopt.ir.op_signature import OpSignature, SignatureError
@@ -138,25 +138,26 @@ class Verifier:
                 )
             # An attribute that is valid on one value is valid on all values of the same type.
             valid: set[tuple[str, Attribute, Type]] = set()
-            valid_dictionaries: set[tuple[DictAttr, Type]] = set()
+            checks: dict[str, VerifyArgumentAttribute | None] = {}
             for index, (attributes, type) in enumerate(zip(dictionaries, types, strict=True)):
-                if (attributes, type) not in valid_dictionaries:
-                    valid_dictionaries.add((attributes, type))
-                    new = [(n, a) for n, a in attributes.entries if (n, a, type) not in valid]
-                    self._check_value_attributes(op, word, index, new, hook)
-                    valid.update((name, attribute, type) for name, attribute in new)
+                for name, attribute in attributes.entries:
+                    if name not in checks:
+                        checks[name] = self._value_attribute_check(op, word, name, hook)
+                    check = checks[name]
+                    if check is not None and (name, attribute, type) not in valid:
+                        check(op, index, name, attribute)
+                        valid.add((name, attribute, type))
 
-    def _check_value_attributes(
-        self, op: Op, word: str, index: int, attributes: Sequence[tuple[str, Attribute]], hook: str
-    ) -> None:
-        for name, attribute in attributes:
-            namespace, dot, _ = name.partition(".")
-            if not dot:
-                raise op.op_error(f"{word}s may only have dialect attributes")
-            dialect = self.dialects.find(namespace)
-            check = None if dialect is None else getattr(dialect, hook)
-            if check is not None:
-                check(op, index, name, attribute)
+    def _value_attribute_check(
+        self, op: Op, word: str, name: str, hook: str
+    ) -> VerifyArgumentAttribute | None:
+        """The verifier of an attribute of arguments or results; None if its dialect has none."""
+        namespace, dot, _ = name.partition(".")
+        if not dot:
+            raise op.op_error(f"{word}s may only have dialect attributes")
+        dialect = self.dialects.find(namespace)
+        check: VerifyArgumentAttribute | None = None if dialect is None else getattr(dialect, hook)
+        return check
 
     # --- Nested operations --------------------------------------------------------------
 

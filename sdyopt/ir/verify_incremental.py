@@ -72,6 +72,8 @@ class _IncrementalCheck:
         # Moved operations, their users, and operations with changed operands: the dominance of their operands
         # is checked.
         self._users: set[Op] = set()
+        # The attributes whose verifiers are known not to read nonlocal state.
+        self._local_attributes: set[DictAttr] = set()
         self._valid_by_scope: dict[Op | None, ValidAttributes] = {}
         self._valid_in: dict[Block, ValidAttributes] = {}
 
@@ -199,14 +201,18 @@ class _IncrementalCheck:
                 use = use.next_use
 
     def _add_nonlocal_readers(self, outer: Op) -> None:
+        local = self._local_attributes
         for region in outer.regions:
             for block in region.blocks:
                 op = block.first
                 while op is not None:
-                    if op.has_nonlocal_verifier or (
-                        op.attributes.entries and self._verifier.reads_nonlocal_state(op.attributes)
-                    ):
+                    if op.has_nonlocal_verifier:
                         self._readers.add(op)
+                    elif op.attributes not in local:
+                        if self._verifier.reads_nonlocal_state(op.attributes):
+                            self._readers.add(op)
+                        else:
+                            local.add(op.attributes)
                     if op.regions:
                         self._add_nonlocal_readers(op)
                     op = op.next

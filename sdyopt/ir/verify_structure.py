@@ -8,12 +8,15 @@ from sdyopt.ir.op_fields import RegionField
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import GRAPH_REGION
 
+# The cache of `_region_fields`.
+_fields_by_class: dict[type[Op], list[RegionField[object]]] = {}
+
 
 def check_region_count(op: Op) -> None:
     """Checks the number of regions against the declared fields."""
     if not op.name:
         return
-    fields = [f for f in op.fields.values() if isinstance(f, RegionField)]
+    fields = _region_fields(type(op))
     count = len(op.regions)
     needed = sum(not field.is_variadic for field in fields)
     if not any(field.is_variadic for field in fields):
@@ -25,6 +28,14 @@ def check_region_count(op: Op) -> None:
             )
     elif count < needed:
         raise op.op_error(f"expected {needed} or more regions")
+
+
+def _region_fields(op_class: type[Op]) -> list[RegionField[object]]:
+    fields = _fields_by_class.get(op_class)
+    if fields is None:
+        fields = [field for field in op_class.fields.values() if isinstance(field, RegionField)]
+        _fields_by_class[op_class] = fields
+    return fields
 
 
 def check_successor_count(op: Op) -> None:
@@ -44,9 +55,7 @@ def check_no_branch_inside(block: Block) -> None:
 
 def check_regions(op: Op) -> None:
     """Checks the constraints of the declared regions."""
-    for declared in op.fields.values():
-        if not isinstance(declared, RegionField):
-            continue
+    for declared in _region_fields(type(op)):
         end = len(op.regions) if declared.is_variadic else declared.index + 1
         for index, region in enumerate(op.regions[declared.index : end], declared.index):
             if not declared.constraint.accepts(region):
@@ -61,5 +70,5 @@ def check_entries(op: Op) -> None:
     for index, region in enumerate(op.regions):
         if len(region.blocks) > 1 and GRAPH_REGION in op.traits:
             raise op.op_error(f"expects graph region #{index} to have 0 or 1 blocks")
-        if region.blocks and region.blocks[0].predecessors:
+        if region.blocks and region.blocks[0].uses:
             raise DiagnosticError.at(op.location, "entry block of region may not have predecessors")

@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp
 from sdyopt.dialects.stablehlo.collectives import CollectivePermuteOp
-from sdyopt.ir.elements_attributes import DenseElements
-from sdyopt.ir.folding import constant_value
 from sdyopt.ir.types import I1, I64, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.device_positions import replica_groups
 from sdyopt.partition.halo_plan import HaloPlan, Piece, Reads
+from sdyopt.partition.identities import constant_of
 from sdyopt.partition.local_builder import dense_integers, ranked, shape_of
 from sdyopt.partition.local_types import Axes
 from sdyopt.partition.sharded_body import ShardedBody, shape_along
@@ -36,8 +35,8 @@ class Padding(NamedTuple):
 
 def padding_of(outside: Value, inside: Value) -> Padding:
     """Padding with a scalar: a value `outside` of the manual computation, an argument `inside` of it."""
-    constant = constant_value(outside.defining_op)
-    return Padding(inside, isinstance(constant, DenseElements) and not any(constant.data))
+    constant = constant_of(outside)
+    return Padding(inside, constant is not None and not any(constant.data))
 
 
 class Extended(NamedTuple):
@@ -140,6 +139,14 @@ def permute(body: ShardedBody, value: Value, pairs: Sequence[tuple[int, int]]) -
         "channel_handle": body.context.channels.new(),
     }
     return body.create(CollectivePermuteOp, [value], [value.type], attributes).result
+
+
+def all_gather(body: ShardedBody, value: Value, dim: int, axes: Axes) -> Value:
+    """The shards of a value of all devices along some axes, one after the other along one dimension."""
+    groups = replica_groups(axes, body.mesh)
+    type = tensor((len(groups), len(groups[0])), I64)
+    ids = dense_integers(type, [device for group in groups for device in group])
+    return body.all_gather(value, dim, ids, len(groups[0]), body.context.channels.new())
 
 
 def _pad(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sdyopt.dialects.sdy.ops import ConstantOp as SdyConstantOp
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, XorOp
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.elements_attributes import DenseElements, element_size
 from sdyopt.ir.floats import encode_double, extreme_bits
 from sdyopt.ir.folding import constant_value
@@ -79,8 +82,15 @@ def _little_endian(bits: int, element: Type) -> bytes:
 
 
 def is_identity(combiner: type[Op], value: Value) -> bool:
-    """Whether a value is a constant that is the identity of a binary operation."""
-    constant = constant_value(value.defining_op)
-    if not isinstance(constant, DenseElements):
-        return False
-    return constant.data == identity_of(combiner, constant.type.element)
+    """Whether a value is a constant, or broadcast from one, that is the identity of a binary operation."""
+    constant = constant_of(value)
+    return constant is not None and constant.data == identity_of(combiner, constant.type.element)
+
+
+def constant_of(value: Value) -> DenseElements | None:
+    """The constant that a value is, or is broadcast from; None for other values."""
+    op = value.defining_op
+    while isinstance(op, BroadcastInDimOp | ReshapeOp):
+        op = op.operand_at(0).defining_op
+    constant = op.value if isinstance(op, SdyConstantOp) else constant_value(op)
+    return constant if isinstance(constant, DenseElements) else None

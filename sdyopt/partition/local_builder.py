@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from sdyopt.dialects.stablehlo.binary import AddOp
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.channel import ChannelHandle
+from sdyopt.dialects.stablehlo.collectives import AllGatherOp
 from sdyopt.dialects.stablehlo.compare_select import CompareOp, ComparisonDirection, SelectOp
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.dialects.stablehlo.control_flow import ReturnOp
@@ -13,7 +15,7 @@ from sdyopt.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.dialects.stablehlo.nullary import ConstantOp, IotaOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
-from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.attribute import Attribute, UnitAttr
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.elements_attributes import DenseElements, dense, dense_array, element_size
 from sdyopt.ir.numeric_attributes import integer
@@ -162,6 +164,22 @@ class LocalBuilder:
     def select(self, mask: Value, on_true: Value, on_false: Value) -> Value:
         """The elements of `on_true` where the mask is true, else those of `on_false`."""
         return self.create(SelectOp, [mask, on_true, on_false], [on_true.type]).result
+
+    # --- Collectives --------------------------------------------------------------------------
+
+    def all_gather(
+        self, value: Value, dim: int, groups: Attribute, group_size: int, channel: ChannelHandle
+    ) -> Value:
+        """The values of the devices of a group one after the other along a dimension."""
+        shape = list(shape_of(value))
+        shape[dim] *= group_size
+        attributes = {
+            "all_gather_dim": integer(dim, I64),
+            "replica_groups": groups,
+            "channel_handle": channel,
+            "use_global_device_ids": UnitAttr(),
+        }
+        return self.create(AllGatherOp, [value], [_reshaped(value, shape)], attributes).result
 
     # --- Bodies -------------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@ from sdyopt.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.ir.attribute import UnitAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.elements_attributes import dense_array
-from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I64, tensor
 from sdyopt.ir.value import OpResult, Value
@@ -62,18 +61,11 @@ def all_gather(
     """A `stablehlo.all_gather` of a value along one dimension."""
     mesh = local.mesh(sharding, op)
     groups = local.replica_groups(axes, mesh, sharding.mesh_or_ref, op)
-    shape = list(shape_of(value))
+    builder, shape = local.builder(op), list(shape_of(value))
     shape[dim] *= groups.size
     if 0 in shape:  # which the verifier rejects
-        return local.builder(op).zero(tensor(tuple(shape), ranked(value).element))
-    attributes = {
-        "all_gather_dim": integer(dim, I64),
-        "replica_groups": groups.attribute,
-        "channel_handle": local.new_channel(),
-        "use_global_device_ids": UnitAttr(),
-    }
-    type = tensor(tuple(shape), ranked(value).element)
-    return local.builder(op).create(stablehlo.AllGatherOp, [value], [type], attributes).result
+        return builder.zero(tensor(tuple(shape), ranked(value).element))
+    return builder.all_gather(value, dim, groups.attribute, groups.size, local.new_channel())
 
 
 def _reduce_again(

@@ -22,7 +22,7 @@ from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor
 from sdyopt.partition.local_types import Axes, LocalTypes
-from sdyopt.sharding.elementwise_rule import elementwise_rule_of
+from sdyopt.sharding.chlo_rules import chlo_rule_of
 from sdyopt.sharding.op_sharding_rule_registry import derived_rule_of, sharding_rule_of
 
 
@@ -96,7 +96,7 @@ def _everything(op: Op, types: LocalTypes) -> Iterator[Dim]:
 def _has_user_rule(op: Op) -> bool:
     """Whether the rule was written by the user. Explicit reshards do not change such operations."""
     rule = op.attributes.get(SHARDING_RULE)
-    if not isinstance(rule, OpShardingRule) or rule is elementwise_rule_of(op):
+    if not isinstance(rule, OpShardingRule) or rule is chlo_rule_of(op):
         return False
     return rule.is_custom or rule is not derived_rule_of(op)
 

@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import dropwhile, takewhile
 
 from sdyopt.dialects.sdy.axes import AxisRef, difference
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.value_shardings import rank_of
 from sdyopt.record.model import Gap, Run, Site
-from sdyopt.record.recorder import Subject
+from sdyopt.record.recorder import FunctionResult, Subject
 from sdyopt.sharding.axis_lists import Axes, overlap
 from sdyopt.sharding.propagation.propagation_step import StepRefusals, StepResult
 from sdyopt.sharding.propagation.refusals import Reason, Refusal
+from sdyopt.sharding.sharding_projection import project_tensor
 
 
 class Obstacle(Enum):
@@ -27,6 +30,7 @@ class Obstacle(Enum):
     NO_RULE = "the operation has no sharding rule"
     NO_PROPAGATION = "nothing propagates along this operation"
     NO_DIMENSION = "no dimension corresponds to the one that is sharded along the axis"
+    MANUAL_AXIS = "the axis is a manual axis of the computation that the value is an input of"
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,7 @@ def _at_gap(run: Run, gap: Gap, subject: Subject) -> Iterator[Absence]:
     own = run.final[subject]
     own_axes = [] if own is None else [axis for dim in own.dims for axis in dim.axes]
     position = gap.subjects.index(subject)
+    has_dims = isinstance(subject, FunctionResult) or rank_of(subject.type) > 0
     for neighbor_position, neighbor in enumerate(gap.subjects):
         sharding = None if neighbor is None else run.final[neighbor]
         mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
@@ -83,7 +88,7 @@ def _at_gap(run: Run, gap: Gap, subject: Subject) -> Iterator[Absence]:
             for axis in difference(dim_sharding.axes, own_axes, mesh):
                 yield Absence(
                     *(subject, neighbor, axis, gap, position, neighbor_position, -1, dim),
-                    obstacle=Obstacle.NO_RULE,
+                    obstacle=Obstacle.NO_RULE if has_dims else Obstacle.NO_DIMENSION,
                 )
 
 
@@ -97,36 +102,36 @@ def _at(
     if sharding is None or mesh is None:
         return
     own_axes = [] if own is None else [axis for dim in own.dims for axis in dim.axes]
+    tensors = list(site.rule.tensors)
     for neighbor_dim, dim_sharding in enumerate(sharding.dims):
         for axis in dim_sharding.axes:
             base = Absence(subject, neighbor, axis, site, position, neighbor_position, -1, neighbor_dim)
-            if refusals is None:
+            if position == len(site.subjects) - 1 and axis.name in site.manual_axes:
+                for part in difference((axis,), own_axes, mesh):
+                    yield replace(base, axis=part, dim=neighbor_dim, obstacle=Obstacle.MANUAL_AXIS)
+            elif refusals is None:
                 for part in difference((axis,), own_axes, mesh):
                     yield replace(base, axis=part, obstacle=Obstacle.NO_PROPAGATION)
-            elif refusals.result is None:
+            elif sharding.rank != tensors[neighbor_position].rank:
                 for part in difference((axis,), own_axes, mesh):
                     yield replace(base, axis=part, refusals=refusals.refusals[:1])
             else:
-                yield from _of_axis(base, refusals, refusals.result, own, own_axes, mesh)
+                yield from _of_axis(base, sharding, refusals, own_axes, mesh)
 
 
 def _of_axis(
-    base: Absence,
-    refusals: StepRefusals,
-    result: StepResult,
-    own: TensorSharding | None,
-    own_axes: Sequence[AxisRef],
-    mesh: Mesh,
+    base: Absence, sharding: TensorSharding, refusals: StepRefusals, own_axes: Sequence[AxisRef], mesh: Mesh
 ) -> Iterator[Absence]:
     assert isinstance(base.site, Site)
-    tensors = list(base.site.rule.tensors)
-    mapping, neighbor_mapping = tensors[base.position], tensors[base.neighbor_position]
+    rule, result = base.site.rule, refusals.result
+    tensors = list(rule.tensors)
+    neighbor_mapping = tensors[base.neighbor_position]
     factors = neighbor_mapping.dims[base.neighbor_dim].factors
-    dim_of = {factor: dim for dim, each in enumerate(mapping.dims) for factor in each.factors}
-    before, neighbor_before = result.before[base.position], result.before[base.neighbor_position]
+    dim_of = {factor: dim for dim, each in enumerate(tensors[base.position].dims) for factor in each.factors}
+    neighbor_factors = project_tensor(neighbor_mapping, sharding, rule.factor_sizes, mesh).factors
     remaining: Axes = (base.axis,)
     for factor in factors:
-        projected = neighbor_before.factors.get(factor)
+        projected = neighbor_factors.get(factor)
         if projected is None:
             continue
         found = [axis for axis in projected.axes if axis.overlaps(base.axis)]
@@ -135,17 +140,24 @@ def _of_axis(
             for part in difference(found, own_axes, mesh):
                 yield replace(base, axis=part, factor=factor, obstacle=Obstacle.NO_DIMENSION)
             continue
-        current = before.factors.get(factor)
-        current_axes = () if current is None else current.axes
-        for part in difference(found, current_axes, mesh):
-            dim = dim_of[factor]
-            reasons = _reasons(refusals, result, base, factor, part)
-            yield replace(base, axis=part, factor=factor, dim=dim, refusals=reasons)
+        current = None if result is None else result.before[base.position].factors.get(factor)
+        has = own_axes if result is None else () if current is None else current.axes
+        for part in difference(found, has, mesh):
+            reasons = (
+                refusals.refusals[:1] if result is None else _reasons(refusals, result, base, factor, part)
+            )
+            yield replace(base, axis=part, factor=factor, dim=dim_of[factor], refusals=reasons)
     for part in difference(remaining, own_axes, mesh):
-        # Overflow axes shard no factor.
-        factor = factors[-1]
+        # Overflow axes shard no factor: the first one that they would shard does not take them.
+        beyond = dropwhile(lambda factor: not neighbor_factors[factor].overflow_axes, factors)
+        shared = [factor for factor in beyond if factor in dim_of]
+        if not shared:
+            yield replace(base, axis=part, factor=factors[-1], obstacle=Obstacle.NO_DIMENSION)
+            continue
+        factor = shared[0]
         overflow = Refusal(Reason.OVERFLOW, factor, (part,), base.position, base.neighbor_position)
-        yield replace(base, axis=part, factor=factor, dim=dim_of.get(factor, -1), refusals=(overflow,))
+        reasons = refusals.refusals[:1] if result is None else (overflow,)
+        yield replace(base, axis=part, factor=factor, dim=dim_of[factor], refusals=reasons)
 
 
 def _reasons(
@@ -158,12 +170,25 @@ def _reasons(
         and refusal.target in (None, base.position)
         and overlap(refusal.axes, (part,))
     ]
+    axes = result.before[base.neighbor_position].factors[factor].axes
+    of_neighbor = [refusal for refusal in found if _is_of(refusal, axes, part, base.neighbor_position)]
     if found:
-        return found
+        return of_neighbor or found
     after = result.after[base.position].factors.get(factor)
     if after is not None and overlap(after.axes, (part,)):
         # The step gives the axis to the factor, but the dimension ends at a more major one.
         return [Refusal(Reason.MAJOR_FACTOR, factor, (part,), base.position, base.position)]
     if after is None:
-        return [Refusal(Reason.OVERFLOW, factor, (part,), base.position, base.position)]
+        overflow = [
+            axis for each in result.before[base.position].factors.values() for axis in each.overflow_axes
+        ]
+        return [Refusal(Reason.OVERFLOW, factor, (part,), base.position, base.position, tuple(overflow))]
     return ()
+
+
+def _is_of(refusal: Refusal, axes: Axes, part: AxisRef, neighbor_position: int) -> bool:
+    """Whether a refusal is of the axes of the neighbor, not of those of another tensor with the same axis."""
+    if refusal.reason is Reason.OTHER_AXES and refusal.culprit == neighbor_position:
+        return False
+    before = takewhile(lambda axis: not axis.overlaps(part), refusal.axes)
+    return all(overlap((axis,), axes) for axis in before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -30,7 +31,8 @@ class Site:
     A subject is None for a value that cannot have a sharding. `runner` runs the steps of the site in the last
     round, and `shardings` are those that a step uses at the fixed point; for an edge into or out of a manual
     computation, all of them are those outside. `runner` is None if the site does not propagate in that round.
-    `edge_owner` is the operation that a data-flow edge belongs to.
+    `edge_owner` is the operation that a data-flow edge belongs to, and `manual_axes` are those of a manual
+    computation that the edge leads into.
     """
 
     op: Op
@@ -40,6 +42,7 @@ class Site:
     runner: StepRunner | None = None
     shardings: Shardings = ()
     edge_owner: Op | None = None
+    manual_axes: Collection[str] = ()
 
     @cached_property
     def refusals(self) -> StepRefusals | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sdyopt.dialects.func import CallOp
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import owning_op, shardable_value, sharding_of
@@ -101,17 +102,26 @@ class ModelRecorder:
         known = self._sites.get(site)
         if known is None:
             subjects = tuple([self._subjects[slot] for slot in site.slots])
+            owner = _edge_owner(site.op)
             known = self._sites[site] = Site(
-                site.op, site.op.signature.name, site.rule, subjects, edge_owner=_edge_owner(site.op)
+                *(site.op, site.op.signature.name, site.rule, subjects),
+                edge_owner=None if owner is None else owning_op(owner),
+                manual_axes=_manual_axes(owner),
             )
             self._run.sites.append(known)
         return known
 
 
-def _edge_owner(op: Op) -> Op | None:
-    """The operation that a data-flow edge belongs to; later passes may move its block arguments."""
+def _edge_owner(op: Op) -> OpResult | BlockArgument | None:
+    """The owner of a data-flow edge, whose operation later passes may inline."""
     if not isinstance(op, DataFlowEdgeOp):
         return None
     owner = op.input
     assert isinstance(owner, OpResult | BlockArgument)
-    return owning_op(owner)
+    return owner
+
+
+def _manual_axes(owner: OpResult | BlockArgument | None) -> Collection[str]:
+    """The manual axes of the computation that an edge leads into."""
+    op = owning_op(owner) if isinstance(owner, BlockArgument) else None
+    return op.manual_axes if isinstance(op, ManualComputationOp) else ()

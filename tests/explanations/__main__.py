@@ -16,11 +16,11 @@ from pathlib import Path
 from random import Random
 
 from sdyopt.dialects.sdy.axes import axis_ref_text
-from sdyopt.record.absences import absences
+from sdyopt.record.absences import Obstacle, absences
 from tests.explanations.chains import check_chains, check_replay
 from tests.explanations.origins import compare_origins
 from tests.explanations.programs import Recorded, propagated
-from tests.explanations.undo import Case, Outcome, undo
+from tests.explanations.undo import Case, Outcome, Remainder, Way, undo
 from tests.random_modules.modules import random_module
 from tests.random_modules.programs import random_program
 
@@ -84,24 +84,46 @@ def undoable(program: Recorded) -> Iterator[Case]:
             continue
         for absence in absences(program.run, subject):
             case = Case(program, absence)
-            if case.is_undoable and program.number(absence.neighbor) is not None:
+            if absence.obstacle is not Obstacle.NO_DIMENSION and program.number(absence.neighbor) is not None:
                 yield case
 
 
 def _report_undone(cases: list[Case]) -> None:
-    outcomes: Counter[Outcome] = Counter()
-    shown: Counter[Outcome] = Counter()
+    ways: Counter[tuple[Way, Outcome]] = Counter()
+    remainders: Counter[Remainder] = Counter()
+    reasons: Counter[str] = Counter()
+    propagating: Counter[str] = Counter()
     for case in cases:
-        outcome = undo(case)
-        outcomes[outcome] += 1
-        if outcome in (Outcome.STAYS, Outcome.OTHER_REASON) and shown[outcome] < _SHOWN:
-            shown[outcome] += 1
+        undone = undo(case)
+        found = list(dict.fromkeys(_reasons(case)))
+        reasons.update(found)
+        if undone.propagates:
+            ways[undone.way, undone.outcome] += 1
+            propagating.update(found)
+            continue
+        remainders[undone.remainder] += 1
+        if remainders[undone.remainder] <= _SHOWN:
             absence = case.absence
-            reasons = absence.obstacle or [refusal.reason.name for refusal in absence.refusals]
             where = f"{case.program.name}: {axis_ref_text(absence.axis)} along {absence.site.op_name}"
-            print(f"{outcome.name}: {where}: {reasons}")
-    for outcome, count in outcomes.most_common():
-        print(f"{count:8} {outcome.value}")
+            print(f"{undone.remainder.name}: {where}: {', '.join(found)}: {undone.outcome.value}")
+            if undone.message:
+                print(f"    {undone.message}")
+    print(f"{len(cases):8} absent axes of which the reasons are undone")
+    print(f"{sum(ways.values()):8} propagate then:")
+    for (way, outcome), count in ways.most_common():
+        further = " (further reasons, too)" if outcome is Outcome.AFTER_MORE else ""
+        print(f"{count:12} {way.value}{further}")
+    print(f"{sum(remainders.values()):8} do not:")
+    for remainder, count in remainders.most_common():
+        print(f"{count:12} {remainder.value}")
+    print("By reason, where an axis may have several:")
+    for reason, count in reasons.most_common():
+        print(f"{count:12} {reason}: {propagating[reason]} propagate")
+
+
+def _reasons(case: Case) -> list[str]:
+    obstacle = case.absence.obstacle
+    return [obstacle.name] if obstacle else [refusal.reason.name for refusal in case.absence.refusals]
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.func import FuncOp
 from sdyopt.driver.dialect_tables import dialect_table
@@ -70,36 +70,50 @@ class Recorded:
         return None if number is None else (-1, number)
 
 
-def propagated(
-    name: str, text: str, edits: Sequence[Edit] = (), has_origins: bool = False
-) -> Recorded | None:
-    """The program after import, edits and propagation; None if a pass fails.
+@dataclass(frozen=True)
+class Rejected:
+    """An edited program that is invalid, or one of which propagation makes an invalid program."""
+
+    message: str
+    is_result: bool
+
+
+def propagated(name: str, text: str, has_origins: bool = False) -> Recorded | None:
+    """The program after import and propagation; None if a pass fails.
 
     `has_origins`: the passes write `sdy.sharding_origins`, too.
     """
+    program = edited(name, text, (), has_origins)
+    return program if isinstance(program, Recorded) else None
+
+
+def edited(name: str, text: str, edits: Sequence[Edit], has_origins: bool = False) -> Recorded | Rejected:
+    """The program after import, edits and propagation."""
     record = ShardingRecord()
-    with handling(_ignore), record.active():
+    errors: list[str] = []
+    with handling(lambda diagnostic: _keep_error(diagnostic, errors)), record.active():
         try:
             module, _ = parse_module(Source(name, text), dialect_table(), ParseOptions())
-        except DiagnosticError:
-            return None
+        except DiagnosticError as error:
+            return Rejected(str(error), False)
         verifier = Verifier(dialect_table(), AttributePrinter().type, print_for_note)
         before, propagation = _passes(has_origins)
         verify = IncrementalVerifier(verifier)
         if not verifier.verify(module) or not run_pipeline(before, module, verify):
-            return None
+            return Rejected(errors[0], False)
         imported = _number(module)
         for edit in edits:
             edit(imported)
         if edits and not verifier.verify(module):
-            return None
+            return Rejected(errors[0], False)
         if not run_pipeline(propagation, module, verify):
-            return None
+            return Rejected(errors[0], True)
     return Recorded(name, text, record, record.runs[-1], imported)
 
 
-def _ignore(_: Diagnostic) -> None:
-    """Drops warnings."""
+def _keep_error(diagnostic: Diagnostic, errors: list[str]) -> None:
+    if diagnostic.severity is Severity.ERROR:
+        errors.append(diagnostic.message)
 
 
 def _passes(has_origins: bool) -> tuple[Pipeline, Pipeline]:

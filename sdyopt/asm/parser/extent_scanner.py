@@ -41,6 +41,8 @@ _BODY_BRACKET = re.compile(rf'{STRING_EXTENT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
 _PLAIN_TENSOR = re.compile(r"tensor<[\w?, ]*+>(?!=)", re.ASCII)
 _IN_BRACES = r'(?:"\w*+"|[\w ,?:])*+'
 _PLAIN_BODY = re.compile(rf"<[@\w ,]*+\[(?:\{{{_IN_BRACES}\}}|[\w ,])*+\]>", re.ASCII)
+# The elements of `dense<…>` without the brackets of a type, an attribute or a comment.
+_PLAIN_ELEMENTS = re.compile(rf'{TRIVIA}<(?:[^"<>/]*+|"[^"\\\n]*+")>')
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 BRACKETED_TYPES = frozenset({"tensor", "vector", "memref", "complex", "tuple"})
@@ -128,6 +130,8 @@ def _value_extent(text: str, position: int) -> tuple[int, bool]:
         return type_extent(text, position), False
     if word[0] in _PLAIN_WORDS:
         return word.end(), False
+    if word[0] in _TYPED_LITERALS and (plain := _PLAIN_ELEMENTS.match(text, word.end())) is not None:
+        return plain.end(), True
     if word[0] in _TYPED_LITERALS or word[0] in _UNTYPED_LITERALS:
         return _bracket_after(text, word.end()), word[0] in _TYPED_LITERALS
     if word[0] == "loc":

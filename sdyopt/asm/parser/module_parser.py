@@ -20,6 +20,7 @@ from sdyopt.asm.parser.resources import Resources
 from sdyopt.asm.parser.result_groups import ResultGroup, parse_result_groups
 from sdyopt.asm.parser.ssa_scope import Scope
 from sdyopt.asm.parser.statement_cache import (
+    MAX_TEMPLATE_LENGTH,
     NAMES,
     StatementTemplate,
     build_from_template,
@@ -265,6 +266,8 @@ class ModuleParser:
             end = text.find("\n", start)
             if end < 0:
                 end = len(text)
+            if end - start > MAX_TEMPLATE_LENGTH:
+                return last
             line, location = text[start:end], None
             if line[-1:] == ")":
                 line, location_text = split_location(line)
@@ -375,7 +378,11 @@ class ModuleParser:
         has_location: bool,
     ) -> None:
         end = self.text.find("\n", start)
-        line = self.text[start : end if end >= 0 else len(self.text)]
+        if end < 0:
+            end = len(self.text)
+        if end - start > MAX_TEMPLATE_LENGTH:
+            return
+        line = self.text[start:end]
         body, location_text = split_location(line)
         is_location_split = start + len(body) == end_of_body if has_location else not location_text
         if self._position > start + len(line) or not is_location_split:

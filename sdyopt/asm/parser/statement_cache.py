@@ -22,6 +22,9 @@ from sdyopt.ir.value import LazyLocation, Value
 # Splits a line into text, name, text, name, …, text.
 NAMES = re.compile(rf"({SSA_ID}(?:#[0-9]+)?)")
 
+# A longer line, such as that of a big constant, has no template: few are equal, and each would be stored.
+MAX_TEMPLATE_LENGTH = 50_000
+
 
 @dataclass(slots=True)
 class StatementTemplate:

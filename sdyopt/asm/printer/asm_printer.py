@@ -28,6 +28,9 @@ from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import Value
 
+# The maximum length of a text in a format string.
+_MAX_FORMATTED_LENGTH = 10_000
+
 
 @dataclass(frozen=True)
 class PrintOptions:
@@ -79,7 +82,8 @@ class _Line:
     """The parts of a print template.
 
     `format` is their text as a format string for the operator `%`, whose values are the name of the result,
-    if there is exactly one, and those of the operands in order; None if the parts must be printed one by one.
+    if there is exactly one, and those of the operands in order; None if the parts must be printed one by one,
+    or if they are so long, as for a big constant, that a copy would cost more than it saves.
     """
 
     __slots__ = ("format", "parts")
@@ -88,9 +92,13 @@ class _Line:
         self.parts = parts
         self.format: str | None = None
         indices = [part for part in parts if isinstance(part, int)]
-        if indices == list(range(len(indices))) and all(isinstance(part, str | int) for part in parts):
+        if all(map(_is_formatted, parts)) and indices == list(range(len(indices))):
             text = "".join(part.replace("%", "%%") if isinstance(part, str) else "%s" for part in parts)
             self.format = ("%s = " if has_result else "") + text
+
+
+def _is_formatted(part: Part) -> bool:
+    return isinstance(part, int) or (isinstance(part, str) and len(part) <= _MAX_FORMATTED_LENGTH)
 
 
 class AsmPrinter:

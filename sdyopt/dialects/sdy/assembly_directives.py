@@ -31,7 +31,7 @@ ANY_STATIC_TENSOR = TypeConstraint[RankedTensor](
     lambda type: isinstance(type, RankedTensor) and type.has_static_shape,
 )
 
-# What the reference adds to "invalid kind of type specified", by the expected kind of type.
+# The text after "invalid kind of type specified" in parse errors, by the expected kind of type.
 _EXPECTED: dict[TypeConstraint[Any], str] = {
     ANY_SHAPED: "",
     ANY_RANKED_TENSOR: ": expected builtin.tensor, but found '{}'",
@@ -75,7 +75,7 @@ def bare_attr(field: str, attribute_class: type[Attribute]) -> Attr:
 
 
 class NamedAttr(FormatElement):
-    """`field=value`; left out if it is optional and not set."""
+    """`field=value`, or nothing if the field is optional and not set."""
 
     def __init__(self, field: str, parse: ParseAttribute, print: PrintAttribute) -> None:
         self.field = field

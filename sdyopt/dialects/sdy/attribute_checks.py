@@ -1,4 +1,4 @@
-"""Verifiers of sdy's discardable attributes on operations, function arguments and results of any dialect."""
+"""Verifiers of sdy's discardable attributes: on operations of any dialect, function arguments and results."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ def _edge_operands(op: Op) -> Sequence[Value]:
 
 def _check_reference(op: Op, reference: EdgeValueRef) -> None:
     if isinstance(op, FuncDataFlowEdgeOp) and reference.kind == OPERAND and reference.index >= 0:
-        # The operands are those of calls of the function. Calls may be erased later: no index is too large.
+        # The index refers to an operand of a call of the function. Because calls may be erased later, no
+        # index is too large.
         return
     word, count = (
         ("an operand", len(_edge_operands(op)))

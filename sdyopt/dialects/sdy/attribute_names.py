@@ -1,4 +1,4 @@
-"""Names of the discardable attributes that sdy and its passes set on operations of any dialect."""
+"""Names of the discardable attributes that sdy and its passes read or set on operations of any dialect."""
 
 # The shardings of an operation's results, or the sharding of a function argument or result.
 SHARDING = "sdy.sharding"

@@ -22,7 +22,7 @@ from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.ir.attribute import Attribute
 
-# The end of a full axis without a mesh: greater than the end of any sub-axis.
+# The end of a full axis if the mesh, which has its size, is not at hand: greater than that of any sub-axis.
 _OPEN_END = 1 << 64
 
 
@@ -61,7 +61,7 @@ class AxisRef(Attribute):
 
     @property
     def interval_end(self) -> int:
-        """The end of the interval; that of a full axis is greater than that of any sub-axis."""
+        """The end of the interval; the end of a full axis is greater than that of any sub-axis."""
         return _OPEN_END if self.sub_axis is None else self.sub_axis.next_pre_size
 
     @property
@@ -70,7 +70,7 @@ class AxisRef(Attribute):
         return self.name, self.pre_size, self.interval_end
 
     def next_pre_size(self, mesh: Mesh) -> int:
-        """The end of the interval: the size of the axis for a full one."""
+        """The end of the interval: for a full axis, the size of the axis."""
         return mesh.axis_size(self.name) if self.sub_axis is None else self.sub_axis.next_pre_size
 
     def size(self, mesh: Mesh) -> int:
@@ -100,7 +100,7 @@ class AxisRef(Attribute):
         return other.contains(self) and self.next_pre_size(mesh) == other.next_pre_size(mesh)
 
     def can_coexist(self, other: AxisRef) -> bool:
-        """Whether the axis can be split into sub-axes that make up both references."""
+        """Whether the axis can be split into sub-axes that make up both references; true for two axes."""
         if self.name != other.name or self.sub_axis is None or other.sub_axis is None:
             return True
         starts = sorted([self.pre_size, other.pre_size])
@@ -110,7 +110,7 @@ class AxisRef(Attribute):
         return ends[0] % starts[1] == 0 and starts[1] % starts[0] == 0 and ends[1] % ends[0] == 0
 
     def prefix_without_overlap(self, other: AxisRef) -> AxisRef | None:
-        """The longest prefix that does not overlap `other`; None if there is none or they cannot coexist."""
+        """The longest prefix that does not overlap `other`; None if it is empty or the two cannot coexist."""
         if not self.can_coexist(other):
             return None
         if not self.overlaps(other):
@@ -120,7 +120,7 @@ class AxisRef(Attribute):
         return AxisRef(self.name, SubAxis(self.pre_size, other.pre_size // self.pre_size))
 
     def suffix_without_overlap(self, other: AxisRef, mesh: Mesh) -> AxisRef | None:
-        """The longest suffix that does not overlap `other`; None if there is none or they cannot coexist."""
+        """The longest suffix that does not overlap `other`; None if it is empty or the two cannot coexist."""
         if not self.can_coexist(other):
             return None
         if not self.overlaps(other):
@@ -138,7 +138,7 @@ class AxisRef(Attribute):
         )
 
     def merge(self, other: AxisRef, mesh: Mesh) -> AxisRef:
-        """One reference for this and `other`, which must be mergeable: the full axis if they cover it."""
+        """The sub-axis of this and `other`, which `can_merge` must accept, or the full axis if it is all."""
         assert self.can_merge(other)
         size = self.size(mesh) * other.size(mesh)
         if size == mesh.axis_size(self.name):
@@ -150,7 +150,7 @@ class AxisRef(Attribute):
 
 
 def mesh_order(axis: AxisRef, mesh: Mesh) -> tuple[int, int, int]:
-    """The key that sorts references by their axis in the mesh, then by start and end.
+    """The key that sorts references by the position of their axis in the mesh, then by start and end.
 
     Axes that are not in the mesh come last; the verifier rejects them.
     """
@@ -169,14 +169,14 @@ def is_sorted(axes: Sequence[AxisRef], mesh: Mesh) -> bool:
 
 
 def with_axis(axes: Sequence[AxisRef], axis: AxisRef, mesh: Mesh) -> tuple[AxisRef, ...]:
-    """The list with a reference appended, merged with the last one if possible."""
+    """The list with a reference appended, merged with the last reference if possible."""
     if axes and axes[-1].can_merge(axis):
         return (*axes[:-1], axes[-1].merge(axis, mesh))
     return (*axes, axis)
 
 
 def with_axes(axes: Sequence[AxisRef], more: Iterable[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
-    """The list with references appended, each merged with the previous one if possible."""
+    """The list with references appended, each merged with the previous reference if possible."""
     result = tuple(axes)
     for axis in more:
         result = with_axis(result, axis, mesh)
@@ -189,7 +189,10 @@ def sorted_and_merged(axes: Iterable[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...
 
 
 def difference(axes: Iterable[AxisRef], others: Sequence[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
-    """References without the sub-axes that overlap `others`."""
+    """References without the sub-axes that overlap `others`.
+
+    If a reference overlaps one of `others` but cannot coexist with it, its more minor rest is dropped, too.
+    """
     return tuple([rest for axis in axes for rest in _without(axis, others, mesh)])
 
 

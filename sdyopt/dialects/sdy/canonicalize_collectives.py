@@ -1,4 +1,4 @@
-"""Canonicalization patterns of collectives: erase redundant ones, fold inverse pairs, fuse chains."""
+"""Canonicalization patterns of collectives: erase redundant collectives, fold inverse pairs, fuse chains."""
 
 from __future__ import annotations
 
@@ -102,9 +102,9 @@ def _fold_all_reduce_of_replicated_to_unreduced(op: AllReduceOp, rewriter: Rewri
 
 
 def _fuse_all_to_alls(op: AllToAllOp, rewriter: Rewriter) -> bool:
-    """Fuses an all-to-all with the one that defines its operand.
+    """Fuses an all-to-all with the all-to-all that defines its operand and has no other use.
 
-    The latter must have no other use, and all source and target dimensions of both must be distinct.
+    All source and target dimensions of both must be distinct.
     """
     inner = op.tensor.defining_op
     if not isinstance(inner, AllToAllOp) or not inner.output.has_one_use:
@@ -207,7 +207,7 @@ def _create(
     return rewriter.create(op_class, [tensor], types, attributes, before=replaced, location=location)
 
 
-# --- The patterns of each operation, in the order in which the reference registers them -----------
+# --- The patterns of each operation, in the order in which Shardy registers them ------------------
 
 AllGatherOp.canonicalizations = (_pattern(_replace_if(_is_empty_all_gather), "AllGatherNoopPattern"),)
 AllSliceOp.canonicalizations = (

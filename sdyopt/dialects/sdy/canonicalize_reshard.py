@@ -1,7 +1,7 @@
 """Canonicalization patterns of reshards: fold reshards of reshards, reuse earlier reshards of the same data.
 
-The latter looks through reshapes and transposes. These belong to the stablehlo dialect, which sdy
-does not import, so they are recognized by name.
+The second pattern looks through reshapes and transposes. These operations belong to the stablehlo dialect,
+which sdy does not import, so they are recognized by name.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _fold_reshards(op: ReshardOp, rewriter: Rewriter) -> bool:
 
 
 def _reuse_reshard(op: ReshardOp, rewriter: Rewriter) -> bool:
-    """Replaces a reshard with an earlier one of the same data.
+    """Replaces a reshard with an earlier reshard of the same data.
 
     The reshapes and transposes between them are cloned onto the result of the earlier reshard.
     """
@@ -72,7 +72,7 @@ def _reuse_reshard(op: ReshardOp, rewriter: Rewriter) -> bool:
 def _root(value: Value) -> Value:
     """The value from which reshapes and transposes compute `value`.
 
-    In a graph region these operations may form a cycle; then it is a value of the cycle.
+    In a graph region these operations may form a cycle; then the root is a value of the cycle.
     """
     visited: set[Value] = set()
     op = value.defining_op
@@ -105,9 +105,9 @@ def _sharding_at_root(sharding: TensorSharding, value: Value, root: Value) -> Te
 def _find_reshard(
     root: Value, sharding: TensorSharding, op: ReshardOp
 ) -> tuple[ReshardOp, type[Op] | None] | None:
-    """A reshard before `op` in its block, of the root or of a reshape of it, with shards as `op` makes them.
+    """A reshard before `op` in its block, of the root or of a reshape of it, with the same shards as `op`.
 
-    The second value is the class of reshapes; None if the search has met no reshape.
+    The second value is the class of reshape operations; None if the search has found no reshape.
     """
     pending, visited = [root], set[Value]()
     reshape_class: type[Op] | None = None

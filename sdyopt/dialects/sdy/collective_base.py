@@ -28,13 +28,13 @@ class CollectiveOp(ShardingOwner):
     allows_missing_sharding = False
     # Whether the result may have another mesh than the operand.
     allows_different_meshes = False
-    # The operand's sharding may be an attribute of another operation, such as an enclosing loop.
+    # The verifier reads the operand's sharding, which another operation may store, such as an enclosing loop.
     has_nonlocal_verifier = True
 
     infer_result_types = staticmethod(operand_type)
 
     def verify_in_context(self) -> None:
-        """Checks the result's sharding, and that the operand has one with the same mesh and rank.
+        """Checks the result's sharding, and that the operand has a sharding with the same mesh and rank.
 
         A subclass may allow an operand without a sharding, or with another mesh.
         """

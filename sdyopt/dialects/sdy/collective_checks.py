@@ -30,7 +30,7 @@ def check_gather(op: CollectiveOp, axes: AxesPerDim, word: str) -> None:
 
 
 def check_slice(op: CollectiveOp, axes: AxesPerDim) -> None:
-    """Checks that each dimension of the result has the operand's axes with those in `axes` appended."""
+    """Checks that each dimension of the result has the operand's axes followed by the axes in `axes`."""
     mesh = op.mesh
     _check_axes_per_dim(op, axes, lambda index, dim, axes: with_axes(dim.axes, axes, mesh))
 
@@ -42,7 +42,10 @@ def check_unreduced_sum(op: CollectiveOp) -> None:
 
 
 def check_reduction(op: CollectiveOp, kind: ReductionKind) -> None:
-    """Checks that a reduction of a kind is that of the unreduced axes which it removes."""
+    """Checks that the operand's unreduced axes that the result lacks are of a kind, and that none is new.
+
+    Before version 2026-08, nothing is checked if the result is unreduced along new axes, all by sums.
+    """
     out = op.out_sharding
     operand = sharding_or_replicated(op.tensor, out.mesh_or_ref)
     if is_at_least(SdyVersion.AUGUST_2026) or not introduces_sums(operand, out, op.mesh):
@@ -50,7 +53,7 @@ def check_reduction(op: CollectiveOp, kind: ReductionKind) -> None:
 
 
 def check_unreduced(op: CollectiveOp, axes: Iterable[AxisRef], words: str) -> None:
-    """Checks that the unreduced axes of the result are those of the operand and of the collective."""
+    """Checks that the unreduced axes of the result are those of the operand and `axes`."""
     expected = sorted_and_merged(chain(op.operand_sharding.unreduced_axes, axes), op.mesh)
     if expected != op.out_sharding.unreduced_axes:
         raise op.op_error(f"out_unreduced_axes should be in_unreduced_axes + {words}")
@@ -72,7 +75,10 @@ def check_replicated_to_unreduced(op: CollectiveOp, axes: AxisRefList) -> None:
 
 
 def check_all_reduce(op: CollectiveOp, axes: AxisRefList) -> None:
-    """Checks that dimension shardings do not change, and that the sharding uses no reduced axis."""
+    """Checks that dimension shardings do not change, and that reduced axes have no other use.
+
+    A reduced axis must not shard or replicate the operand, and the result must not be unreduced along it.
+    """
     out = op.out_sharding
     operand = sharding_or_replicated(op.tensor, out.mesh_or_ref)
     if not operand.shards_like(out):
@@ -86,7 +92,7 @@ def check_all_reduce(op: CollectiveOp, axes: AxisRefList) -> None:
 
 
 def check_permute(op: CollectiveOp) -> None:
-    """Checks that sharded sizes do not change, and that different meshes differ in device ids only."""
+    """Checks that sharded sizes do not change, and that different meshes differ exactly in device ids."""
     operand, out = op.operand_sharding, op.out_sharding
     mesh, operand_mesh = op.mesh, mesh_of(operand, op)
     assert operand_mesh is not None
@@ -152,7 +158,7 @@ def _check_axes_per_dim(op: CollectiveOp, axes: AxesPerDim, result_axes: _Result
         _raise_if(op, axis_uses.list_problem(dim_axes))
     if out.rank != len(axes):
         raise op.op_error(f"result sharding has rank {out.rank} but collective axes has rank {len(axes)}")
-    if operand.rank != out.rank:  # an operand without a sharding, and a maximal mesh
+    if operand.rank != out.rank:  # only if the operand has no sharding and the mesh is maximal
         raise op.op_error(f"result sharding has rank {out.rank} but operand sharding has rank {operand.rank}")
     for index, (dim, dim_axes) in enumerate(zip(operand.dims, axes, strict=True)):
         _check_dim(op, index, result_axes(index, dim, dim_axes))

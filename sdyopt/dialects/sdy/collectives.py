@@ -72,7 +72,7 @@ class AllSliceOp(CollectiveOp):
 
 @sdy.op("all_to_all", SAME_TYPE, INFERS_TYPES)
 class AllToAllOp(CollectiveOp):
-    """Moves axes from one dimension to another."""
+    """Moves axes from dimensions to other dimensions."""
 
     __slots__ = ()
 

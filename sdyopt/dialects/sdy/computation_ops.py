@@ -68,7 +68,7 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
         """The single block of the body."""
         return self.body.blocks[0]
 
-    # Whether a sharding in the body is valid depends on this operation: it must not use the manual axes.
+    # Whether a sharding in the body is valid depends on this operation: no sharding may use the manual axes.
     scopes_attributes = True
 
     def verify_in_context(self) -> None:

@@ -1,4 +1,4 @@
-"""Data-flow edges: values that have one sharding, such as a loop's operand, its arguments and its result."""
+"""Data-flow edges: values that share a sharding, such as a loop's operand, block arguments and result."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 
 
 def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorSharding:
-    """The sharding in the body. In each dimension of `sharding`, the manual axes must come first."""
+    """The sharding in the body. In each dimension of a valid `sharding`, the manual axes come first."""
     if not manual:
         return sharding
 
@@ -32,7 +32,7 @@ def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorS
 def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: ManualAxes) -> TensorSharding:
     """The sharding outside the body: in each dimension, the manual axes of `outside`, then those of `free`.
 
-    Replicated and unreduced axes are those of `outside`.
+    The mesh is that of `free`; replicated and unreduced axes are those of `outside`.
     """
     dims = tuple(
         DimensionSharding(
@@ -46,7 +46,7 @@ def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: Manu
 def _manual_count(axes: tuple[AxisRef, ...], manual: ManualAxes) -> int:
     """The number of manual axes before the free ones.
 
-    A binary search as in the reference, so that the result is also the same for axes in an invalid order,
-    which may occur during a pass.
+    A binary search as in Shardy, so that axes in an invalid order, which may occur during a pass, give the
+    same number as in Shardy.
     """
     return bisect_left(axes, True, key=lambda axis: axis.name not in manual)

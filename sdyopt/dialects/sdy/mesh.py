@@ -82,7 +82,7 @@ def _device_problem(mesh: Mesh) -> str | None:
 
 @dialect_attribute(sdy, "mesh", "Sdy_Mesh")
 class Mesh(Attribute):
-    """Axes, and the device ids in row-major order. `mesh(…)` builds it without iota device ids."""
+    """Axes, and the device ids in row-major order. `mesh(…)` leaves out iota device ids."""
 
     axes: tuple[MeshAxis, ...] = ()
     device_ids: tuple[int, ...] = ()
@@ -134,5 +134,5 @@ class Mesh(Attribute):
         return self.axes[self._positions[name]].size
 
     def axis_position(self, name: str) -> int:
-        """The index of an axis; the number of axes if there is none of this name."""
+        """The index of an axis; the number of axes if no axis has this name."""
         return self._positions.get(name, len(self.axes))

@@ -155,7 +155,7 @@ def _parse_direction(op_parser: OpAsmParser) -> Attribute:
 
 @sdy.op("propagation_barrier", PURE, SAME_TYPE, INFERS_TYPES)
 class PropagationBarrierOp(Op):
-    """The same value, through which shardings propagate in one direction only, or not at all."""
+    """The same value; shardings propagate from input to output, from output to input, or not at all."""
 
     __slots__ = ()
 
@@ -186,10 +186,10 @@ class PropagationBarrierOp(Op):
 
 
 def value_before_barriers(value: Value, cache: dict[Value, Value] | None = None) -> Value:
-    """The input of the chain of barriers that ends in this value; the value itself if there is none.
+    """The input of the chain of barriers that ends in this value; the value itself if no barrier defines it.
 
-    With a `cache`, repeated queries on a long chain take linear time; barriers must not change meanwhile.
-    Barriers in a graph region may be cyclic; then the result is any of their values.
+    With a `cache`, repeated queries on a long chain take linear time; while a cache is in use, barriers must
+    not change. Barriers in a graph region may form a cycle; then the result is a value of the cycle.
     """
     if not isinstance(value.defining_op, PropagationBarrierOp):
         return value

@@ -2,7 +2,7 @@
 
     unreduced=max{"x"}        sdy.all_reduce max {"x"} %0 …
 
-The default, `sum`, is not printed, and attributes of collectives do not store it.
+The default, `sum`, is not printed, and collectives do not store it as an attribute.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ReductionKind(IntEnum):
 
     @property
     def prefix(self) -> str:
-        """The keyword before a list of axes: none for the default."""
+        """The keyword before a list of axes: empty for the default."""
         return "" if self is ReductionKind.SUM else str(self)
 
 

@@ -63,7 +63,7 @@ def _first_factor(parser: AsmParser, text: str) -> tuple[int, str]:
     if number[0] == "0":
         raise parser.error(f"expecting positive integer without leading zeros. Received: '{number}'")
     if len(number) > 19 or int(number) >= 1 << 63:
-        # The reference continues with 0, and so may report more errors.
+        # Shardy continues with 0, and so may report more errors.
         emit(parser.error(f"expecting symbol index <=2^63-1. Received: '{number}'").diagnostic)
         number = "0"
     return _LAST_LETTER + int(number), text[end:]

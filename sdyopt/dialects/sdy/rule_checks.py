@@ -23,7 +23,7 @@ def check_rule(op: Op, rule: OpShardingRule) -> None:
 
 
 def _valid_rules(signature: OpSignature) -> set[OpShardingRule]:
-    """The rules that have been checked for a signature; initially none."""
+    """The rules that are known to be valid for a signature; initially none."""
     return set()
 
 

@@ -4,8 +4,8 @@
 
 Dimension 0 is sharded along axis "x" and closed. Dimension 1 is sharded along "y", open, so that
 propagation may shard it further, and has priority 1. The tensor is explicitly replicated along "z" and
-unreduced along "w": along that axis the devices have partial results that are not reduced yet. They are to be
-summed, or `unreduced=max{"w"}` and `unreduced=min{"w"}` name another reduction.
+unreduced along "w": along that axis the devices have partial results that are not reduced yet. The reduction
+is a sum unless it is named: `unreduced=max{"w"}`, `unreduced=min{"w"}`.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def _dimension_text(dim: DimensionSharding) -> str:
 class DimensionSharding(Attribute):
     """`{"x", ?}p1`: the axes that shard a dimension, major to minor.
 
-    Propagation does not shard a closed dimension further. It propagates lower priorities first; a
-    dimension without a priority has priority 0.
+    Propagation does not shard a closed dimension further. It starts with the dimensions of priority 0, which
+    is the default, and then admits 1, 2, ….
     """
 
     axes: tuple[AxisRef, ...] = ()
@@ -176,11 +176,11 @@ def _other_axes_text(sharding: TensorSharding) -> str:
 
 @dialect_attribute(sdy, "sharding", "Sdy_TensorSharding")
 class TensorSharding(Attribute):
-    """The sharding of a tensor: its dimensions, explicitly replicated and unreduced axes.
+    """The sharding of a tensor: dimension shardings, explicitly replicated axes and unreduced axes.
 
     The mesh is a reference to a `sdy.mesh`, or inlined. `reduction` combines the partial results along the
-    unreduced axes; without any it is the default. Interned objects are looked up faster if every field is
-    passed, so the methods do.
+    unreduced axes; without unreduced axes it is the default. The methods pass every field to the constructor,
+    because interned objects are then looked up faster.
     """
 
     mesh_or_ref: MeshOrRef
@@ -209,7 +209,7 @@ class TensorSharding(Attribute):
 
     @property
     def axis_refs(self) -> Iterator[AxisRef]:
-        """The axes of the dimensions, then the replicated, then the unreduced ones."""
+        """The axes of the dimensions, then the replicated axes, then the unreduced axes."""
         return chain(
             (axis for dim in self.dims for axis in dim.axes), self.replicated_axes, self.unreduced_axes
         )
@@ -227,14 +227,17 @@ class TensorSharding(Attribute):
     def is_equivalent(self, other: TensorSharding | None) -> bool:
         """Whether both shard each dimension along the same mesh axes; None counts as fully replicated.
 
-        Since version 2026-08, both are also unreduced along the same axes.
+        Since version 2026-08, both must also be unreduced along the same axes.
         """
         if is_at_least(SdyVersion.AUGUST_2026) and not self._has_unreduced_axes_of(other):
             return False
         return self.shards_like(other)
 
     def shards_like(self, other: TensorSharding | None) -> bool:
-        """Whether both shard each dimension along the same mesh axes; None counts as fully replicated."""
+        """Whether both shard each dimension along the same mesh axes; None counts as fully replicated.
+
+        If a dimension is sharded, an inlined mesh and a reference to an equal mesh count as different.
+        """
         if self.is_fully_replicated:
             return other is None or other.is_fully_replicated
         return (

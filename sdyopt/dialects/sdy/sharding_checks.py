@@ -159,7 +159,7 @@ class AxisUses:
         self._axes: set[AxisRef] = set()
 
     def list_problem(self, axes: Iterable[AxisRef]) -> str | None:
-        """Adds a list; the error is an unknown or duplicate axis, or sub-axes that can be merged."""
+        """Adds a list; returns its error, if any: an unknown or duplicate axis, or sub-axes to be merged."""
         previous: AxisRef | None = None
         for axis in axes:
             if not self._mesh.has_axis(axis.name):

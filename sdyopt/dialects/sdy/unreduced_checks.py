@@ -24,8 +24,9 @@ def check_unreduced_transition(
 ) -> None:
     """Checks the unreduced axes of operands (`before`) and results (`after`).
 
-    New axes must be of the kind `introduced`, and missing ones of the kind `removed`; None allows none. Axes
-    of operands and results must be of the same kind. Shardings with different meshes are not compared.
+    Axes that only results have must be of the kind `introduced`, and axes that only operands have of the kind
+    `removed`; None allows no such axes. The other axes must keep their kind. Nothing is checked if the
+    shardings have different meshes.
     """
     old = [sharding for sharding in before if sharding is not None]
     new = [sharding for sharding in after if sharding is not None]
@@ -41,7 +42,7 @@ def check_unreduced_transition(
 
 
 def introduces_sums(operand: TensorSharding, out: TensorSharding, mesh: Mesh) -> bool:
-    """Whether the result of a collective is unreduced along more axes than its operand, by a sum."""
+    """Whether the result of a collective is unreduced along axes that its operand lacks, both by sums."""
     is_sum = out.reduction is ReductionKind.SUM and operand.reduction is ReductionKind.SUM
     return is_sum and bool(difference(out.unreduced_axes, operand.unreduced_axes, mesh))
 

@@ -14,7 +14,7 @@ from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
 
 def sharding_of(value: Value) -> TensorSharding | None:
     """The sharding of a value, None if it has none."""
-    # The usual case first: a result that is not a target of a data-flow edge.
+    # The usual case first: a result of an operation without data-flow edges.
     owner = value if isinstance(value, OpResult) and value.op.data_flow is None else shardable_value(value)
     if isinstance(owner, OpResult):
         op = owner.op
@@ -40,7 +40,7 @@ def sharding_or_replicated(value: Value, mesh_or_ref: MeshOrRef, is_closed: bool
 
 
 def shardable_value(value: Value) -> OpResult | BlockArgument | None:
-    """The value whose sharding is that of `value`; None if there is none.
+    """The value that stores the sharding of `value`; None if no value does.
 
     For a target of a data-flow edge it is the result of the `sdy.data_flow_edge`, if there is one, or else
     the edge's owner.
@@ -57,7 +57,7 @@ def shardable_value(value: Value) -> OpResult | BlockArgument | None:
     if RENAMES_OPERANDS in op.traits:
         operand = op.operand_at(value.index)
         assert isinstance(operand, OpResult | BlockArgument)
-        # As in the reference, this is not recursive.
+        # As in Shardy, this is not recursive.
         return operand if shardable_value(operand) is operand else None
     return None
 

@@ -1,6 +1,6 @@
 """The version of Shardy that is followed where versions differ for the same program.
 
-2026-06 is that of jaxlib 0.10.2, and the default. 2026-08 adds, among others,
+2026-06, the version in jaxlib 0.10.2, is the default. 2026-08 adds, among others,
 
 - verification of unreduced axes before reshards are inserted, and an error if an all-reduce or reduce-scatter
   of a sum adds unreduced axes,

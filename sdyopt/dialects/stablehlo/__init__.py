@@ -1,4 +1,4 @@
-"""The stablehlo dialect. Importing this package imports every module in it; each registers its operations."""
+"""The stablehlo dialect. Importing this package imports all its modules, which register the operations."""
 
 import os
 from importlib import import_module

@@ -94,7 +94,7 @@ class ComplexOpType(FormatElement):
 
 
 class SelectOpType(FormatElement):
-    """The predicate type and the result type if both values have the result type, else a function type."""
+    """The predicate and result types if both other operands have the result type, else a function type."""
 
     def parse(self, op_parser: OpAsmParser) -> None:
         offset = op_parser.skip_trivia()
@@ -197,7 +197,7 @@ def assign_function_type(op_parser: OpAsmParser, type: FunctionType, offset: int
 
 
 def real_type(type: Type) -> Type:
-    """The tensor type with a complex element type replaced by that of its parts; other types unchanged."""
+    """A tensor type with its complex element type replaced by the type of its parts, else the type itself."""
     if not isinstance(type, ShapedType) or not isinstance(type.element, ComplexType):
         return type
     real = type.element.element
@@ -228,7 +228,7 @@ class AllOperands(FormatElement):
 
 
 class OperandsWithCommas(FormatElement):
-    """The operands of a variadic field, each followed by a comma because a keyword follows the last one."""
+    """The operands of a variadic field, each followed by a comma, because a keyword follows the operands."""
 
     def __init__(self, field: str) -> None:
         self.field = field

@@ -29,7 +29,7 @@ _BODY_OPERATIONS = frozenset(
 
 @stablehlo.op("async_start", SINGLE_BLOCK, ISOLATED, RENAMES_OPERANDS, INFERS_COMPATIBLE_TYPES)
 class AsyncStartOp(Op):
-    """Starts the operation in its body and returns a future of its result."""
+    """Starts the operation in the body, and returns a future of the result."""
 
     __slots__ = ()
 

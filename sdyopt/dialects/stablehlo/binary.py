@@ -41,7 +41,7 @@ class BinaryOp(Op):
 
 
 class AnyBinaryOp(BinaryOp):
-    """Base of binary operations on any element type but per-axis quantized ones."""
+    """Base of binary operations on any element type except per-axis quantized types."""
 
     __slots__ = ()
 
@@ -51,7 +51,7 @@ class AnyBinaryOp(BinaryOp):
 
 
 class NumberBinaryOp(BinaryOp):
-    """Base of binary operations on any element type but bool and per-axis quantized ones."""
+    """Base of binary operations on any element type except bool and per-axis quantized types."""
 
     __slots__ = ()
 

@@ -17,7 +17,7 @@ def _fold_constant_case(op: Op, rewriter: Rewriter) -> bool:
     index = int.from_bytes(attribute.data[: element_size(attribute.type.element)], "little", signed=True)
     if not 0 <= index < len(op.regions):
         return False
-    block = op.regions[index].blocks[-1]
+    block = op.regions[index].blocks[0]
     terminator = block.last
     assert terminator is not None
     mapping: dict[Value, Value] = {}

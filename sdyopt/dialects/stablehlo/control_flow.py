@@ -107,7 +107,7 @@ class ConditionalOp(Op):
 class IfOp(ConditionalOp):
     """Runs `true_branch` or `false_branch`.
 
-    As in the reference, `if` has no data-flow edges, unlike `case`.
+    As in Shardy, `if` has no data-flow edges, unlike `case`.
     """
 
     __slots__ = ()
@@ -120,7 +120,7 @@ class IfOp(ConditionalOp):
 
 @stablehlo.op("case", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
 class CaseOp(ConditionalOp):
-    """Runs the branch with the given index, or the last one if the index is out of range."""
+    """Runs the branch with the given index, or the last branch if the index is out of range."""
 
     __slots__ = ()
 

@@ -75,7 +75,7 @@ def conv_dimensions_attr(field: str) -> Attr:
 def _parse(parser: AsmParser) -> Attribute:
     parser.expect("<")
     if parser.accept("raw"):
-        # As in the reference, the diagnostic names dot dimension numbers.
+        # As in StableHLO, the diagnostic names dot dimension numbers.
         values = parse_custom_struct(parser, "dot dimension numbers", _RAW_ENTRIES)
         defaults = {name: () if parse is parse_dimensions else 0 for name, parse in _RAW_ENTRIES.items()}
         return ConvDimensions(*(values.get(name, default) for name, default in defaults.items()))

@@ -1,7 +1,7 @@
 """Checks of custom_call that depend on the target.
 
 CreateBuffer, Pin and Unpin have operands and results of certain types. With all other targets, each buffer
-(memref) in the results aliases one in the operands.
+(memref) in the results aliases a buffer in the operands.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _TARGET_CHECKS = {"CreateBuffer": _check_create_buffer, "Pin": _check_pin, "Unpi
 
 
 def _check_buffer_aliases(signature: OpSignature, aliases: Sequence[OutputOperandAlias]) -> None:
-    """Checks that each result buffer aliases one operand buffer, and that none is aliased twice."""
+    """Checks that each result buffer aliases an operand buffer, and that no buffer is in two aliases."""
     outputs: set[tuple[int, ...]] = set()
     operands: set[tuple[int, ...]] = set()
     for alias in aliases:

@@ -3,7 +3,7 @@
     @enumeration(stablehlo, "precision", "DEFAULT", "HIGH", "HIGHEST")
     class Precision(EnumAttr): ...
 
-The class has the name of the reference's C++ enum, which appears in parse errors.
+The class is named like StableHLO's C++ enum, because parse errors contain this name.
 """
 
 from __future__ import annotations

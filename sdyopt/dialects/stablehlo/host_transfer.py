@@ -54,10 +54,10 @@ class InfeedOp(Op):
             _check_layout(signature, layout)
 
 
-def _check_result_types(signature: OpSignature, tensors: str) -> None:
+def _check_result_types(signature: OpSignature, subject: str) -> None:
     """Checks that the results are tensors and a final token.
 
-    `tensors` starts the message about a result that should be a tensor.
+    `subject` starts the message about a result that is no tensor.
     """
     types = signature.result_types
     if not types:  # infeed_c1, recv_c2
@@ -65,7 +65,7 @@ def _check_result_types(signature: OpSignature, tensors: str) -> None:
     for type in types[:-1]:
         if not isinstance(type, RankedTensor | UnrankedTensor):  # infeed_c2, recv_c3
             raise signature.error_without_op_note(
-                f"{tensors} expected to be of tensor type, but got {quoted(type)}"
+                f"{subject} expected to be of tensor type, but got {quoted(type)}"
             )
     if not isinstance(types[-1], TokenType):  # infeed_c3, recv_c4
         raise signature.error_without_op_note(

@@ -66,7 +66,7 @@ class Transpose(EnumAttr):
 
 @stablehlo.op("triangular_solve", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 class TriangularSolveOp(Op):
-    """Solves op(a) * x = b if `left_side`, else x * op(a) = b, for batches; `transpose_a` selects op."""
+    """Solves op(a) * x = b if `left_side`, else x * op(a) = b, in batches; `transpose_a` selects op."""
 
     __slots__ = ()
 

@@ -62,7 +62,7 @@ class ReplicaGroupMeshAxes(Attribute):
     dialect = "stablehlo"
 
     def verify_symbols(self, op: Op) -> None:
-        """Checks that a referenced mesh exists."""
+        """Checks that the symbol of a referenced mesh exists."""
         if isinstance(self.mesh, SymbolRef) and lookup_symbol(op, self.mesh) is None:
             raise op.op_error(f"replica_groups: mesh symbol '{self.mesh.root}' not found")
 

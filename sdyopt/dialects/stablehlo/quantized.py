@@ -50,7 +50,7 @@ def check_same_per_tensor_scale(signature: OpSignature, source: RankedTensor, ta
 def check_same_per_axis_scales(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
     """Checks that scales and zero points are equal if both tensors are per-axis quantized.
 
-    Ignores those that only the tensor with more scales has.
+    If one tensor has more scales, its additional scales and zero points are ignored.
     """
     left, right = source.element, target.element
     if not isinstance(left, UniformQuantizedPerAxis) or not isinstance(right, UniformQuantizedPerAxis):
@@ -98,7 +98,7 @@ def check_broadcast_scales(
 
     The result must be quantized along the dimension that the operand's quantization dimension maps to. If the
     size of the operand's quantization dimension is 1, all scales and zero points of the result must equal the
-    first ones of the operand.
+    operand's first scale and zero point.
     """
     left, right = source.element, target.element
     if not isinstance(left, UniformQuantizedPerAxis) or not isinstance(right, UniformQuantizedPerAxis):

@@ -53,7 +53,7 @@ def check_ragged_dot(
 def _check_group_sizes(
     signature: OpSignature, dims: RaggedDimensions, lhs: RankedTensor, group_sizes: RankedTensor, ragged: int
 ) -> None:
-    """Checks that group_sizes is one list of sizes, or one per index of `_group_batching_dimensions`."""
+    """Checks that group_sizes is a list of sizes, or a list per index along `_group_batching_dimensions`."""
     if group_sizes.rank == 1:
         return
     prefix = [lhs.shape[dimension] for dimension in _group_batching_dimensions(dims, ragged)]
@@ -71,8 +71,8 @@ def _check_group_sizes(
 def _group_batching_dimensions(dims: RaggedDimensions, ragged: int) -> list[int]:
     """The lhs dimensions whose indices may have group sizes of their own.
 
-    They are the dimensions of the ragged one's kind (batching, contracting or free) before it and, unless it
-    is a batching dimension, all batching dimensions.
+    They are the dimensions before the ragged dimension that are of its kind (batching, contracting or free)
+    and, unless the ragged dimension is a batching dimension, all batching dimensions.
     """
     batching, contracting = list(dims.lhs_batching), list(dims.lhs_contracting)
     if ragged in batching:
@@ -85,7 +85,7 @@ def _group_batching_dimensions(dims: RaggedDimensions, ragged: int) -> list[int]
 def _check_group_dimension(
     signature: OpSignature, dims: RaggedDimensions, rhs: RankedTensor, count: int, ragged: int
 ) -> None:
-    """Checks that rhs has one group dimension, of size `count`, if the ragged one is free, else none."""
+    """Checks that rhs has one group dimension, of size `count`, if `ragged` is free, and none otherwise."""
     group = dims.rhs_group
     for dimension in group:
         check_within(signature, dimension, rhs.rank, "rhs_group_dim", "rhs_rank")

@@ -120,8 +120,8 @@ def have_compatible_shapes_and_element_types(left: Type, right: Type, ignores_pr
 def _is_promotable(source: Type, target: Type) -> bool:
     """Whether the element type of `source` is promotable to that of `target`.
 
-    A float type is promotable to any other. Integer, complex and quantized types are promotable to types of
-    the same kind that are not narrower; quantized types must also have the same expressed type.
+    A float type is promotable to any float type. Integer, complex and quantized types are promotable to types
+    of the same kind that are not narrower; quantized types must also have the same expressed type.
     """
     a, b = element_of(source), element_of(target)
     if isinstance(a, FloatType) and isinstance(b, FloatType):

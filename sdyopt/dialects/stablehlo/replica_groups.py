@@ -72,7 +72,7 @@ def check_replica_groups(
     for replica in range(len(replica_ids)):
         if replica not in replica_ids:  # all_gather_c4, all_reduce_c3, all_to_all_c7
             raise signature.error_without_op_note(f"replica id #{replica} not seen in replica groups")
-    # The reference divides by zero here if there are no groups.
+    # StableHLO's verifier divides by zero here if there are no groups.
     actual_size = shape[1] if shape[0] else 0
     if has_uniform_size and group_size is not None and group_size != actual_size:  # all_to_all_c8
         raise signature.error_without_op_note(f"group size of replica_groups must be {group_size}")

@@ -84,7 +84,7 @@ class ScatterOp(RegionVerifyingOp):
 
 
 def accumulator_types(inputs: Sequence[RankedTensor], region: Region) -> list[Type]:
-    """The input types with the element types that the reducer region returns; unchanged if it is empty."""
+    """The input types, with the element types that the reducer region returns unless the region is empty."""
     returned = region_signature(region).returned_types if region.blocks else inputs
     return [
         RankedTensor(input.shape, element_of(type), input.encoding)

@@ -53,7 +53,7 @@ def _parse_ranges(op_parser: OpAsmParser) -> None:
 
 def _write_ranges(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
     lists = [signature[SliceOp.start_indices], signature[SliceOp.limit_indices], signature[SliceOp.strides]]
-    if len(set(map(len, lists))) > 1:  # invalid; as in the reference, this text cannot be parsed again
+    if len(set(map(len, lists))) > 1:  # invalid; as in StableHLO, this text cannot be parsed again
         fields = zip(_RANGE_FIELDS, lists, strict=True)
         out.word(f"[{', '.join(f'{name}: {listing(values)}' for name, values in fields)}]")
         return

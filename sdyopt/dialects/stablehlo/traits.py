@@ -7,7 +7,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import InfersTypes, Trait
 from sdyopt.ir.types import Type, element_of
 
-# Result types are inferred; the actual ones must be compatible with them (see type_compatibility).
+# Result types are inferred; the actual types must be compatible with these (see type_compatibility).
 INFERS_COMPATIBLE_TYPES = InfersTypes("hlo-infer-type", accepts=are_compatible)
 
 

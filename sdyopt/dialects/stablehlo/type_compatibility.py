@@ -18,7 +18,10 @@ from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, TupleType, Type, 
 
 
 def have_compatible_element_types(left: Type, right: Type) -> bool:
-    """Whether two element types are equal, or quantized and differ in scales, zero points or axis only."""
+    """Whether element types are equal, or quantized and differ only in scales, zero points or axis.
+
+    The element type of a type that is not shaped is the type itself.
+    """
     left, right = element_of(left), element_of(right)
     if not isinstance(left, QuantizedType) or not isinstance(right, QuantizedType):
         return left is right
@@ -102,7 +105,7 @@ def _merge_shaped(signature: OpSignature, types: Sequence[Type], merge: Merge) -
     if all(type is types[0] for type in types):
         return types[0]
     ranked = [type for type in types if isinstance(type, RankedTensor)]
-    # A type that is not a ranked tensor is less specific than any ranked one.
+    # A type that is not a ranked tensor is less specific than any ranked tensor.
     if merge is _least_specific_dimension and len(ranked) != len(types):
         return next(type for type in types if not isinstance(type, RankedTensor))
     if not ranked:
@@ -117,7 +120,7 @@ def _merge_shaped(signature: OpSignature, types: Sequence[Type], merge: Merge) -
             merge(signature, index, left, right)
             for index, (left, right) in enumerate(zip(merged, dimensions_of(type), strict=True))
         ]
-    # Like the reference, keeps bounds only if the first type has some.
+    # As in StableHLO, the result has bounds only if the first ranked type has bounds.
     bounds = [bound for _, bound in merged] if bounds_of(first) else []
     shape = tuple(size for size, _ in merged)
     return RankedTensor(shape, first.element, encoding_with(first.encoding, bounds))

@@ -1,8 +1,8 @@
 """stablehlo's types, and the type constraints of its operands and results.
 
 A constraint is named after its element types; `QUANTIZED` alone means per-tensor quantized, and `TENSOR` has
-any element type but per-axis quantized ones. The description of a constraint appears in diagnostics and is
-composed like the reference's: "ranked tensor of bool or 2/4/8/16/32/64-bit integer values".
+any element type except per-axis quantized types. The description of a constraint appears in diagnostics and
+is composed as in StableHLO: "ranked tensor of bool or 2/4/8/16/32/64-bit integer values".
 """
 
 from __future__ import annotations
@@ -199,7 +199,10 @@ def _nested_tuple_of(*leaves: TypeConstraint[Type]) -> TypeConstraint[TupleType]
 
 
 def has_valid_quantized_dimension(type: Type) -> bool:
-    """Whether the quantization dimension of a per-axis quantized tensor exists and fits the scales."""
+    """Whether a per-axis quantized tensor has its quantization dimension, with one scale per index.
+
+    True for all other types.
+    """
     element = type.element if isinstance(type, RankedTensor) else None
     if not isinstance(element, UniformQuantizedPerAxis):
         return True

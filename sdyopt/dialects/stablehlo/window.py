@@ -27,7 +27,7 @@ class WindowDimension:
     window_dilation: int = 1
 
     def positions(self, base: int) -> int:
-        """The number of window positions along a dimension of size `base`; DYNAMIC if a size is dynamic."""
+        """The number of window positions along a dimension of size `base`; DYNAMIC if either size is."""
         if DYNAMIC in (base, self.size):
             return DYNAMIC
         padded = self.low + _dilated(base, self.base_dilation) + self.high

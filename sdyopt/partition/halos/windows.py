@@ -20,6 +20,7 @@ from sdyopt.partition.halo_registry import Values, attributes_of, begin_body, ex
 from sdyopt.partition.halos.slicing import read_dimensions
 from sdyopt.partition.local_builder import dense_integers, scalar_type, shape_of
 from sdyopt.partition.local_types import Axes, LocalTypes
+from sdyopt.partition.scans import exchange_totals, scan_of
 from sdyopt.partition.sharded_body import HaloContext, ShardedBody
 from sdyopt.partition.windows import SlidDimension, is_reduced, windows_of_convolution
 from sdyopt.sharding.axis_lists import sharded_size
@@ -29,7 +30,7 @@ from sdyopt.sharding.axis_lists import sharded_size
 
 @exchanges_halos(ReduceWindowOp)
 def exchange_reduce_window(op: ReduceWindowOp, context: HaloContext) -> Values:
-    """Elements outside of the whole tensor are the initial value."""
+    """Elements outside of the whole tensor are the initial value. Cumulative operations exchange totals."""
     padding = padding_pairs(op.signature, op.padding)
     windows = checked_window(
         op.signature,
@@ -43,6 +44,8 @@ def exchange_reduce_window(op: ReduceWindowOp, context: HaloContext) -> Values:
     axes = list(types.axes_per_dim(op.inputs[0]))
     if any(list(types.axes_per_dim(value)) != axes for value in (*op.inputs, *op.results)):
         return None
+    if (scan := scan_of(op, windows, axes)) is not None:
+        return exchange_totals(scan, context)
     reads = read_dimensions(op.inputs[0], op.results[0], windows, context)
     body = None if reads is None else begin_body(op, context)
     if reads is None or body is None:

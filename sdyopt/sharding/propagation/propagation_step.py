@@ -121,7 +121,8 @@ class StepRunner:
         result = self._run_on(rule, shardings, mesh_or_ref, mesh, tensors, trace)
         for refusal in list(trace.refusals):
             refuse_for_further_reasons(refusal, rule.factor_sizes, tensors, mesh, trace)
-        return StepRefusals(trace.refusals, trace.preference, result)
+        refusals = [_with_overflow(refusal, rule, shardings, result.before) for refusal in trace.refusals]
+        return StepRefusals(refusals, trace.preference, result)
 
     def _run_on(
         self,
@@ -154,6 +155,23 @@ class StepRunner:
                 if new is not old and (old is not None or any(new.axis_refs)):
                     updates.append((index, new))
         return StepResult(mesh, before, tensors, tuple(updates))
+
+
+def _with_overflow(
+    refusal: Refusal, rule: OpShardingRule, shardings: Shardings, before: Sequence[TensorProjection]
+) -> Refusal:
+    """The refusal, with another reason if its factor is closed only because of overflow axes before it."""
+    if refusal.reason is not Reason.CLOSED or refusal.culprit is None:
+        return refusal
+    sharding, mapping = shardings[refusal.culprit], list(rule.tensors)[refusal.culprit]
+    factors = before[refusal.culprit].factors
+    for number, dim in enumerate(mapping.dims):
+        if refusal.factor in dim.factors and sharding is not None and not sharding.dims[number].is_closed:
+            overflow = [
+                axis for each in dim.factors if each in factors for axis in factors[each].overflow_axes
+            ]
+            return refusal._replace(reason=Reason.OVERFLOW, conflicting=tuple(overflow))
+    return refusal
 
 
 def _have_ranks_of(rule: OpShardingRule, shardings: Shardings) -> bool:

@@ -20,3 +20,41 @@ func.func @main(%s: tensor<4xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.shardi
   }) : (tensor<8xf32>, tensor<4xf32>, tensor<f32>) -> tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// -----
+
+// A cumulative sum along a dimension whose last shard is smaller, and a cumulative maximum from its end.
+sdy.mesh @mesh = <["x"=4]>
+// expected-remark @+1 {{validated: @main: 2 results are equal on 4 devices}}
+func.func @main(%a: tensor<13x2xf32>) -> (tensor<13x2xf32>, tensor<13x2xf32>) {
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<13x2xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %1 = "stablehlo.reduce_window"(%0, %zero) <{padding = dense<[[12, 0], [0, 0]]> : tensor<2x2xi64>, window_dimensions = array<i64: 13, 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %2 = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }) : (tensor<13x2xf32>, tensor<f32>) -> tensor<13x2xf32>
+  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %3 = "stablehlo.reduce_window"(%0, %low) <{padding = dense<[[0, 12], [0, 0]]> : tensor<2x2xi64>, window_dimensions = array<i64: 13, 1>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %4 = stablehlo.maximum %x, %y : tensor<f32>
+    stablehlo.return %4 : tensor<f32>
+  }) : (tensor<13x2xf32>, tensor<f32>) -> tensor<13x2xf32>
+  %5 = sdy.sharding_constraint %1 <@mesh, [{"x"}, {}]> : tensor<13x2xf32>
+  %6 = sdy.sharding_constraint %3 <@mesh, [{"x"}, {}]> : tensor<13x2xf32>
+  %7 = sdy.sharding_constraint %5 <@mesh, [{}, {}]> : tensor<13x2xf32>
+  %8 = sdy.sharding_constraint %6 <@mesh, [{}, {}]> : tensor<13x2xf32>
+  return %7, %8 : tensor<13x2xf32>, tensor<13x2xf32>
+}
+
+// -----
+
+// The three largest of many equal elements, the first ones first, and their indices.
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+// expected-remark @+1 {{validated: @main: 2 results are equal on 8 devices}}
+func.func @main(%a: tensor<6x32xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>}) -> (tensor<6x3xi32>, tensor<6x3xi32>) {
+  %c = stablehlo.constant dense<3> : tensor<6x32xi32>
+  %0 = stablehlo.and %a, %c : tensor<6x32xi32>
+  %1:2 = stablehlo.custom_call @mhlo.topk(%0) {mhlo.attributes = {k = 3 : i64, largest = true}, mhlo.version = 1 : i64} : (tensor<6x32xi32>) -> (tensor<6x3xi32>, tensor<6x3xi32>)
+  return %1#0, %1#1 : tensor<6x3xi32>, tensor<6x3xi32>
+}

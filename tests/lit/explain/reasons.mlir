@@ -168,7 +168,7 @@ func.func @custom_call(
 
 // Nothing propagates between meshes.
 // CHECK: %0 of @meshes: tensor<8xf32> is not sharded  reasons.mlir:177
-// CHECK-NEXT: └─ "x" does not shard any dimension, though it shards dimension 0 of %a  reasons.mlir:177
+// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:177
 // CHECK-NEXT:    ├─ stablehlo.add: its operands and results have shardings on different meshes
 // CHECK-NEXT:    └─ help: use one mesh for all of them
 func.func @meshes(

@@ -1,20 +1,19 @@
 // RUN: sdy-opt %s -sdy-add-elementwise-sharding-rules | filecheck %s
 // RUN: sdy-opt %s -sdy-partition-pipeline | filecheck %s --check-prefix=LOCAL
 
-// Operations of chlo get the rule of elementwise operations.
+// Operations of chlo get the rule of elementwise operations, or of a top-k.
 
 sdy.mesh @mesh = <["x"=2]>
 
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT: %0 = chlo.square %arg0 {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4}>} : tensor<8x4xf32> -> tensor<8x4xf32>
 // CHECK-NEXT: %1 = stablehlo.sine %0 : tensor<8x4xf32>
-// CHECK-NEXT: %values, %indices = chlo.top_k(%1, k = 2) : tensor<8x4xf32> -> (tensor<8x2xf32>, tensor<8x2xi32>)
-// Propagation passes them, so they run on shards. top_k is not elementwise.
+// CHECK-NEXT: %values, %indices = chlo.top_k(%1, k = 2) {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j], [i, j]) {i=8, j=4} need_replication={j} blocked_propagation={j}>} : tensor<8x4xf32> -> (tensor<8x2xf32>, tensor<8x2xi32>)
+// Propagation passes them, so they run on shards. A top-k needs whole rows.
 // LOCAL-LABEL: func.func @main
 // LOCAL-NEXT: %0 = chlo.square %arg0 : tensor<4x4xf32> -> tensor<4x4xf32>
 // LOCAL-NEXT: %1 = stablehlo.sine %0 : tensor<4x4xf32>
-// LOCAL-NEXT: %2 = "stablehlo.all_gather"(%1)
-// LOCAL: chlo.top_k(%2, k = 2) : tensor<8x4xf32> -> (tensor<8x2xf32>, tensor<8x2xi32>)
+// LOCAL-NEXT: %values, %indices = chlo.top_k(%1, k = 2) : tensor<4x4xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)
 func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x2xf32> {
   %0 = chlo.square %a : tensor<8x4xf32> -> tensor<8x4xf32>
   %1 = stablehlo.sine %0 : tensor<8x4xf32>

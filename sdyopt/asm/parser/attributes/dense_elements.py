@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from binascii import unhexlify
 from dataclasses import dataclass
 
 from sdyopt.asm.lexical import FLOAT
@@ -151,10 +152,10 @@ def _hexadecimal_elements(text: str, type: RankedShapedType) -> DenseElements | 
 def _decoded(literal: str) -> bytes | None:
     """The bytes of a hexadecimal string literal `"0x…"`; None for any other literal."""
     digits = literal[3:-1]
-    if not literal.startswith('"0x') or (digits and not digits.isalnum()):
+    if not literal.startswith('"0x'):
         return None
     try:
-        return bytes.fromhex(digits)
+        return unhexlify(digits)
     except ValueError:
         return None
 

@@ -12,6 +12,7 @@ from sdyopt.asm.lexical import BARE_ID, UNESCAPED
 from sdyopt.asm.parser.attributes.builtin_types import integer_type
 from sdyopt.asm.parser.attributes.dense_elements import dense_elements_from
 from sdyopt.asm.parser.attributes.element_literals import decode_numbers
+from sdyopt.asm.parser.attributes.printed_elements import printed_elements
 from sdyopt.diagnostics.location import CallSite, FileLoc, Location, NameLoc, UnknownLoc
 from sdyopt.ir.attribute import UNIT, Attribute, LocationAttr, StringAttr, SymbolRef, TypeAttr
 from sdyopt.ir.elements_attributes import DenseArray
@@ -38,7 +39,7 @@ _INTEGER = re.compile(r"(-?\d{1,18})(?: : (i8|i16|i32|i64))?", re.ASCII)
 _FLOAT = re.compile(r"(-?\d{1,30}\.\d{0,30}(?:e[-+]?\d{1,5})?)(?: : (f32|f64|bf16|f16))?", re.ASCII)
 _STRING = re.compile(f'"({UNESCAPED})"')
 _SYMBOL = re.compile(f"@({BARE_ID})")
-_DENSE = re.compile(r'dense<((?:[^"<>/]++|"0x[0-9a-fA-F]*+")*+)> : (tensor<[^<>]*(?:<[a-z0-9]*>)?>)')
+_DENSE = re.compile(r'dense<((?:[^"<>/]++|"0x[^"]*+")*+)> : (tensor<[^<>]*(?:<[a-z0-9]*>)?>)')
 # Without `-0`, which is out of range for MLIR.
 _ARRAY_INTEGER = r"(?!-0)-?\d{1,9}"
 _ARRAY = re.compile(rf"array<(i32|i64): ({_ARRAY_INTEGER}(?:, {_ARRAY_INTEGER})*)>", re.ASCII)
@@ -144,7 +145,8 @@ def _dense(text: str) -> Attribute | None:
     type = fast_type(match[2])
     if not isinstance(type, RankedShapedType) or not type.has_static_shape:
         return None
-    return dense_elements_from(match[1], decode_numbers(match[1]), type)
+    printed = printed_elements(match[1], type)
+    return printed or dense_elements_from(match[1], decode_numbers(match[1]), type)
 
 
 def _array(element: str, numbers: str) -> DenseArray:
