@@ -65,9 +65,7 @@ def _slide(lhs: Array, rhs: Array, strides: Sequence[int]) -> Array:
         windows = [slice(start, start + size) for start, size in zip(starts, rhs.shape[2:], strict=True)]
         patch = lhs[tuple(whole + windows)]
         index: tuple[slice | int, ...] = (*whole, *position)
-        result[index] = np.tensordot(
-            patch, rhs, ([1, *range(2, lhs.ndim)], [0, *range(2, lhs.ndim)])
-        )
+        result[index] = np.tensordot(patch, rhs, ([1, *range(2, lhs.ndim)], [0, *range(2, lhs.ndim)]))
     return result
 
 
