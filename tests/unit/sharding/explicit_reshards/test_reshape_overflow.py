@@ -69,3 +69,10 @@ def test_axes_of_a_factor_after_one_that_is_not_sharded_are_dropped() -> None:
 def test_axes_without_capacity_in_any_factor_are_dropped() -> None:
     # 5 divides neither 3 nor 4.
     assert common(SPLIT, '[{"w"}]', "[{}, {}]") == ({"i": "", "j": ""}, ["[{}]", "[{}, {}]"])
+
+
+def test_axes_beyond_all_capacities_are_axes_of_the_last_factor() -> None:
+    # i is fully sharded along "y"; "w" follows it in the operand, and pads j in the result.
+    factors, after = common(SPLIT, '[{"y", "w"}]', "[{}, {}]")
+    assert factors == {"i": '"y"', "j": '"w"'}
+    assert after == ['[{"y", "w"}]', '[{"y"}, {"w"}]']
