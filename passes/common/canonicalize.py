@@ -8,13 +8,15 @@ becomes
     %c = stablehlo.constant dense<1> : tensor<i32>
     %1 = stablehlo.add %c, %c : tensor<i32>
 
-The pass merges equal constants at the top of their function, erases dead operations, folds operations and
-applies their canonicalization patterns until nothing changes. `enable-patterns` and `disable-patterns` select
-patterns by name or label: the sdy pipelines run only those with the label `sdy-reshard` or `sdy-collective`.
+The pass moves constants to the top of their function and merges equal ones, erases dead operations, folds
+operations and applies their canonicalization patterns until nothing changes. `enable-patterns` and
+`disable-patterns` select patterns by name or label: the sdy pipelines run only those with the label
+`sdy-reshard` or `sdy-collective`.
 
 Between two iterations, `region-simplify=normal` removes unreachable blocks and dead values, dead block
 arguments included; `aggressive` also merges identical blocks and removes redundant block arguments. If the
-program still changes after `max-iterations` iterations, the result is kept, unless `test-convergence` is set.
+program still changes after `max-iterations` iterations, the result is kept; with `test-convergence`, it is an
+error.
 """
 
 from __future__ import annotations
@@ -75,6 +77,7 @@ class Canonicalizer(Pass):
 
     def _warn_of_unknown_patterns(self, op: Op) -> None:
         """Warns of names that are neither the name nor a label of a pattern, once per name."""
+        # Most names are those of sdy patterns; the other dialects are imported only if a name is not.
         unknown = {*self.enable_patterns, *self.disable_patterns} - _pattern_names("sdy")
         if not unknown:
             return

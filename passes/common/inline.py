@@ -34,7 +34,7 @@ from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_traits import SINGLE_BLOCK
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass, RunNested, option, parse_pipeline
+from sdyopt.pipeline import Pass, RunNested, Unsigned, option, parse_pipeline
 from sdyopt.registry import lookup, register
 
 from .support.call_graph import (
@@ -48,6 +48,8 @@ from .support.function_uses import FunctionUses
 from .support.inline_call import inline_call
 
 _NO_LIMIT = (1 << 32) - 1
+# Only functions that call each other are inlined so often, and then without end.
+MAX_ITERATIONS = 1000
 # The number of copied operations at which the total growth is first estimated.
 _FIRST_ESTIMATE_AT = 10_000
 
@@ -58,10 +60,10 @@ class Inliner(Pass):
         default="canonicalize",
         help="pipeline that simplifies a function before the calls in it are inlined",
     )
-    max_iterations: int = option(
+    max_iterations: Unsigned = option(
         default=4, help="maximum number of iterations per strongly connected component"
     )
-    inlining_threshold: int = option(
+    inlining_threshold: Unsigned = option(
         default=_NO_LIMIT,
         help="maximum size of a callee, in percent of the operations in the caller; 0 inlines no call",
     )
@@ -71,7 +73,9 @@ class Inliner(Pass):
         passes = list(parse_pipeline(f"func.func({text})", lookup).passes()) if text else []
         inlining = _Inlining(module, self.inlining_threshold)
         for component in inlining.components:
-            for _ in range(max(self.max_iterations, 1)):
+            for iteration in range(max(self.max_iterations, 1)):
+                if iteration == MAX_ITERATIONS:
+                    raise _recursion_error(component)
                 functions = [function for function in component if function not in inlining.dead]
                 run_nested(passes, functions)
                 if not inlining.inline_calls(functions):
@@ -104,7 +108,7 @@ class _Inlining:
         functions = [function for component in self.components for function in component]
         for function in functions:
             self._uses.recount(function)
-        # The callees before inlining.
+        # The callees of each function before any call is inlined.
         self._callees = {f: {callee_of(call) for call in calls_in(f)} for f in functions}
         self._copied = 0
         self._next_estimate_at = _FIRST_ESTIMATE_AT
@@ -202,6 +206,12 @@ def _growth_error(call: CallOp, callee: FuncOp) -> DiagnosticError:
         f"cannot inline '{callee.sym_name}': the copies for all calls would exceed "
         f"{MAX_COPIED_OPERATIONS} operations"
     )
+
+
+def _recursion_error(component: list[FuncOp]) -> DiagnosticError:
+    names = ", ".join(f"@{function.sym_name}" for function in component[:3])
+    error = component[0].op_error(f"calls are still inlined after {MAX_ITERATIONS} iterations")
+    return error.help(f"lower max-iterations, or mark one of {names} no_inline: they call each other")
 
 
 def _size(function: FuncOp) -> int:

@@ -25,7 +25,7 @@ from sdyopt.registry import all_dialects, find_dialect, register
 @register("sdy-report")
 class Report(Pass):
     file: str = option(default="", help="file of the report (.html, .json, .md or .txt); stderr without one")
-    rows: int = option(default=5, help="rows of each table on stderr, all for 0")
+    rows: int = option(default=5, help="number of rows of each table on stderr; 0 for all")
     topology: str = option(default="", help="TOML file of speeds, which adds estimated times")
 
     def run(self, module: ModuleOp) -> bool:

@@ -6,9 +6,9 @@ becomes
 
 Open dimensions let propagation add axes. After propagation the shardings are final, so this pass closes all
 dimensions and drops explicitly replicated axes: in a closed sharding, an axis that is not mentioned is
-replicated. Unreduced axes and priorities are kept; as in the reference, it is an error if a dimension
-sharding without axes has a priority. The shardings of function arguments and results and those of sdy
-operations are closed too.
+replicated. Unreduced axes and priorities are kept; as in Shardy, it is an error if a dimension sharding
+without axes has a priority. The shardings of function arguments and results and those of sdy operations are
+closed too.
 """
 
 from __future__ import annotations

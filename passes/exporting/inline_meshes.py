@@ -36,7 +36,7 @@ class InlineMeshes(Pass):
         meshes = {op.sym_name: op.mesh for op in named}
 
         def inline(sharding: TensorSharding) -> TensorSharding:
-            # A name that is not in the table refers to a mesh of a nested module.
+            # A mesh that is not in the table is inlined already, or belongs to a nested module.
             mesh = meshes.get(sharding.mesh_name or "")
             return sharding if mesh is None else sharding.with_mesh(mesh)
 

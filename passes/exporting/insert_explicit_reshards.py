@@ -153,7 +153,7 @@ class _ReshardInserter:
             self._reshard_by_rule(op)
 
     def check_arguments_and_results(self) -> None:
-        """Checks that arguments and results of the function are on no single device."""
+        """Checks that no argument or result of the function is on a single device."""
         check_arguments_and_results(self._function, self._mesh_of)
 
     def finish(self) -> None:

@@ -14,7 +14,7 @@ becomes
 Propagation passes through calls to the values that the callee returns, but does not update the callee's
 result attributes. This pass sets each result sharding to that of the returned value, and removes it if the
 value has none. Result shardings of the entry point are user annotations and are kept. The entry point is the
-only function of the module, or else `main`, which must exist.
+only function of the module, or else `@main`, or else the only public function that is not called.
 """
 
 from __future__ import annotations

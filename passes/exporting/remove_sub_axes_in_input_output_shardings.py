@@ -7,7 +7,7 @@ becomes
 Callers should not have to handle sub-axes. The pass truncates every open dimension of the arguments and
 results of the entry point before its first sub-axis. Propagation may have added the axes of an open
 dimension; a closed dimension was sharded by the user and is kept. The entry point is the only function of the
-module, or else `main`, which must exist.
+module, or else `@main`, or else the only public function that is not called.
 """
 
 from __future__ import annotations

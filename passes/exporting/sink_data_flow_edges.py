@@ -12,8 +12,9 @@ The inverse of `sdy-add-data-flow-edges`, to be run after propagation. If an edg
 operation has a sharding, results without one get fully open shardings; the same applies to block arguments.
 The input shardings of a manual computation get the manual axes back, before the free axes.
 
-If the debug options are set, the sharding origins or propagation edges on the edges become array attributes
-of the operation, one for results and one for block arguments, with one element for each edge that has any.
+If the debug options are set, the sharding origins or propagation edges of the data-flow edges become array
+attributes of the operation, one for results and one for block arguments, with one element for each data-flow
+edge that has any.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ compatible otherwise, and the result must not be larger than that operand.
 `mhlo.ragged_dot`, which the partitioner does not support, gets all reshards and all-reduces, if it has a
 sharding rule.
 
-Superseded by `sdy-insert-explicit-reshards`, whose default version does the same and more. Where operands of
-a ragged dot conflict and two resolutions cover the same number of elements, this pass chooses as the newer
-one does.
+Superseded by `sdy-insert-explicit-reshards`, whose default version does the same and more. If the operands of
+a ragged dot conflict and two resolutions shard equally many elements, this pass chooses as the newer one
+does.
 """
 
 from __future__ import annotations
@@ -78,8 +78,9 @@ def _find_common_axes(
 ) -> list[Axes]:
     """As `find_common_axes` of the newer pass, with two differences.
 
-    One axis may shard two factors if all tensors have it there. Factors that need replication do not compete
-    for axes: the common prefix of their axes is redistributed afterwards.
+    If all tensors have the same axes for every factor, they are kept, even if an axis shards two factors.
+    Factors that need replication do not compete for axes: the common prefix of their axes is redistributed
+    afterwards.
     """
     common = [common_factor_axes(tensors, factor) for factor in range(len(rule.factor_sizes))]
     compatible = [axes for axes in common if axes is not None]
@@ -114,7 +115,7 @@ def _plan_dot(op: PlanInput, mesh_of: MeshLookup) -> ReshardPlan | None:
     factor, axes = new_axes
     result, (mapping,) = tensors[2], op.rule.results
     result.set_axes(factor, axes)
-    # As in the reference, unreduced axes are lost.
+    # As in Shardy, unreduced axes are lost.
     result.drop_unreduced_axes()
     return ReshardPlan(
         mesh_or_ref, results=((0, unproject(result, mapping, op.rule.factor_sizes, mesh_or_ref, mesh)),)

@@ -17,9 +17,9 @@ copies of one function, with the same manual axes, and have equal argument and r
 are not compared. All calls of equivalent functions call the one that is called first. `symbol-dce` removes
 the functions that are no longer called.
 
-With `dedup-functions-fully`, all copies of one function are equivalent, whatever their shardings: less code
-to compile, but more reshards at calls. Then all calls call the copy whose shardings have most calls; in a
-tie, the one that reaches this number first.
+With `dedup-functions-fully`, all copies of one function with the same manual axes are equivalent, whatever
+their shardings: less code to compile, but more reshards at calls. Then all calls call the copy whose
+shardings have most calls; in a tie, the one that reaches this number first.
 
 The original names and manual axes of all functions are removed.
 """

@@ -12,9 +12,10 @@ where the reshard combines them. `sdy-insert-explicit-reshards` would combine th
 pass before it to require that the program itself has every such reshard.
 
 Operations may introduce unreduced axes. The partial results are those of a sum, and for `stablehlo.reduce`
-those of the reduction of its body: `unreduced=max{"y"}` for a maximum. Reshards, sharding constraints and
-all-reduces may remove unreduced axes, and no operation may change the reduction of the others. Operands of
-calls have the unreduced axes of the callee's arguments, and returned values those of the results.
+those of the reduction of its body: `unreduced=max{"y"}` for a maximum. Reshards, sharding constraints,
+all-reduces and reduce-scatters may remove unreduced axes, and no operation may change the reduction of the
+others. Operands of calls must have the unreduced axes of the callee's arguments, and returned values those of
+the results.
 
 An operand that a reshard or a sharding constraint defines is not checked, and neither are operations with
 shardings on different meshes. The pass changes nothing, and ends at the first error of each function.

@@ -19,8 +19,9 @@ becomes
 Such an edge connects a function argument with the operands that all callers pass for it, and a call result
 with the value that the callee returns. Shardings propagate along the edges without inlining. An edge
 initially has the sharding of its input. The arguments of the entry point get no edges, because it has no
-callers; the entry point is the only function of the module, or else `main`, which must exist. Values without
-a static shape, such as tokens, get no edges. `sdy-sink-func-data-flow-edges` is the inverse.
+callers; the entry point is the only function of the module, or else `@main`, or else the only public function
+that is not called. Values without a static shape, such as tokens, get no edges.
+`sdy-sink-func-data-flow-edges` is the inverse.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class _Splitter:
         constants: list[Op] = []
         scalar_broadcasts: list[Op] = []
         constant_values: set[Value] = set()
-        # The results of constants and scalar broadcasts that are not scalars.
+        # The results, except scalars, of constant operations and of scalar broadcasts.
         split_values: set[Value] = set()
         is_non_constant = False
         for op in _outside_named_computations(region):

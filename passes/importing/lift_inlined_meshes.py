@@ -6,10 +6,10 @@ becomes
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) { … }
 
 Propagation compares meshes by name, so shardings with two names for one mesh, or with an inlined mesh, would
-count as different. Of equal mesh symbols the first is kept. An inlined mesh gets the name
-`maximal_mesh_{device id}` if it is maximal, `empty_mesh` if it is empty, and `mesh` otherwise, with a number
-if the name is taken. Meshes in the replica groups of collectives are lifted too; they get symbols of their
-own, which no sharding uses.
+count as different. Of equal mesh symbols the first is kept. An inlined mesh that equals none of them gets the
+name `maximal_mesh_{device id}` if it is maximal, `empty_mesh` if it is empty, and `mesh` otherwise, with a
+number if the name is taken. Meshes in the replica groups of collectives are lifted too; they get symbols of
+their own, which no sharding uses.
 
 Every mesh symbol gets the attribute `stablehlo.mesh`, which describes the mesh to tools without sdy.
 """
@@ -137,7 +137,7 @@ def _collectives_with_meshes(module: ModuleOp) -> list[Op]:
 
 
 def _from_stablehlo(mesh: StablehloMesh) -> Mesh:
-    """The sdy mesh with the axes of a stablehlo mesh. Its device order is ignored, as in the reference."""
+    """The sdy mesh with the axes of a stablehlo mesh, whose device order is ignored, as in Shardy."""
     return Mesh(tuple([MeshAxis(axis.name, axis.size) for axis in mesh.axes]))
 
 

@@ -8,8 +8,8 @@ becomes
 
 The body of a manual computation is per-device code along its manual axes, so propagation must not shard its
 inputs and outputs along them. A manual axis that a sharding does not mention becomes one of its replicated
-axes. A sharding over the empty mesh gets the mesh of the other shardings. The manual axes are sorted in mesh
-order.
+axes; a sharding over the empty mesh then gets the mesh of the other shardings. The manual axes are sorted in
+mesh order.
 
 A manual computation without inputs and outputs has no mesh. It is an error if it has manual axes and a
 non-empty body.

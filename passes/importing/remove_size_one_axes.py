@@ -29,7 +29,7 @@ from ..common.support.shardings import transform_shardings
 @register("sdy-remove-size-one-axes")
 class RemoveSizeOneAxes(Pass):
     def run(self, module: ModuleOp) -> bool:
-        # As in the reference, only named meshes decide whether there is anything to do.
+        # As in Shardy, only named meshes decide whether there is anything to do.
         named = [op.mesh for op in module.block.ops if isinstance(op, MeshOp)]
         if not any(axis.size == 1 for mesh in named for axis in mesh.axes):
             return False

@@ -13,7 +13,7 @@ All values of a group are sharded alike, so two groups with a common value are o
 renumbered from 0, and duplicate memberships are removed.
 
 It is an error if values with one group id have different shapes. It is also an error if some of them are in
-the body of a manual computation, where shapes and shardings are local, and others outside it.
+the body of a manual computation, where shapes and shardings are local, and others are not in it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _checked_group_ops(module: ModuleOp) -> dict[Value, list[ShardingGroupOp]]:
 
 
 class _DisjointGroups:
-    """A union-find structure. The root of a union is that of its first argument."""
+    """A union-find structure. The root of a union is that of the first group passed to `union`."""
 
     def __init__(self) -> None:
         self._parent: dict[int, int] = {}

@@ -4,13 +4,13 @@
 becomes, if %0 is unreduced along "x",
     %1 = sdy.reshard %0 <@mesh, [{}]>
 
-So does `sdy.reduce_scatter`. `sdy-insert-explicit-reshards` all-reduces an unreduced value before a use that
-is not unreduced, as such a collective is, and would add up the parts twice. A reshard is lowered to the
-collective again, or to a better one. `sdy-partition-pipeline` runs this pass, so that programs with
-collectives can be partitioned.
+A `sdy.reduce_scatter` is replaced in the same way. `sdy-insert-explicit-reshards` all-reduces an unreduced
+value before every use that is not unreduced. These collectives are such uses, so the value would be reduced
+twice. The reshard is lowered to the collective again, or to a better one. `sdy-partition-pipeline` runs this
+pass, so that programs with collectives can be partitioned.
 
-An all-reduce of a value that is not unreduced along its axes is kept: there the devices have parts of a sum
-that the sharding does not declare, or copies, which it adds.
+An all-reduce of a value that is not unreduced along all axes of the all-reduce is kept: the devices have
+partial results that the sharding does not show, or copies, which the all-reduce adds.
 """
 
 from __future__ import annotations

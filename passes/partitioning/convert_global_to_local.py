@@ -12,9 +12,9 @@ becomes
       %1 = "stablehlo.all_gather"(%0) <{all_gather_dim = 0, replica_groups = dense<[[0, 1]]>, …}>
       return %1
 
-The result is the program that every device runs. All movements of data must be collectives already, so this
-pass comes after `sdy-insert-explicit-reshards` in its full version and `sdy-reshard-to-collectives`. All
-shards of a tensor must have the same shape: `sdy-pad-for-divisibility` pads dimensions that do not divide.
+The result is the program that every device runs. Devices must exchange data in collectives only, so this pass
+comes after `sdy-insert-explicit-reshards` in its full version and `sdy-reshard-to-collectives`. All shards of
+a tensor must have the same shape: `sdy-pad-for-divisibility` pads the tensors for which this is not true.
 
 Most operations only get local types. Those whose attributes or meaning depend on the shard are lowered:
 constants are sliced, an iota starts at the offset of its shard, a gather selects the indices of its shard.
@@ -47,7 +47,7 @@ class ConvertGlobalToLocal(Pass):
         default=False, help="scatter several dimensions by one collective, instead of reducing and slicing"
     )
     enable_rgv3: bool = option(
-        default=False, help="express replica groups by axes of the mesh where no sub-axis is involved"
+        default=False, help="write replica groups as mesh axes instead of device ids where possible"
     )
     replica_count: int = option(default=1, help="number of replicas of the program")
     partition_count: int = option(default=1, help="number of partitions of each replica")

@@ -15,10 +15,11 @@ itself, and the rest of the program is left to another partitioner, such as that
 wrong with half of the operations selected, one of them is the culprit. `--bisect` automates a search of this
 kind.
 
-Candidates are the operations directly in functions with a sharded operand or result, except collectives,
-sharding constraints, manual computations and other operations that only carry shardings. They are numbered
-from 0, in the order of the program. `filter` selects some of them: `selectLow=3, selectHigh=7` by number,
-`dot, gather` by parts of their names. Without it, all are partitioned.
+An operation is a candidate if it has a sharded operand or result and is not nested in another operation of
+its function. Collectives, manual computations, and operations that compute nothing, such as sharding
+constraints, are no candidates. Candidates are numbered from 0, in the order of the program. `filter` selects
+some of them: `selectLow=3, selectHigh=7` by number, `dot, gather` by parts of their names. Without a filter,
+all are partitioned.
 
 An operation runs through `sdy-insert-explicit-reshards` in its full version,
 `sdy-resolve-permutation-factors`, `sdy-reshard-to-collectives`, `sdy-pad-for-divisibility` and

@@ -29,7 +29,11 @@ largest elements of each shard.
 
 A slice of a tensor that is gathered along other dimensions is gathered instead of the tensor.
 
-An operation with side effects runs on every device too, with a warning.
+A custom call with side effects runs on every device, too, which is reported with a warning.
+
+Reshards between meshes with different axes are split into a gather and a slice. The branches of
+`stablehlo.if` and optimization barriers get operands with the shardings of their results. Propagation
+barriers are removed.
 
 Run this pass after `sdy-insert-explicit-reshards` in its full version and before
 `sdy-reshard-to-collectives`, which lowers the reshards.

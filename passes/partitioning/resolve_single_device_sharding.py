@@ -64,7 +64,7 @@ from sdyopt.registry import register
 
 from ..exporting.explicit_reshards.single_devices import global_mesh
 
-# Operations that may communicate. Those that they communicate with must run too.
+# Operations that may communicate: all devices that take part must run them.
 _COMMUNICATING = (
     CollectiveOp,
     StablehloCollectiveOp,
@@ -108,7 +108,7 @@ class _Resolver:
         self._find_mesh = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
 
     def resolve_ops(self) -> None:
-        """Resolves the operations on a single device, except those nested in one."""
+        """Resolves the operations on a single device, except those nested in such an operation."""
         found: list[tuple[Op, int]] = []
         nested: set[Op] = set()
         for op in self._function.walk():
@@ -134,7 +134,7 @@ class _Resolver:
     # --- Operations ---------------------------------------------------------------------------
 
     def _resolve(self, op: Op, device: int) -> None:
-        """Runs an operation on a device, and adds its results to zeros of the others."""
+        """Runs an operation on a device, and adds its results to zeros of the other devices."""
         builder = LocalBuilder(op, self.rewriter)
         here = device_id(builder, self._is_replicated)
         condition = builder.compare(here, builder.index(device), "EQ")
@@ -230,7 +230,7 @@ class _Resolver:
         return device
 
     def _device(self, sharding: TensorSharding | None) -> int | None:
-        """The single device of a sharding; None if it is on another mesh."""
+        """The single device of a sharding on a maximal mesh; None for any other sharding."""
         mesh = None if sharding is None else self._find_mesh(sharding.mesh_or_ref)
         return mesh.device_ids[0] if mesh is not None and mesh.is_maximal else None
 

@@ -59,7 +59,7 @@ def export_pipeline(
     avoid_reshards_on_calls: bool = option(default=False, help="accepted for compatibility; no effect"),
     update_non_divisible_input_output_shardings: bool = option(
         default=True,
-        help="truncate input and output shardings that do not divide their dimensions or have sub-axes",
+        help="truncate input and output shardings that have sub-axes or do not divide their dimensions",
     ),
     enable_per_instruction_partitioning: bool = option(
         default=False,
@@ -85,11 +85,11 @@ def export_pipeline(
     Run it once, and not after `sdy-propagation-pipeline`, which ends with it: a second run would insert
     reshards and all-reduces again.
 
-    The passes merge constants, sink data-flow edges, replace sharding constraints with reshards, truncate the
-    input and output shardings that do not divide or have sub-axes, and close all shardings. Then
-    `sdy-insert-explicit-reshards` runs, or, for collectives, its full version and
-    `sdy-reshard-to-collectives`. Finally, collectives are simplified: an all-reduce followed by an all-slice
-    becomes a reduce-scatter. `--dump-pass-pipeline` prints every pass with its options.
+    The passes merge constants, sink data-flow edges, remove sharding groups, replace sharding constraints
+    with reshards, truncate the input and output shardings that have sub-axes or do not divide their
+    dimensions, and close all shardings. Then `sdy-insert-explicit-reshards` runs, or, for collectives, its
+    full version and `sdy-reshard-to-collectives`. Finally, collectives are simplified: an all-reduce followed
+    by an all-slice becomes a reduce-scatter. `--dump-pass-pipeline` prints every pass with its options.
 
     With `enable-per-instruction-partitioning`, for debugging, `sdy-insert-explicit-reshards` runs in its full
     version, followed by `sdy-per-instruction-partitioning`; the remaining reshards are not lowered. With
@@ -112,11 +112,11 @@ def export_pipeline(
     if not avoid_export_for_partitioning:
         passes += [RemoveShardingGroups(), ShardingConstraintToReshard()]
     if update_non_divisible_input_output_shardings:
-        # Before shardings are closed: only dimensions that the user left open may be changed.
+        # Before shardings are closed: sub-axes are removed from open dimensions only.
         passes += [UpdateNonDivisibleInputOutputShardings(), RemoveSubAxesInInputOutputShardings()]
     passes += [CloseShardings(), dumps.save("after_propagation")]
     if is_at_least(SdyVersion.AUGUST_2026) and not avoid_export_for_partitioning:
-        # Before reshards are inserted, which combine partial results wherever they are used.
+        # Before `sdy-insert-explicit-reshards`, which combines partial results wherever they are used.
         passes.append(VerifyUnreducedAxes())
     if partitioning is not None:
         passes += partitioning

@@ -18,7 +18,7 @@ from ..importing.propagate_sharding_from_func_to_call import PropagateShardingFr
 from ..importing.remove_size_one_axes import RemoveSizeOneAxes
 from ..importing.sharding_group_import import ShardingGroupImport
 
-# The propagation pipeline has it too.
+# The other pipelines that import programs have this option, too.
 DEDUP_FUNCTIONS_FULLY = option(
     default=False, help="keep shared functions instead of cloning them for each call"
 )
@@ -33,8 +33,9 @@ def import_pipeline(
 ) -> Sequence[Pass | Pipeline]:
     """sdy-import-pipeline: run the passes that precede propagation.
 
-    Prepares a user program for propagation: every mesh has one name, calls have result shardings, every use
-    of a constant has a copy of its own, manual axes are sorted, and data-flow edges are explicit.
+    Prepares a user program for propagation: every mesh has one name, calls have the result shardings of their
+    callees, every use of a constant has a copy of its own, manual axes are sorted, and data-flow edges are
+    explicit.
 
     With `dedup-functions-fully`, calls are not inlined before propagation, so sharding constraints are
     applied and sharding groups merged here. Otherwise `sdy-propagation-pipeline` does that after it has

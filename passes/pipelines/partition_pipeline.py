@@ -29,7 +29,7 @@ from .propagation_pipeline import propagation_pipeline
 def partition_pipeline(
     dedup_functions_fully: bool = DEDUP_FUNCTIONS_FULLY,
     enable_rgv3: bool = option(
-        default=False, help="write replica groups as axes of the mesh where no sub-axis is involved"
+        default=False, help="write replica groups as mesh axes instead of device ids where possible"
     ),
     replica_count: int = option(default=1, help="number of replicas of the program"),
     partition_count: int = option(default=1, help="number of partitions of each replica"),
@@ -41,20 +41,22 @@ def partition_pipeline(
 
     It is `sdy-add-elementwise-sharding-rules`, so that operations of chlo are sharded too, and
     `sdy-propagation-pipeline` with these passes after the shardings are closed:
-    `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full version,
-    `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`, `sdy-reshard-to-collectives`,
-    `sdy-pad-for-divisibility`, `sdy-convert-global-to-local`, and `sdy-finish-partitioning`.
-    `--dump-pass-pipeline` prints every pass with its options.
+    `sdy-all-reduces-to-reshards`, `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full
+    version, `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`,
+    `sdy-reshard-to-collectives`, `sdy-pad-for-divisibility`, `sdy-convert-global-to-local`, and
+    `sdy-finish-partitioning`. Between them, reshards and collectives are simplified. `--dump-pass-pipeline`
+    prints every pass with its options.
     """
     partitioning = [
-        # All-reduces that the program has would be repeated otherwise.
+        # Otherwise the program's own all-reduces would be repeated.
         AllReducesToReshards(),
         ReshardSingleDevices(),
         InsertExplicitReshards(enable_full_version=True),
         ResolvePermutationFactors(replica_count=replica_count, partition_count=partition_count),
-        # Before reshards are lowered, because a sum of zeros and a slice of it become a reduce-scatter.
+        # Before reshards are lowered, so that its all-reduces and all-slices after them become
+        # reduce-scatters.
         ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),
-        # Of two consecutive reshards, the first is redundant; equal ones of a value are one collective.
+        # Of two consecutive reshards, the first is redundant. CSE merges equal reshards of one value.
         simplify(RESHARD_LABEL),
         CSE(),
         ReshardToCollectives(),

@@ -32,7 +32,7 @@ _STRATEGIES = {
 class AggressivePropagation(BasicPropagation):
     propagation_strategy: Literal["basic", "aggressive", "basic-then-aggressive"] = option(
         default="aggressive",
-        help="propagate only axes without conflicts (basic), resolve conflicts, or both in turn",
+        help="propagate only axes without conflicts (basic), resolve conflicts (aggressive), or both in turn",
     )
 
     def propagate_round(self, propagation: Propagation, round: Round) -> None:

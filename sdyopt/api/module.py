@@ -82,9 +82,9 @@ class Module:
     def explain(self, what: str, *passes: Passes, width: int = 100) -> str:
         """Why a value is sharded as it is after these passes, as `sdy-opt --explain` prints it.
 
-        `what` is a value of the printed program (`%3`, `@main %arg0`, `@main result 0`), a line
-        (`train.py:12`) or a collective (`#3`). Without passes, `sdy-propagation-pipeline` runs. Raises
-        ParseError if there is nothing of this name, and PassError.
+        `what` is a value of the printed program (`%3`, `@main %arg0`, `@main result 0`) or of the one after
+        the passes (`output %3`), a line (`train.py:12`) or a collective (`#3`). Without passes,
+        `sdy-propagation-pipeline` runs. Raises ParseError if there is nothing of this name, and PassError.
         """
         return explanation(self._program, what, passes or ("sdy-propagation-pipeline",), width)
 

@@ -23,7 +23,10 @@ def unescape(text: str) -> str:
 
 
 def escape(value: str) -> str:
-    """A value as LLVM prints it between quotes: `"` and bytes other than printable ASCII as `\\XX`."""
+    """A value as LLVM prints it between quotes.
+
+    `"` and bytes other than printable ASCII are escaped as two hexadecimal digits; a backslash is doubled.
+    """
     if _SPECIAL.search(value) is None:
         return value
     return "".join(

@@ -1,4 +1,4 @@
-"""The command `sdy-opt`: argv → Job, Outcome → exit status.
+"""The command `sdy-opt`: turns argv into a job, and the outcome of the job into an exit status.
 
 Modules that only some runs need are imported on use, to keep the start fast.
 """
@@ -204,7 +204,7 @@ def _run_job(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
 
 
 def report_error(diagnostic: Diagnostic, output: DiagnosticsOutput | None, text: str = "") -> None:
-    """Reports an error of the command; `text` is the message on stderr, if it is a different one."""
+    """Reports an error of the command; `text` is the message on stderr, by default the diagnostic's."""
     if output is not None:
         output.add(diagnostic)
     if output is None or output.shows_text:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from sdyopt.cli.flags import ALIASES, FLAGS, Flag
+from sdyopt.diagnostics.option_numbers import read_long, read_uint
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 
 STDIN = "-"
@@ -98,7 +99,7 @@ def _flag_as_value(arguments: Arguments) -> str:
 
 
 def _flag_as_input(argv: Sequence[str], inputs: Sequence[str]) -> str:
-    """Help if an input is meant for a flag: options after a space, or a dash that an editor has made long."""
+    """Help if an input looks like part of a flag: options after a space, or a flag with a long dash."""
     for before, input in pairwise(argv):
         if input in inputs and before.startswith("-") and re.match(r"[\w-]+=", input):
             return f"write {before}='{input}'"
@@ -141,10 +142,6 @@ def _text(value: Value) -> str:
 
 def _read_number(flag: Flag, spelling: str, text: str) -> int:
     try:
-        number = int(text, 0)
-    except ValueError:
-        number = None
-    if number is None or (number < 0 and not flag.is_signed):
-        kind = "long" if flag.is_signed else "uint"
-        raise UsageError(f"for the {spelling} option: '{text}' value invalid for {kind} argument!")
-    return number
+        return read_long(text) if flag.is_signed else read_uint(text)
+    except ValueError as problem:
+        raise UsageError(f"for the {spelling} option: {problem}") from None

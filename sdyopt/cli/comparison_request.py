@@ -1,4 +1,4 @@
-"""Arguments → the options of comparisons and snapshots."""
+"""Builds the options of comparisons and snapshots from the arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SNAPSHOT_SUFFIX = ".json"
 def comparison_options(arguments: Arguments, pipeline: Pipeline) -> ComparisonOptions:
     """The options of a comparison, with the other program. Raises UsageError and FileProblem.
 
-    `pipeline` is that of this run.
+    `pipeline` is the pipeline of this run, which also runs on the other program by default.
     """
     path, passes, output = (arguments[f"compare-{name}"] for name in ("with", "pipeline", "output"))
     if path is None and passes is None:
@@ -60,10 +60,11 @@ def snapshot_options(arguments: Arguments) -> SnapshotOptions:
 
 
 def _prints_other(arguments: Arguments) -> bool:
-    """Whether answers, findings, a report or a comparison are on stdout."""
+    """Whether answers, a summary of findings, a report or a comparison are on stdout."""
     is_compared = arguments["compare-with"] is not None or arguments["compare-pipeline"] is not None
     return (
         bool(arguments["explain"])
+        or bool(arguments["lint"])
         or arguments["report"] == STDOUT
         or (is_compared and arguments["compare-output"] is None)
     )
@@ -83,12 +84,12 @@ def _pipeline(text: str) -> Pipeline:
 
 
 def _copy(pipeline: Pipeline) -> Pipeline:
-    """The pipeline with passes of its own, so that statistics count one program."""
+    """The same pipeline with new passes, so that the statistics of the other program are separate."""
     return _pipeline(str(pipeline)) if pipeline.elements else Pipeline()
 
 
 def _titles(arguments: Arguments, name: str, passes: str | None) -> tuple[str, str]:
-    """What the programs are called: their files, and their passes where these differ."""
+    """What the programs are called: by their files, and by their passes with --compare-pipeline."""
     own = STDIN_NAME if arguments.input == STDIN else arguments.input
     if passes is None:
         return name, own

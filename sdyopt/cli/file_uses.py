@@ -8,7 +8,7 @@ from sdyopt.cli.arguments import Arguments
 from sdyopt.cli.files import STDOUT, is_same_file
 from sdyopt.diagnostics.usage import UsageError
 
-# Flag -> what its file contains, and whether that is one thing.
+# Flag -> what its file contains, and whether that is a singular noun.
 _WRITTEN = {
     "--diagnostics-output": ("the diagnostics", False),
     "--report": ("the report", True),
@@ -22,7 +22,7 @@ _WRITTEN = {
     "--mlir-pass-pipeline-crash-reproducer": ("the reproducer", True),
 }
 _READ = ("--topology", "--budget", "--baseline", "--lint-config", "--compare-with", "--check-snapshot")
-# What an empty name of these flags is an example of.
+# Flag -> an example of its file name, for the error about an empty one. Without an example, "" means no file.
 _EXAMPLES = {
     "--diagnostics-output": "diagnostics.json",
     "--report": "report.html",
@@ -35,13 +35,13 @@ _EXAMPLES = {
 _REPLACING = ("--report", "--snapshot")
 # For these flags, `-` is a stream that may have several uses.
 _STREAMED = ("--log-actions-to", "--mlir-generate-reproducer", "--mlir-pass-pipeline-crash-reproducer")
-# The input may be replaced by its reproducer, as by the output of -o: it is read before.
+# The input may be replaced by its reproducer, as by the output of -o, because it has been read by then.
 _MAY_REPLACE_INPUT = ("--mlir-generate-reproducer", "--mlir-pass-pipeline-crash-reproducer")
 
 
 def check_files(arguments: Arguments, inputs: Sequence[str]) -> None:
-    """Raises UsageError for a file to write whose name is empty, or that is an input or has another flag."""
-    for flag, (content, is_one) in _WRITTEN.items():
+    """Raises UsageError for an output file without a name, or that is an input or another flag's file."""
+    for flag, (content, is_singular) in _WRITTEN.items():
         path = arguments[flag.lstrip("-")]
         if path is None or (path == STDOUT and (flag in _REPLACING or flag in _STREAMED)):
             continue
@@ -51,7 +51,7 @@ def check_files(arguments: Arguments, inputs: Sequence[str]) -> None:
                     f"for the {flag} option: the file name is empty", f"such as {_EXAMPLES[flag]}"
                 )
             continue
-        help = f"write {content} to a file of {'its' if is_one else 'their'} own"
+        help = f"write {content} to a file of {'its' if is_singular else 'their'} own"
         is_checked = path != STDOUT and flag not in _MAY_REPLACE_INPUT
         if is_checked and any(is_same_file(path, each) for each in inputs):
             raise UsageError(f"for the {flag} option: '{path}' is also the input", help)

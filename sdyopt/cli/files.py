@@ -1,4 +1,4 @@
-"""Reads the input and writes the output files. No other module accesses files of the user."""
+"""Reads the input and writes the output files."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def write_to_stderr(text: str) -> None:
 
 
 def is_same_file(path: str, other: str) -> bool:
-    """Whether two names are names of one file, which is not a device or pipe."""
+    """Whether two paths name the same file; False for a device or a pipe, which may have several uses."""
     return os.path.realpath(path) == os.path.realpath(other) and not _is_special(path)
 
 

@@ -286,7 +286,7 @@ _ALL = (
     Flag(
         "lint",
         REPORTS,
-        "print what a sharding wastes, by RULES or all but -RULES",
+        "print what a sharding wastes; RULES selects lint rules, and -RULE leaves one out",
         "RULES",
         implied="all",
         is_list=True,
@@ -295,7 +295,7 @@ _ALL = (
         "lint-config",
         REPORTS,
         "read the settings of --lint from this TOML file, or from none for - (default: sdy-lint.toml or "
-        "pyproject.toml in the folder of the input or the next one around it)",
+        "pyproject.toml in the folder of the input or the nearest parent folder)",
         "FILE",
     ),
     Flag(
@@ -308,8 +308,9 @@ _ALL = (
     Flag(
         "explain",
         SHARDINGS,
-        "explain why a value is sharded as it is, such as '@main %3' or '@main result 0', all values of a "
-        "line, such as train.py:12, or a collective of the report, such as '#3'",
+        "explain why a value is sharded as it is, such as '@main %3', '@main result 0' or, by its name in "
+        "the output, 'output %3'; all values of a line, such as train.py:12; or a collective of the report, "
+        "such as '#3'",
         "WHAT",
         repeats=True,
     ),

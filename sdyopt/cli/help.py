@@ -27,7 +27,7 @@ MORE = """\
 Passes are listed by --list-passes, all flags and options by --help-hidden.
 
 """
-EXIT_CODES = "Exit codes: 0: success; 1: invalid input; 2: usage error."
+EXIT_CODES = "Exit codes: 0: success; 1: an error, or a failed check; 2: usage error."
 # The columns for the names of passes in the short list. A few names are longer.
 NAME_COLUMNS = 33
 # The maximum width of help and manuals.

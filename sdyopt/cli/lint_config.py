@@ -11,9 +11,9 @@ FILE, PYPROJECT, TABLE = "sdy-lint.toml", "pyproject.toml", "[tool.sdy-lint"
 
 
 def find_config(input: str) -> str | None:
-    """The next configuration file in the folder of an input and those around it; None if there is none.
+    """The configuration file in the folder of an input, or in the nearest parent folder that has one.
 
-    A `pyproject.toml` counts if it has the table of the tool.
+    None if there is none. A `pyproject.toml` counts if it has the table of the tool.
     """
     folder = (Path() if input == STDIN else native_path(input).parent).resolve()
     for each in (folder, *folder.parents):

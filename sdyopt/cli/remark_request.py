@@ -1,4 +1,4 @@
-"""Arguments → the options of remarks, and of the page of steps."""
+"""Builds the options of remarks, and of the page of steps, from the arguments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.job import RemarkOptions
 
-# The file of mlir-opt.
+# As in mlir-opt.
 _DEFAULT_FILE = "mlir-remarks.yaml"
 _STEPS_SUFFIX = ".html"
 

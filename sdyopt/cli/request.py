@@ -1,4 +1,4 @@
-"""Arguments → Job: builds the pass pipeline and the options of a job."""
+"""Builds a job from the arguments: its pass pipeline and its options."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ DEFAULT_WIDTH = 100
 TERMINAL_OP_LINES = 3
 
 STDOUT_NUMBER, STDERR_NUMBER = 1, 2
+# The value of --lint-config for no configuration file.
+_NO_FILE = "-"
 
 
 def build_pipeline(arguments: Arguments) -> Pipeline:
@@ -189,7 +191,7 @@ def _lint_options(arguments: Arguments) -> LintOptions:
     path = find_config(arguments.input) if config is None else config
     return LintOptions(
         select=arguments["lint"],
-        config=None if path in (None, STDOUT) else _read_text(path),
+        config=None if path in (None, _NO_FILE) else _read_text(path),
         fail_on=arguments["lint-fail-on"] or "",
     )
 

@@ -60,7 +60,7 @@ error.
 flags, as those of sdy-opt:
 """
 WIDTH: Final = 80
-# Jobs run without cyclic garbage collection; it runs after each such amount of input.
+# Jobs run without cyclic garbage collection, which runs after each such amount of input.
 COLLECTED_BYTES: Final = 4 * 2**20
 # The comment that makes a file a lit test.
 RUN_LINE = re.compile(rb"^\s*(?://|#|;)\s*RUN:", re.MULTILINE)

@@ -18,7 +18,8 @@ Pair = tuple[int, int]
 
 # Below this product of lengths, sequences without unique tokens are aligned exactly.
 EXACT = 1 << 14
-# The number of times that a token divides a sequence. Each takes linear time; most sequences need three.
+# The maximum number of times that the tokens of one level divide a sequence. Each takes linear time; most
+# sequences need three.
 MAX_DEPTH = 24
 
 
@@ -54,7 +55,7 @@ def _anchors(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
 
 
 def _unique(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
-    """The longest increasing run of pairs whose token occurs once in both sequences."""
+    """The longest increasing subsequence of the pairs whose token occurs exactly once in each sequence."""
     counts, other_counts = Counter(old), Counter(new)
     positions = {token: index for index, token in enumerate(new) if other_counts[token] == 1}
     pairs = [
@@ -87,7 +88,7 @@ def _longest_increasing(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def _ends(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
-    """The common prefix and suffix."""
+    """The pairs of the common prefix and of the common suffix."""
     shorter = min(len(old), len(new))
     prefix = 0
     while prefix < shorter and old[prefix] == new[prefix] is not None:
@@ -127,9 +128,10 @@ def _exact(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
 def pair_anywhere(
     before: Sequence[Tokens], after: Sequence[Tokens], levels: int, pairs: Sequence[Pair] = ()
 ) -> list[Pair]:
-    """Further pairs of elements without one, in any order, by the first token that both have in common.
+    """Pairs of the elements that are not in `pairs`, in any order, by the first token that they share.
 
-    Only the first `levels` tokens count. Of equal tokens, the first elements are paired, then the second.
+    Only the first `levels` tokens count. If several elements have a token, the first ones are paired, then
+    the second ones, and so on.
     """
     old = sorted(set(range(len(before))) - {index for index, _ in pairs})
     new = sorted(set(range(len(after))) - {other for _, other in pairs})

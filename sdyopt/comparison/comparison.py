@@ -55,9 +55,9 @@ class Comparison:
 
     `annotations` are differences of the programs before the passes, and the cause of the others. `placements`
     are values of which devices have other slices, `openness` those that differ in open dimensions, priorities
-    and replicated axes alone. `matched` counts the values of both programs, `retyped` those of them with
-    another type, `copies` the constants that only one program has as often. `costs` are None if one of the
-    programs has shardings of GSPMD, which reports do not read.
+    and replicated axes alone. `matched` counts the values that both programs have, `retyped` those of them
+    whose type differs, `copies` the constants without a counterpart, which are usually copies of others.
+    `costs` are None if one of the programs has shardings of GSPMD, which reports do not read.
     """
 
     titles: tuple[str, str]
@@ -116,7 +116,7 @@ def compare(before: Program, after: Program) -> Comparison:
 
 
 def _annotations(before: ProgramValues, after: ProgramValues) -> list[ShardingChange]:
-    """The shardings that only one program has, or that are different, in the order of the text."""
+    """The shardings that differ, in the order of the text, then removed values, then added ones."""
     matching = match_values(before, after)
     changes = [
         ShardingChange(match.before, match.after)

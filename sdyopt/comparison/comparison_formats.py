@@ -35,7 +35,7 @@ _WRITERS: dict[str, Callable[[Comparison], str]] = {
 
 
 def check_comparison_format(path: str) -> None:
-    """Raises UsageError for a suffix that is no format of a comparison."""
+    """Raises UsageError unless a format of comparisons has the suffix of this path."""
     if PurePath(path).suffix not in _WRITERS:
         help = f"choose from {', '.join(_WRITERS)}"
         raise UsageError(f"'{path}' has the suffix of no comparison format", help)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sdyopt.comparison.comparison import Comparison, ShardingChange
-from sdyopt.comparison.cost_changes import CostChanges, FigureChange, Total
+from sdyopt.comparison.cost_changes import CostChanges, FigureChange, TotalChange
 from sdyopt.comparison.program_values import ProgramValue, ProgramValues
 from sdyopt.dialects.sdy.mesh import Mesh
 
@@ -45,7 +45,7 @@ def _changes(changes: Sequence[ShardingChange]) -> list[dict[str, Any]]:
     """What the value is, once, and its name, type and sharding in each program that has it."""
     return [
         {
-            **_place(change.value),
+            **_identity(change.value),
             "before": _in_program(change.before),
             "after": _in_program(change.after),
         }
@@ -54,10 +54,10 @@ def _changes(changes: Sequence[ShardingChange]) -> list[dict[str, Any]]:
 
 
 def _value(value: ProgramValue) -> dict[str, Any]:
-    return {**_place(value), **(_in_program(value) or {})}
+    return {**_identity(value), **(_in_program(value) or {})}
 
 
-def _place(value: ProgramValue) -> dict[str, Any]:
+def _identity(value: ProgramValue) -> dict[str, Any]:
     return {
         "role": value.role,
         "label": value.label,
@@ -88,7 +88,7 @@ def _costs(costs: CostChanges) -> dict[str, Any]:
     }
 
 
-def _total(total: Total) -> dict[str, Any]:
+def _total(total: TotalChange) -> dict[str, Any]:
     return {**_pair(total.before, total.after), "changes": list(map(_figure, total.parts))}
 
 

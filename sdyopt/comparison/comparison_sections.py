@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from sdyopt.comparison.comparison import Comparison, ShardingChange
-from sdyopt.comparison.cost_changes import CostChanges, FigureChange, Total
+from sdyopt.comparison.cost_changes import CostChanges, FigureChange, TotalChange
 from sdyopt.comparison.program_values import ProgramValue, ProgramValues, Role
 from sdyopt.comparison.value_sharding import dimensions_text
 from sdyopt.dialects.sdy.mesh import Mesh
@@ -40,7 +40,7 @@ def sections_of(found: Comparison) -> list[Section]:
 
 def _sections(found: Comparison) -> Iterator[Section]:
     if found.is_empty:
-        yield Section(f"no difference: {_matched_text(found)}")
+        yield Section(f"no difference: {_matched_text(found)}", _note(found))
         return
     if found.annotations:
         yield _sharding_section(
@@ -50,6 +50,7 @@ def _sections(found: Comparison) -> Iterator[Section]:
     section = _sharding_section(
         found, f"shardings: {placed} of {_matched_text(found)} changed", found.placements
     )
+    section.sentences += _note(found)
     if found.retyped:
         section.sentences.append(f"{_count(found.retyped, 'value')} changed in type")
     yield section
@@ -89,7 +90,7 @@ def _sharding_section(found: Comparison, heading: str, changes: Sequence[Shardin
     has_functions = _has_functions(found)
 
     def rows() -> Iterator[Row]:
-        for group in _grouped(changes, lambda change: (_place(change.value), change_text(change, mesh))):
+        for group in _grouped(changes, lambda change: (_row_key(change.value), change_text(change, mesh))):
             growth = [each.growth for each in group]
             size = None if None in growth else sum([each or 0 for each in growth])
             value, count = group[0].value, str(len(group))
@@ -108,7 +109,7 @@ def _sharding_section(found: Comparison, heading: str, changes: Sequence[Shardin
     return section
 
 
-def _place(value: ProgramValue) -> object:
+def _row_key(value: ProgramValue) -> object:
     """What values in one row have in common; arguments and results have rows of their own."""
     if value.role is not Role.OPERATION:
         return value
@@ -119,7 +120,7 @@ def _values_section(program: str, values: Sequence[ProgramValue]) -> Section:
     section = Section(f"{_count(len(values), 'value')} only {program}")
     rows = [
         (str(len(group)), _where(group[0]), _what(group[0]), _name(group[0], True), group[0].type)
-        for group in _grouped(values, _place)
+        for group in _grouped(values, _row_key)
     ]
     section.add_table(_NO_TITLE, ("count", "where", "what", "value", "type"), 1, rows)
     return section
@@ -156,6 +157,12 @@ def _matched_text(found: Comparison) -> str:
     return _count(found.matched, "value") + (" at the peak of memory" if found.before.is_partial else "")
 
 
+def _note(found: Comparison) -> list[str]:
+    if not found.before.is_partial:
+        return []
+    return ["a report has no other shardings: compare with the program or a snapshot to see all"]
+
+
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
@@ -176,7 +183,7 @@ def _costs(costs: CostChanges) -> Iterator[Section]:
         yield _cost_section("compute per device", costs.flops, flops_text, "")
 
 
-def _cost_section(name: str, total: Total, text: Callable[[int | None], str], what: str) -> Section:
+def _cost_section(name: str, total: TotalChange, text: Callable[[int | None], str], what: str) -> Section:
     section = Section(f"{name}: {_totals(total.before, total.after, text)} {what}".rstrip())
     rows = [_cost_row(change, text) for change in total.parts]
     columns: Row = ("change", "after", "count", "where", "kind", "why")

@@ -1,7 +1,7 @@
 """What two reports differ in: communication, memory and compute.
 
 Collectives, live values and products with the same figures are matched first, also where lines or operations
-moved, and then those of the same kind at the same place. So what is left has changed.
+moved, and then those of the same kind at the same location. So what is left has changed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _Each = TypeVar("_Each", Collective, LiveValue, Product)
 
 @dataclass(frozen=True, slots=True)
 class FigureChange:
-    """A figure before and after, or only one of them if it `is_new` or `is_gone`; None is also unknown.
+    """A figure before and after; 0 before if it `is_new`, 0 after if it `is_gone`, None if unknown.
 
-    It is the sum of `count` parts of the same kind at the same line. `cause` is why a collective is there.
+    It is the sum of `count` parts of the same kind at the same line; `cause` is the cause of a collective.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class FigureChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class TotalChange:
     """A sum over each program, and the parts that differ, those that changed most first."""
 
     before: int
@@ -58,11 +58,11 @@ class Total:
 class CostChanges:
     """Wire bytes, the numbers of collectives, live bytes and FLOPs of one device, before and after."""
 
-    wire_bytes: Total
+    wire_bytes: TotalChange
     collectives: tuple[int, int]
-    peak_memory: Total
+    peak_memory: TotalChange
     argument_memory: tuple[int, int]
-    flops: Total
+    flops: TotalChange
 
     @property
     def is_empty(self) -> bool:
@@ -78,7 +78,7 @@ def cost_changes(before: Report, after: Report) -> CostChanges:
     peaks = before.memory.peak, after.memory.peak
     live = (before.memory.live_at_peak, after.memory.live_at_peak) if peaks[0] != peaks[1] else ([], [])
     return CostChanges(
-        Total(
+        TotalChange(
             round(wire_total(before).high),
             round(wire_total(after).high),
             _changes(
@@ -86,9 +86,9 @@ def cost_changes(before: Report, after: Report) -> CostChanges:
             ),
         ),
         (len(before.collectives), len(after.collectives)),
-        Total(*peaks, _changes(*live, _value_tokens, _value_kind, _bytes)),
+        TotalChange(*peaks, _changes(*live, _value_tokens, _value_kind, _bytes)),
         (before.memory.arguments, after.memory.arguments),
-        Total(
+        TotalChange(
             round(flop_totals(before)[0].high),
             round(flop_totals(after)[0].high),
             _changes(before.products, after.products, _product_tokens, _product_kind, _flops),
@@ -103,7 +103,7 @@ def _changes(
     kind_of: Callable[[_Each], str],
     figure_of: Callable[[_Each], Figure],
 ) -> list[FigureChange]:
-    """The parts that differ, summed by kind and place."""
+    """The parts that differ, summed by kind and line."""
     tokens, other_tokens = list(map(tokens_of, before)), list(map(tokens_of, after))
     pairs = pair_anywhere(tokens, other_tokens, len(tokens[0]) if tokens else 0)
     old_of = {other: before[index] for index, other in pairs}
@@ -151,7 +151,7 @@ def _sum(figures: Sequence[Figure]) -> Figure:
 # --- Collectives, live values and products --------------------------------------------------------
 
 
-def _place(location: SourceLocation) -> str:
+def _location_key(location: SourceLocation) -> str:
     return location.name_stack or location.path_text
 
 
@@ -160,9 +160,9 @@ def _collective_kind(each: Collective) -> str:
 
 
 def _collective_tokens(each: Collective) -> Tokens:
-    kind, place = _collective_kind(each), _place(each.location)
+    kind, where = _collective_kind(each), _location_key(each.location)
     same = kind, each.local_operands, each.times, _wire_bytes(each)
-    return (same, place), same, (kind, place), (kind, each.local_operands)
+    return (same, where), same, (kind, where), (kind, each.local_operands)
 
 
 def _wire_bytes(each: Collective) -> Figure:
@@ -175,8 +175,8 @@ def _value_kind(each: LiveValue) -> str:
 
 
 def _value_tokens(each: LiveValue) -> Tokens:
-    place = _place(each.location)
-    return (each.type, each.bytes, place), (each.type, each.bytes), (each.type, place), each.type
+    where = _location_key(each.location)
+    return (each.type, each.bytes, where), (each.type, each.bytes), (each.type, where), each.type
 
 
 def _bytes(each: LiveValue) -> Figure:
@@ -188,9 +188,9 @@ def _product_kind(each: Product) -> str:
 
 
 def _product_tokens(each: Product) -> Tokens:
-    place = _place(each.location)
+    where = _location_key(each.location)
     same = each.kind, each.times, _flops(each)
-    return (same, place), same, (each.kind, place), (each.kind, each.global_flops)
+    return (same, where), same, (each.kind, where), (each.kind, each.global_flops)
 
 
 def _flops(each: Product) -> Figure:

@@ -1,7 +1,8 @@
 """The values of two programs that correspond.
 
 Names of values and functions, the order of functions and line numbers do not matter. Functions correspond if
-they have the same name and are public, or are called by corresponding calls; then their values are aligned.
+they have the same name and are public, if corresponding calls call them, or else if they have similar
+content. The values of corresponding functions are aligned.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from sdyopt.comparison.alignment import Tokens, align, pair_anywhere
 from sdyopt.comparison.program_values import FunctionValues, ProgramValue, ProgramValues
 
-# The tokens of arguments, results and values of a body that identify a value wherever it is.
+# The number of tokens of an argument, a result and a value of a body that identify it in any order.
 _SPECIFIC_ARGUMENTS, _SPECIFIC_RESULTS, _SPECIFIC_VALUES = 2, 2, 3
 
 
@@ -69,7 +70,7 @@ class _Matcher:
         return _paired_functions(old, new)
 
     def _rest(self) -> Iterator[tuple[FunctionValues, FunctionValues]]:
-        """Private functions that no corresponding call calls."""
+        """The functions that are not matched yet, because no corresponding calls call them."""
         old = [function for function in self._before.functions if function not in self._matched]
         new = [function for function in self._after.functions if function not in self._matched]
         return _paired_functions(old, new)
@@ -77,7 +78,8 @@ class _Matcher:
     def _match_from(self, old: FunctionValues, new: FunctionValues) -> None:
         """Matches two functions, and those that they call.
 
-        One function may correspond to several copies; two that have counterparts already are no new pair.
+        A function may correspond to several copies. Two functions that both have counterparts already are not
+        matched.
         """
         pending = [(old, new)]
         while pending:
@@ -97,7 +99,7 @@ class _Matcher:
 def _paired_functions(
     old: Sequence[FunctionValues], new: Sequence[FunctionValues]
 ) -> Iterator[tuple[FunctionValues, FunctionValues]]:
-    """Functions with the same name, with the same content, or else with as many arguments."""
+    """Functions with the same name, the same operations and argument types, or else as many arguments."""
     tokens, other_tokens = list(map(_function_tokens, old)), list(map(_function_tokens, new))
     for index, other in sorted(pair_anywhere(tokens, other_tokens, 3)):
         yield old[index], new[other]
@@ -167,5 +169,5 @@ def _value_tokens(value: ProgramValue) -> Tokens:
 
 
 def _if(condition: object, *token: Hashable) -> Hashable:
-    """The token, or None if it says nothing."""
+    """The token if the condition holds, else None."""
     return token if condition else None

@@ -76,7 +76,7 @@ class ProgramValue:
 
     @property
     def is_interface(self) -> bool:
-        """Whether a user annotates its sharding, if anybody does."""
+        """Whether it is a value whose sharding users annotate."""
         return self.role is not Role.OPERATION or self.op == CONSTRAINT
 
 
@@ -100,14 +100,14 @@ class FunctionValues:
 class ProgramValues:
     """The functions of a program, and its meshes by name.
 
-    If they are partial, the program has more values than these.
+    If it `is_partial`, the program has more values than these.
     """
 
     name: str
     meshes: dict[str, Mesh] = field(default_factory=dict)
     functions: list[FunctionValues] = field(default_factory=list)
     is_partial: bool = False
-    # What `defined` and `used` are hashes of.
+    # What `defined` and `used` are hashes of, which must not be freed while they are compared.
     alive: set[Hashable] = field(default_factory=set, repr=False)
 
     def __iter__(self) -> Iterator[ProgramValue]:
@@ -126,7 +126,7 @@ class ProgramValues:
 
 
 def values_of(module: Op, source_name: str) -> ProgramValues:
-    """The values of a module that is parsed from a source of this name. The module is not changed."""
+    """The values of a module that was parsed from a source of this name. The module is not changed."""
     return _Collector(module, source_name).values()
 
 
@@ -218,7 +218,7 @@ class _Collector:
     def _manual_inputs(
         self, op: ManualComputationOp, name: str, path: tuple[str, ...]
     ) -> Iterator[ProgramValue]:
-        """The operands of a manual computation, which may differ in sharding from the values."""
+        """The operands of a manual computation, with its input shardings in place of their own."""
         location = source_location(op.location)
         for index, operand in enumerate(op.operands):
             in_sharding = op.in_shardings.at(index)

@@ -61,7 +61,7 @@ def _value(live: LiveValue, mesh: Mesh | None) -> ProgramValue:
 
 
 def _sharding(text: str, mesh: Mesh | None) -> ValueSharding | None:
-    """The sharding; without a mesh unless it is on that of the report, the only one that is known."""
+    """The sharding. Its mesh is that of the report, if the sharding is valid on it, and else unknown."""
     if not text:
         return None
     sharding = parse_sdy(Source("sharding", text))

@@ -23,9 +23,10 @@ ShardingData = dict[str, Any]
 
 @dataclass(slots=True)
 class Entry:
-    """An argument or a result with its `name`, or `count` values `at` a name stack, `inside` a function.
+    """An argument or result of this name, or `count` values whose name stack or operation is `name`.
 
-    `location` is that of the first value; `path` is where the entry is in the file that it is read from.
+    `inside` is the user's function and file of the values. `location` is that of the first value; `path` is
+    the path of the entry in the file that it is read from.
     """
 
     name: str
@@ -51,7 +52,10 @@ class FunctionEntries:
 
 @dataclass(slots=True)
 class Snapshot:
-    """The shardings of a program; of values, those whose name stack or file contains one of `places`."""
+    """The shardings of a program.
+
+    With `places`, `values` are only those whose name stack or file contains one of them.
+    """
 
     places: tuple[str, ...] = ()
     meshes: dict[str, str] = field(default_factory=dict)
@@ -90,7 +94,7 @@ def _function_entries(function: FunctionValues, program: ProgramValues) -> Funct
 def _value_entries(
     values: Iterable[ProgramValue], program: ProgramValues, places: Sequence[str]
 ) -> Iterator[Entry]:
-    """The tensors that have a location, save constants and scalars, which no one shards."""
+    """The tensors that have a location, except constants and scalars."""
     for value in values:
         if not value.is_located or value.rank < 1 or value.is_constant:
             continue
@@ -141,12 +145,12 @@ def sharding_data(value: ProgramValue, program: ProgramValues) -> ShardingData:
         return {"sharding": found.gspmd}
     sharding = found.sharding
     data: ShardingData = {"sharding": [list(map(_axis_text, dim.axes)) for dim in sharding.dims]}
-    is_open = [number for number, dim in enumerate(sharding.dims) if not dim.is_closed]
+    open_dims = [number for number, dim in enumerate(sharding.dims) if not dim.is_closed]
     priorities = {
         str(number): dim.priority for number, dim in enumerate(sharding.dims) if dim.priority is not None
     }
     optional = {
-        "open": is_open,
+        "open": open_dims,
         "priorities": priorities,
         "replicated": list(map(_axis_text, sharding.replicated_axes)),
         "unreduced": list(map(_axis_text, sharding.unreduced_axes)),

@@ -12,7 +12,7 @@ from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from sdyopt.report.findings import file_location
 from sdyopt.report.json_file import Path
 
-# The number of differences that are shown one by one.
+# The maximum number of differences that are shown one by one.
 SHOWN = 20
 
 _NEW = "the snapshot does not have it"
@@ -21,7 +21,10 @@ _GONE = "the program does not have it"
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """What differs, in words, with the entry of the program and that of the snapshot."""
+    """What differs, in words, with the entry of the program and that of the snapshot, if it is about entries.
+
+    `path` is the path in the snapshot for any other difference.
+    """
 
     message: str
     now: Entry | None
@@ -193,10 +196,10 @@ def sharding_text_of(data: ShardingData) -> str:
     dims = data["sharding"]
     if not isinstance(dims, list):
         return "none" if dims is None else str(dims)
-    is_open, priorities = data.get("open", []), data.get("priorities", {})
+    open_dims, priorities = data.get("open", []), data.get("priorities", {})
     parts = []
     for number, axes in enumerate(dims):
-        names = [*map(_quoted, axes), *(["?"] if number in is_open else [])]
+        names = [*map(_quoted, axes), *(["?"] if number in open_dims else [])]
         priority = priorities.get(str(number))
         parts.append(f"{{{', '.join(names)}}}" + ("" if priority is None else f"p{priority}"))
     others = [

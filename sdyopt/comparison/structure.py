@@ -26,7 +26,7 @@ _GSPMD_CONSTRAINT = "Sharding"
 
 
 def is_transparent(op: Op) -> bool:
-    """Whether an operation changes the sharding of its operand alone, and is not from the user."""
+    """Whether an operation computes its operand, maybe sharded differently, and is no constraint."""
     return isinstance(op, _TRANSPARENT)
 
 
@@ -41,7 +41,7 @@ class Structure:
     """The structure of the functions that are added, in full and in outline.
 
     The outline has the names of operations alone: it is the same if a size that all types depend on changes.
-    `constants` are the operations that compute with constants alone: passes copy and merge these.
+    `constants` are the operations that compute with nothing but constants: passes copy and merge these.
     """
 
     def __init__(self) -> None:
@@ -92,23 +92,23 @@ class StructureHashes:
         self._terminators: set[Op] = set()
 
     def add_arguments(self, arguments: Sequence[BlockArgument], names: Sequence[str]) -> None:
-        """Adds the arguments of a function: what is computed from them comes later."""
+        """Defines the arguments of a function, before the operations are added."""
         for argument, name in zip(arguments, names, strict=True):
             self.defined[argument] = hash(("argument", name or argument.index))
 
     def add_results(self, terminator: Op, names: Sequence[str]) -> None:
-        """Adds the values that a function returns: what they are computed from comes later."""
+        """Adds the uses of the values that a function returns, before the uses by operations."""
         self._terminators.add(terminator)
         for use, name in zip(terminator.operand_uses, names, strict=False):
             self.used[use.value] = self.used.get(use.value, 0) + hash(("result", name or use.index))
 
     def add(self, ops: Sequence[Op]) -> None:
-        """Adds the operations in a function, in pre-order: what they are computed from."""
+        """Defines the results of the operations in a function, which are in pre-order."""
         for op in ops:
             self._define(op)
 
     def add_uses(self, ops: Sequence[Op]) -> None:
-        """Adds the same operations: what they are used by."""
+        """Adds the uses of values by the same operations."""
         for op in reversed(ops):
             if op not in self._terminators:
                 self._use(op)

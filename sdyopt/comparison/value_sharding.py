@@ -59,7 +59,10 @@ def same_placement(before: ValueSharding | None, after: ValueSharding | None) ->
 
 
 def same_annotation(before: ValueSharding | None, after: ValueSharding | None) -> bool:
-    """Whether both are the same for propagation: open dimensions and priorities count, and so does None."""
+    """Whether both are the same for propagation: open dimensions and priorities count.
+
+    None is the same as None only.
+    """
     if before is None or after is None:
         return before is after
     if before.sharding is None or after.sharding is None:
@@ -144,9 +147,9 @@ def _have_same_tiling(before: ValueSharding | None, after: ValueSharding | None)
 
 @lru_cache(maxsize=1 << 12)
 def _comparable_tiling(sharding: ValueSharding | None) -> object:
-    """What equal tilings have in common; None if the tiling is unknown.
+    """A key that equal tilings have in common; None if the tiling is unknown.
 
-    Few devices are compared one by one, more of them by the text of their order.
+    Up to `MAX_COMPARED` devices are listed in it, more of them are compared by the text of their order.
     """
     tiling = Uniform(Sharing.REPLICATED) if sharding is None else _tiling(sharding)
     if isinstance(tiling, DeviceTiling):

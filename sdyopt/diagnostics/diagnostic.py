@@ -99,7 +99,10 @@ _handlers: list[Handler] = []
 
 
 def emit(diagnostic: Diagnostic) -> None:
-    """Passes a diagnostic and its followers to the innermost handler; without one, raises an error."""
+    """Passes a diagnostic and its followers to the innermost handler.
+
+    Without a handler, an error is raised, and other diagnostics are dropped.
+    """
     handle = _innermost_handler()
     handle(diagnostic)
     for follower in diagnostic.followers:

@@ -79,7 +79,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         UNKNOWN_ATTRIBUTE: "propagation ignores an attribute whose name resembles one of sdy",
         UNKNOWN_PATTERN: "a pattern that canonicalize is to apply or skip does not exist",
         PASS_NOT_RUN: "a pass whose IR is to be printed does not run",
-        FLAG_WITHOUT_EFFECT: "a flag has no effect, because another one is missing",
+        FLAG_WITHOUT_EFFECT: "a flag has no effect",
         DUMP_FAILED: "a dump of the program cannot be written",
         REPRODUCER: "a pipeline failed, and a reproducer was written",
         UNEXPECTED_DIAGNOSTIC: "--verify-diagnostics: no comment expects the diagnostic",

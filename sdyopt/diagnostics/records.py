@@ -27,7 +27,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class NoteRecord:
-    """A note. Its locations are those of `Record`."""
+    """A note. Its two locations are as in a `Record`."""
 
     message: str
     location: Position | None

@@ -40,7 +40,7 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 def closest(name: str, names: Iterable[str]) -> str | None:
-    """The most similar name; None if none is similar. Of several, that with the longest common prefix."""
+    """The most similar name; None if none is similar. Among equals, the longest common prefix wins."""
     matches = get_close_matches(name, sorted(names), n=3, cutoff=SIMILARITY)
     if not matches:
         return None

@@ -20,7 +20,7 @@ from sdyopt.ir.operation import Op
 
 
 class Answering:
-    """The questions about one chunk. The constructor raises DiagnosticError for one that names nothing."""
+    """The questions about one chunk. The constructor raises DiagnosticError if a question names nothing."""
 
     def __init__(
         self, job: Job, source: Source, module: Op, dialects: DialectTable, options: ParseOptions

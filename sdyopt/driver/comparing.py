@@ -19,8 +19,8 @@ REPORT_SUFFIX = ".json"
 class Comparing:
     """The comparison of one job.
 
-    The constructor runs the other job, which reports the errors of its program: then it raises JobFailed.
-    Raises DiagnosticError, located in the file, for an invalid report.
+    The constructor runs the other job. It raises JobFailed if that fails, after its errors are reported, and
+    DiagnosticError, located in the file, for an invalid report.
     """
 
     def __init__(self, job: Job, run: Callable[[Job], Outcome]) -> None:

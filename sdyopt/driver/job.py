@@ -28,7 +28,7 @@ class JobFailed(Exception):
 class Observer(Protocol):
     """Reads the program of each chunk before and after the pipeline.
 
-    `texts` are those for stdout; `is_within_limits` becomes False for a program that a check rejects.
+    `texts` are printed to stdout; `is_within_limits` becomes False for a program that a check rejects.
     """
 
     texts: list[str]
@@ -70,9 +70,9 @@ class ReportOptions:
 class ComparisonOptions:
     """Options of the comparison with another program, or with a report.
 
-    `name` and `data` are those of the other file; a comparison is needed if there is a name. `pipeline` runs
-    on the other program, and `titles` name both programs. The suffix of the file `path` selects the format;
-    with `to_stdout`, the comparison replaces the program on stdout.
+    `name` and `data` are the name and the content of the other file; without a name, nothing is compared.
+    `pipeline` runs on the other program, and `titles` name both programs, the other one first. The suffix of
+    the file `path` selects the format; with `to_stdout`, the comparison replaces the program on stdout.
     """
 
     name: str = ""
@@ -138,8 +138,8 @@ class ValidationRequest:
     """How the program after the pipeline is validated; `seeds` is 0 if it is not.
 
     Programs are run by the Python `python`, this one if empty, for `timeout` seconds and in `memory` GiB at
-    most. `bisect` is the file of the reduced program; "" for none. The C++ passes that `reference_python` has
-    run instead of those of this project.
+    most. `bisect` is the file of the reduced program; "" for none. If `reference_python` is not empty, the
+    C++ passes of this Python run instead of those of this project.
     """
 
     seeds: int = 0

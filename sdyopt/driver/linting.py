@@ -28,8 +28,9 @@ _FAILING = {
 class Linting:
     """The lint runs of one job: one for each chunk.
 
-    `texts` are the summaries; `is_passed` becomes False for a finding at which the job fails. The constructor
-    raises DiagnosticError for an invalid configuration file, and UsageError for an unknown rule.
+    `texts` are the summaries; `is_passed` becomes False for a finding at which the job fails, or if a rule
+    could not be checked. The constructor raises DiagnosticError for an invalid configuration file, and
+    UsageError for an unknown rule.
     """
 
     def __init__(self, job: Job, dialects: DialectTable) -> None:

@@ -30,7 +30,7 @@ from sdyopt.report.topology import read_topology
 class Reporting:
     """The reports of one job.
 
-    `texts` are those for stdout; `is_within_limits` becomes False when a limit is exceeded. The constructor
+    `texts` are printed to stdout; `is_within_limits` becomes False when a limit is exceeded. The constructor
     raises DiagnosticError, located in the file, for an invalid topology, budget or baseline.
     """
 
@@ -48,7 +48,7 @@ class Reporting:
         self.is_within_limits = True
 
     def on_input(self, op: Op) -> None:
-        """Nothing: a report is on the program after the pipeline."""
+        """Does nothing: a report is on the program after the pipeline."""
 
     def on_output(self, op: Op, program: Callable[[], str]) -> None:
         """Reports on a program, and emits diagnostics of the budget and the baseline.

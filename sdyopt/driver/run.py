@@ -40,7 +40,7 @@ class _JobRun:
         self._job = job
         self._dialects = dialect_table(job.mesh_version)
         self._pipeline = job.pipeline.merged()
-        # The pipeline that ran on the last chunk, which may be that of a reproducer.
+        # The pipeline that ran on the last chunk that did not fail; it may be that of a reproducer.
         self._last_pipeline = self._pipeline
         # The flags of the passes that ran; collected only if passes dump the IR.
         self._ran: set[str] = set()

@@ -26,7 +26,7 @@ class Snapshots:
         self.is_within_limits = True
 
     def on_input(self, op: Op) -> None:
-        """Nothing: a snapshot is of the program after the pipeline."""
+        """Does nothing: a snapshot is of the program after the pipeline."""
 
     def on_output(self, op: Op, program: Callable[[], str]) -> None:
         options = self._job.snapshot

@@ -36,7 +36,7 @@ class Validating:
         worker = Worker(request.python, request.timeout, request.memory)
         self._options = ValidationOptions(request.seeds, request.mode, worker)
         self._before: Op | None = None
-        # The passes that C++ does not have, which are mentioned once.
+        # The flags of the passes that C++ does not have and a warning has named.
         self._own: set[str] = set()
         self.found_no_difference = True
 
@@ -45,8 +45,8 @@ class Validating:
         self._before = Rewriter().clone(op)
 
     def run_reference(self, op: Op, pipeline: Pipeline, verify: Verify) -> Op:
-        """The program after the pipeline, by the C++ passes if the job has them; else the program itself."""
-        if not self._job.validation.reference_python or not isinstance(op, ModuleOp):
+        """The program after the C++ passes of the pipeline; the program itself if it is no module."""
+        if not isinstance(op, ModuleOp):
             return op
         steps = list(steps_of(pipeline))
         with _reporting(op):
@@ -106,7 +106,7 @@ class Validating:
 
 @contextmanager
 def _reporting(op: Op) -> Iterator[None]:
-    """Turns the failures of programs that run other programs into located errors."""
+    """Turns the exceptions of programs that cannot be run into located errors."""
     try:
         yield
     except NoJax as error:

@@ -16,10 +16,10 @@ from sdyopt.record.model import Run, Site
 from sdyopt.record.precedence import Precedence, Rule, precedence, user_priority
 from sdyopt.record.recorder import Subject
 from sdyopt.record.sharding_record import ShardingRecord
-from sdyopt.sharding.axis_lists import sharded_size
+from sdyopt.sharding.axis_lists import overlap, sharded_size
 from sdyopt.sharding.propagation.refusals import Reason, Refusal
 
-# The number of values that are named of those that have the axis.
+# The maximum number of neighbors with the axis that are named.
 _SHOWN_NEIGHBORS = 2
 # The number of reasons that are given for one absence.
 _SHOWN_REASONS = 3
@@ -88,7 +88,7 @@ def add_absences(
             if help:
                 node.add(f"help: {help}")
     if more > 0:
-        parent.add(f"… and {more} more axes of neighbours, or reasons")
+        parent.add(f"… and {more} more axes or reasons")
 
 
 def neighbors_text(absences: Sequence[Absence], run: Run, names: Names) -> str:
@@ -154,6 +154,13 @@ def _other_factor(question: Question) -> Answer:
     assert refusal.other_factor is not None
     dim = question.dim_of_culprit(refusal.other_factor)
     found = precedence(question.record, question.run, question.absence, refusal)
+    own = question.run.final.get(question.culprit)
+    if own is None or not any(overlap(each.axes, refusal.conflicting) for each in own.dims):
+        return (
+            f"the same step gives {axis_refs_text(refusal.conflicting)} to another part of dimension {dim} "
+            f"of {question.culprit_name}, which cannot be sharded before its more major parts are",
+            "constrain the value",
+        )
     text = f"{axis_refs_text(refusal.conflicting)} already shards dimension {dim} of {question.culprit_name}"
     if found is None:
         return text, "shard one of the two dimensions along another axis"
@@ -183,8 +190,8 @@ def _not_divisible(question: Question) -> Answer:
     axis_size = _axis_size(question)
     dim = question.absence.dim
     return (
-        f"{question.axes} has size {axis_size}, which does not divide the part of dimension {dim} "
-        f"of size {size} that corresponds",
+        f"{question.axes} has size {axis_size}, which does not divide {size}, the size of the corresponding "
+        f"part of dimension {dim}",
         f"pad the dimension, or shard it along an axis whose size divides {size}",
     )
 
@@ -296,7 +303,7 @@ def _rule_text(found: Precedence, question: Question) -> str:
         Rule.OP_PRIORITY: f"{came} in round {step.round}, before this operation propagates",
         Rule.STRATEGY: f"{came} by the basic strategy, which is before the aggressive one",
         Rule.MORE_ELEMENTS: f"{came}, from the larger tensor",
-        Rule.SHARDED_SIZE: f"{came}, where it is sharded along more axes",
+        Rule.SHARDED_SIZE: f"{came}, where the sharded size of its dimension is larger",
         Rule.EARLIER_TENSOR: f"{came}, from the earlier operand",
         Rule.LOWER_FACTOR: f"{came}, where its dimension comes first",
         Rule.ORDER: f"{came}, which is visited first",

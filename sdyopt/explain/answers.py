@@ -17,7 +17,7 @@ from sdyopt.record.sharding_record import ShardingRecord
 
 
 def explain_subject(record: ShardingRecord, run: Run, subject: Subject, names: Names) -> Sentence:
-    """How the axes of a subject came, and why others did not."""
+    """How a subject got its axes, and why it did not get others."""
     sharding = run.final[subject]
     type, name = type_text(subject), names.subject(run, subject)
     names = names.within(run, subject)
@@ -35,7 +35,7 @@ def explain_subject(record: ShardingRecord, run: Run, subject: Subject, names: N
             root.add("help: pad the dimension, or shard it along axes whose sizes divide it")
     add_absences(root, _shown(list(absences(run, subject))), record, run, names)
     if not root.children:
-        root.add("no operation that it is an operand or result of has another axis")
+        root.add("no operand or result of an operation that computes or uses it has another axis")
     return root
 
 

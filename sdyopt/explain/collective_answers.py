@@ -1,4 +1,4 @@
-"""The answer to a question about a collective: why it is there, and what else could have been."""
+"""The answer to a question about a collective: why it is necessary, and what the alternatives were."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def collectives_of(module: Op) -> list[Op]:
 
 
 def explain_collective(module: Op, number: int, record: ShardingRecord, names: Names) -> Sentence:
-    """Why a collective of the program is there."""
+    """Why a collective of the program is necessary."""
     op = collectives_of(module)[number]
     figures = report_on(module).collectives[number]
     value = producer(op) if isinstance(op, CollectiveOp) else op.operands[0]
@@ -142,7 +142,7 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
 
 
 def _lost_axes(tensor: TensorProjection, axes: Sequence[Axes]) -> Axes:
-    """The axes that a tensor has in factors that the operation does not give them; else those it lacks."""
+    """The axes that the plan removes from the factors of a tensor; if there are none, those that it adds."""
     lost: Axes = ()
     for factor, current in tensor.factors.items():
         lost += axes_after(axes[factor], current.axes)
@@ -174,7 +174,7 @@ def _alternative(plan: Planned, alternative: Alternative, cost: Cost, names: Nam
 
 
 def _dims_of(rule: OpShardingRule, factor: int) -> str:
-    """`dimension 0 of operand 0 and result`: where a factor is."""
+    """`dimension 0 of operand 0 and dimension 0 of the result`: the dimensions with a factor."""
     parts = []
     for position, mapping in enumerate(rule.tensors):
         for dim, each in enumerate(mapping.dims):

@@ -19,7 +19,7 @@ from sdyopt.record.sharding_record import ShardingRecord
 
 
 class Names:
-    """Names values as the source does. A value that a pass has created has the name of what it is made of."""
+    """Names values as the source does. A value from a pass has the name of what it replaces or copies."""
 
     def __init__(self, inputs: InputNames, record: ShardingRecord) -> None:
         self._inputs = inputs

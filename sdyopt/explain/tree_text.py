@@ -1,8 +1,9 @@
 """A tree of sentences as text, wrapped to a width.
 
-    %0 of @main: tensor<8x32xf32>, sharded [{"data"}, {}]
+    %0 of @main: tensor<8x32xf32> is sharded [{"data"}, {}]
     └─ "data" shards dimension 0
-       └─ from the input %x
+       ├─ from %x (dimension 0), forward along stablehlo.tanh
+       └─ annotated: the input %x
 
 Text of the input is escaped, so that it cannot control a terminal.
 """

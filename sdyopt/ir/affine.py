@@ -102,6 +102,8 @@ class AffineBinary(AffineExpr):
             divisor = lhs.divisor * rhs.divisor
         elif self.operator in (AffineOperator.ADD, AffineOperator.MODULO):
             divisor = gcd(lhs.divisor, rhs.divisor)
+        elif isinstance(rhs, AffineConstant) and rhs.value and lhs.divisor % rhs.value == 0:
+            divisor = abs(lhs.divisor // rhs.value)
         set_derived(
             self,
             is_symbolic=lhs.is_symbolic and rhs.is_symbolic,
@@ -129,7 +131,7 @@ class AffineMapAttr(Attribute):
 class IntegerSetAttr(Attribute):
     """`affine_set<(d0)[s0] : (d0 - s0 >= 0, d0 == 0)>`.
 
-    `constraints` are pairs of an expression and whether it is equal to 0, rather than at least 0.
+    `constraints` are pairs of an expression and a flag: true for `expression == 0`, false for `>=`.
     """
 
     num_dims: int
@@ -266,8 +268,8 @@ def _factored(expression: AffineExpr) -> tuple[int, AffineExpr]:
 
 
 def _as_modulo(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
-    """`lhs mod q` if `rhs` is `(lhs floordiv q) * -q` or `(lhs floordiv q) * q * -1`; otherwise None."""
-    if not isinstance(rhs, AffineBinary):
+    """`lhs + rhs` as `lhs mod q`, if `rhs` is `(lhs floordiv q) * -q` or `(lhs floordiv q) * q * -1`."""
+    if not isinstance(rhs, AffineBinary) or rhs.operator is not AffineOperator.MULTIPLY:
         return None
     inner, factor = rhs.lhs, rhs.rhs
     if (

@@ -55,7 +55,7 @@ class Block:
 
     @property
     def predecessors(self) -> list[Block]:
-        """The blocks that branch to this one; a block once per successor that is this one.
+        """The blocks that branch to this one; a block that does so twice occurs twice.
 
         Visits all branches of the region; `Region.predecessors` does so once for all blocks.
         """
@@ -151,7 +151,7 @@ class Region:
         return block
 
     def predecessors(self) -> dict[Block, list[Block]]:
-        """For each block, the blocks that branch to it, in order; one of them once per branch to it."""
+        """The predecessors of each block, in the order of blocks; `Block.predecessors` describes them."""
         predecessors: dict[Block, list[Block]] = {block: [] for block in self.blocks}
         for block in self.blocks:
             for successor in block.last.successors if block.last is not None else ():

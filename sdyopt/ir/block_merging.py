@@ -27,7 +27,7 @@ OperandPosition = tuple[int, int]
 
 
 def merge_blocks(rewriter: Rewriter, region: Region) -> bool:
-    """Merges equal blocks in a region and in nested ones. Returns whether there were any."""
+    """Merges equal blocks in a region and in nested ones. Returns whether any were merged."""
     changed = False
     # Merging two successors may make their predecessors equal.
     while len(region.blocks) > 1 and _merge_in(rewriter, region):

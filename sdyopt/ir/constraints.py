@@ -20,7 +20,7 @@ from sdyopt.ir.elements_attributes import (
     SparseElements,
 )
 from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
-from sdyopt.ir.types import F32, FunctionType, IntegerType, Signedness, Type
+from sdyopt.ir.types import F32, FunctionType, IntegerType, Type
 
 T = TypeVar("T")
 PythonValue = TypeVar("PythonValue", covariant=True)
@@ -82,8 +82,8 @@ def of_class(cls: type[T], description: str) -> AttrConstraint[T]:
     )
 
 
-def _is_integer(width: int, signedness: Signedness = Signedness.SIGNLESS) -> Callable[[Attribute], bool]:
-    type = IntegerType(width, signedness)
+def _is_integer(width: int) -> Callable[[Attribute], bool]:
+    type = IntegerType(width)
     return lambda attribute: isinstance(attribute, IntegerAttr) and attribute.type is type
 
 

@@ -26,16 +26,16 @@ def eliminate_common_subexpressions(rewriter: Rewriter, region: Region) -> bool:
 class CseDriver:
     """Merges equal operations. Dead and merged operations are collected, and erased by `finish`.
 
-    `merged` counts the operations whose uses were replaced with those of an equal one, `removed` the
-    operations that were dead before.
+    `merged` counts the operations whose results were replaced with those of an equal operation, `removed`
+    the operations that were dead before.
     """
 
     def __init__(self, rewriter: Rewriter) -> None:
         self.merged = 0
         self.removed = 0
         self._to_erase: list[Op] = []
-        # The available operations by key: those that dominate the current one. Insertion order is scope
-        # order: leaving a block pops its entries.
+        # The available operations by key: those that dominate the current one or, in a graph region, precede
+        # it. Insertion order is scope order: leaving a block pops its entries.
         self._available: dict[Key, Op] = {}
         self._rewriter = rewriter
         self._dominance = Dominance()

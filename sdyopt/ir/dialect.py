@@ -124,7 +124,7 @@ def _check_is_new(table: Mapping[K, object], key: K, dialect: str) -> None:
 
 
 def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:
-    """The inherent attributes `attributes`; missing required ones with a default are added."""
+    """These inherent attributes and, for each missing required one, its default if it has one."""
     for field in op_class.fields.values():
         if not isinstance(field, AttrField) or field.is_optional or field.default is None:
             continue

@@ -74,7 +74,7 @@ class Dominance:
 def has_ssa_dominance(region: Region) -> bool:
     """Whether definitions must dominate uses in this region.
 
-    They need not in a graph region. The only block of a region of an unregistered operation may be one.
+    They need not in a graph region. In an unregistered operation, a region with one block may be one.
     """
     op = region.parent
     return op is None or len(region.blocks) > 1 or (bool(op.name) and GRAPH_REGION not in op.traits)
@@ -83,7 +83,8 @@ def has_ssa_dominance(region: Region) -> bool:
 class _NumberedTree:
     """The dominator tree of a region, with its reachable blocks numbered in pre-order.
 
-    A block dominates those with a number in its interval, from its own to that of its last descendant.
+    A block dominates the blocks whose numbers are in its interval: from its own number to that of its last
+    descendant.
     """
 
     def __init__(self, region: Region) -> None:
@@ -112,7 +113,7 @@ class _NumberedTree:
 def _immediate_dominators(entry: Block) -> dict[Block, Block]:
     """The immediate dominator of each reachable block, by the algorithm of Cooper, Harvey and Kennedy.
 
-    That of the entry block is itself.
+    The entry block is its own.
     """
     order = _reverse_post_order(entry)
     number = {block: index for index, block in enumerate(order)}

@@ -4,7 +4,7 @@
         ...                       # edits through rewriters
     verify_incrementally(verifier, module, edits)
 
-A rewriter records its edits in the log of the `recording` that is innermost when it is created. A
+A rewriter records its edits in the log of the `recording` that is innermost when the rewriter is created. A
 `ValueTracker` also learns which values replace others, or are copies of them.
 """
 
@@ -73,7 +73,7 @@ class EditLog:
         """A value replaces another one in all uses. Only a tracker needs it."""
 
     def record_copies(self, copies: Mapping[Value, Value]) -> None:
-        """Values have copies, or stand for others inside a copy. Only a tracker needs it."""
+        """Values are mapped to their copies, or to what replaces them in a copy. Only a tracker needs it."""
 
 
 class ValueTracker(Protocol):

@@ -147,7 +147,7 @@ def encode_double(value: float, format: FloatFormat) -> int:
 def extreme_bits(is_negative: bool, format: FloatFormat) -> int:
     """The bits of the infinity of this sign or, in a format without infinities, of the finite extreme.
 
-    The smallest number of an unsigned format is its smallest finite one.
+    In an unsigned format, the negative extreme is the smallest number.
     """
     if not format.is_signed:
         return 0 if is_negative else format.finite_limit - 1
@@ -256,9 +256,9 @@ def _decimal(number: Finite, precision: int) -> tuple[str, int]:
 
 
 def _natural_text(digits: str, exponent: int, precision: int) -> str:
-    """Positional notation, or scientific notation if that takes more than three padding zeros.
+    """Positional notation if it has at most three padding zeros and an integer at most `precision` digits.
 
-    An integer with padding zeros must also have no more than `precision` digits.
+    Otherwise scientific notation.
     """
     leading = exponent + len(digits) - 1
     has_much_padding = -leading > 3 if exponent < 0 else exponent > 3 or len(digits) + exponent > precision

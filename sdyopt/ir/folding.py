@@ -22,9 +22,10 @@ def constant_value(op: Op | None) -> Attribute | None:
 
 
 def fold(op: Op, rewriter: Rewriter) -> Sequence[Value | Attribute] | None:
-    """Folds an operation, perhaps in place. Returns the value or constant attribute of each result.
+    """Folds an operation, perhaps in place.
 
-    The list is empty if the operation was folded in place; None if it does not fold.
+    Returns the value or constant attribute of each result; an empty list if the operation was folded in
+    place; None if it does not fold.
     """
     if op.fold is not None:
         constants = [constant_value(use.value.defining_op) for use in op._operands]
@@ -72,7 +73,10 @@ class ConstantPool:
         self._hoisted: set[Op] = set()
 
     def hoist_or_replace(self, op: Op, value: Attribute) -> bool:
-        """Hoists a constant, or replaces it with an equal earlier one. Returns whether `op` still exists."""
+        """Hoists a constant, or replaces it with an equal one of an earlier call.
+
+        Returns whether `op` still exists.
+        """
         region = _insertion_region(op)
         key = (region, op.dialect_name, value, op.results[0].type)
         first = self._constants.get(key)
@@ -93,7 +97,10 @@ class ConstantPool:
 
 
 def _insertion_region(op: Op) -> Region:
-    """The outermost region into which a constant may be hoisted: not out of an isolated operation."""
+    """The outermost region into which a constant may be hoisted.
+
+    It is not hoisted out of an operation that is isolated from above or unregistered.
+    """
     region = op.parent_region
     assert region is not None
     while True:

@@ -11,8 +11,8 @@ from sdyopt.ir.operation import Op
 class InsertionPoint(TypedDict, total=False):
     """Has exactly one of the four keys.
 
-    Operations that are inserted one after another are in this order with `before` or `at_end_of`, and in
-    reverse order with `after` or `at_start_of`.
+    Several insertions at the same point leave the operations in the order of insertion with `before` and
+    `at_end_of`, and in reverse order with `after` and `at_start_of`.
     """
 
     before: Op

@@ -1,8 +1,8 @@
-"""Liveness: operations with memory effects, terminators, and everything these depend on.
+"""Liveness: operations that may not be erased even if unused (`would_be_dead`), and all that they depend on.
 
-A block argument is live if a live operation uses it; only then are the operands that branches forward to it
-live. If a terminator does not declare its successor operands, all arguments of its successors are live. As in
-MLIR, an unregistered operation with successors forwards nothing, and these arguments may be dead.
+A block argument is live if a live operation uses it; forwarding it to a dead block argument is no use. If a
+terminator does not declare its successor operands, all arguments of its successors are live. As in MLIR, an
+unregistered operation with successors forwards nothing, so the arguments of its successors may be dead.
 """
 
 from __future__ import annotations

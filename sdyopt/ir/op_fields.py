@@ -35,7 +35,7 @@ V = TypeVar("V", covariant=True)
 S = TypeVar("S", covariant=True)
 C = TypeVar("C", bound=Type)
 
-ONE, OPTIONAL, VARIADIC = "one", "optional", "many"
+ONE, OPTIONAL, VARIADIC = "one", "optional", "variadic"
 
 OPERAND_SEGMENTS = "operandSegmentSizes"
 RESULT_SEGMENTS = "resultSegmentSizes"

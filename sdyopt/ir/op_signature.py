@@ -32,7 +32,7 @@ class SignatureError(Exception):
     """A signature violates a constraint; the verifier adds the operation's location.
 
     If `prefixed`, the message is reported after `'dialect.name' op `, as by MLIR's emitOpError. Unless
-    `shows_operation`, no note with the operation follows: the reference reports such an error at a location
+    `shows_operation`, no note with the operation follows: the C++ tools report such an error at a location
     only. `followers` are errors that this one causes, reported after it.
     """
 

@@ -53,7 +53,7 @@ class Op:
     declares_regions: ClassVar[bool] = False
 
     # --- Text ---
-    # Directly inside this operation, names of operations of this dialect are written without the namespace.
+    # The dialect whose operations are written without their namespace directly inside this operation.
     default_dialect: ClassVar[str] = ""
     # The assembly format, which only the asm layer reads; None if there is only the generic form.
     assembly: ClassVar[Any] = None
@@ -73,7 +73,8 @@ class Op:
     # Whether `verify_in_context` reads more than the operation, its nested operations, the definitions of its
     # operands, and the enclosing operations.
     has_nonlocal_verifier: ClassVar[bool] = False
-    # For classes with regions: whether no verifier reads discardable attributes, nested ones included.
+    # For classes with regions: whether no verifier reads the discardable attributes of the operation or of
+    # those directly inside.
     ignores_discardable_attributes: ClassVar[bool] = False
     # Whether the validity of discardable attributes of nested operations depends on this operation.
     scopes_attributes: ClassVar[bool] = False
@@ -98,7 +99,7 @@ class Op:
     signature: OpSignature
     attributes: DictAttr
     _location: LazyLocation
-    _operands: list[OpOperand]
+    _operands: tuple[OpOperand, ...]
     results: tuple[OpResult, ...]
     regions: tuple[Region, ...]
     successors: Sequence[Block]
@@ -114,7 +115,7 @@ class Op:
         return [use.value for use in self._operands]
 
     @property
-    def operand_uses(self) -> list[OpOperand]:
+    def operand_uses(self) -> tuple[OpOperand, ...]:
         """The operands as uses, each with its index."""
         return self._operands
 
@@ -226,8 +227,8 @@ class Op:
         `walk_post_order` is a recursive generator, which would be slow, as passes walk often.
         """
         yield self
-        # The remaining blocks of the innermost operation; and per enclosing operation, innermost last, the
-        # operation to continue with and its remaining blocks.
+        # The remaining blocks of the current operation. Per operation that encloses it, innermost last: the
+        # next operation there, and the remaining blocks.
         blocks, enclosing = _blocks_in(self), []
         op: Op | None = None
         while True:
@@ -328,7 +329,7 @@ def build(
     op.prev = None
     op.next = None
     op.order = 0
-    op._operands = [OpOperand(op, index, value) for index, value in enumerate(operands)]
+    op._operands = tuple([OpOperand(op, index, value) for index, value in enumerate(operands)])
     types = signature.result_types
     if len(types) == 1:
         op.results = (OpResult(op, 0, types[0]),)

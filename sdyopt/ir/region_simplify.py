@@ -64,9 +64,10 @@ def _erase_dead(rewriter: Rewriter, region: Region) -> bool:
 
 
 def _is_all_live(region: Region) -> bool:
-    """Whether no operation is trivially dead and no operations can use each other in a cycle.
+    """Whether it is clear without a `Liveness` that nothing in a region is dead.
 
-    Then every chain of uses ends at an operation that is not erasable, so all operations are live.
+    If no operation is trivially dead, and no operations can use each other in a cycle, every chain of uses
+    ends at an operation that cannot be erased. Regions with several blocks need a `Liveness`.
     """
     if len(region.blocks) != 1:
         return not region.blocks

@@ -26,7 +26,7 @@ def has_parent(name: str) -> Trait:
 
 
 def ends_with(name: str) -> Trait:
-    """Each region has at most one block, which ends with this op (`SingleBlockImplicitTerminator`)."""
+    """Regions have at most one block, whose last op has this name (`SingleBlockImplicitTerminator`)."""
 
     def check(op: Op) -> None:
         for region in op.regions:
@@ -52,8 +52,8 @@ def _check_single_block(op: Op) -> None:
 def _check_no_arguments(op: Op) -> None:
     for region in op.regions:
         if region.blocks and region.blocks[0].arguments:
-            many = f" #{region.index}" if len(op.regions) > 1 else ""
-            raise op.op_error(f"region{many} should have no arguments")
+            number = f" #{region.index}" if len(op.regions) > 1 else ""
+            raise op.op_error(f"region{number} should have no arguments")
 
 
 # Entry blocks have no arguments (`NoRegionArguments`).

@@ -270,7 +270,7 @@ class Rewriter:
         """Sets all operands of an operation."""
         for use in op._operands:
             use.unlink()
-        op._operands = [OpOperand(op, index, value) for index, value in enumerate(values)]
+        op._operands = tuple([OpOperand(op, index, value) for index, value in enumerate(values)])
         op.signature = op.signature.with_types(
             tuple([value.type for value in values]), op.signature.result_types
         )
@@ -280,12 +280,12 @@ class Rewriter:
     def erase_operands(self, op: Op, indices: Collection[int]) -> None:
         """Erases operands. As in MLIR, the operands after the first erased one become new uses."""
         first = min(indices)
-        kept = op._operands[:first]
+        kept = list(op._operands[:first])
         for use in op._operands[first:]:
             use.unlink()
             if use.index not in indices:
                 kept.append(OpOperand(op, len(kept), use.value))
-        op._operands = kept
+        op._operands = tuple(kept)
         _refresh_operand_types(op)
         self._edits.signature_changed.add(op)
         self._operands_changed(op)

@@ -42,7 +42,7 @@ def _check_is_last(op: Any) -> None:
 
 
 def _check_symbol(op: Any) -> None:
-    """Checks the name, visibility and parent of a symbol."""
+    """Checks the visibility and the parent of a symbol."""
     if op.fields["sym_name"].is_optional and op.attribute("sym_name") is None:
         return
     visibility = op.attribute("sym_visibility")

@@ -1,8 +1,8 @@
 """The verifier, in MLIR's order: an operation, then the operations in its regions, then its region traits.
 
 Operations that are isolated from above, such as functions, are verified separately, after the other
-operations of the parent, so that an error in one does not hide errors in the next. Within one, the first
-error ends verification. Errors are emitted.
+operations of the parent, so that an error in one does not hide errors in the next. Within an isolated
+operation, the first error ends verification. Errors are emitted.
 """
 
 from __future__ import annotations

@@ -219,7 +219,7 @@ class _IncrementalCheck:
 
 
 def _nested_in_others(ops: Set[Op]) -> set[Op]:
-    """The operations that another one of `ops` encloses."""
+    """The operations in `ops` that are nested in other operations in `ops`."""
     is_enclosed: dict[Op, bool] = {}
     for op in ops:
         path: list[Op] = []

@@ -42,8 +42,8 @@ def check_successor_count(op: Op) -> None:
     """Checks that a registered operation has as many successors as its class declares successor operands."""
     needed, count = len(op.successor_operands), len(op.successors)
     if op.name and count != needed:
-        s = "" if needed == 1 else "s"
-        raise op.op_error(f"requires {needed} successor{s} but found {count}")
+        plural = "" if needed == 1 else "s"
+        raise op.op_error(f"requires {needed} successor{plural} but found {count}")
 
 
 def check_no_branch_inside(block: Block) -> None:

@@ -15,7 +15,10 @@ from sdyopt.ir.types import Type
 
 
 class Annotation(NamedTuple):
-    """A sharding at an operation. `what` describes the value of this `type` that it shards."""
+    """A sharding at an operation. `what` describes the value of this `type` that it shards.
+
+    `steps` lead to the text of the sharding in the statement of `op`.
+    """
 
     op: Op
     what: str

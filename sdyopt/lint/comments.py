@@ -33,7 +33,7 @@ class Comments:
     by_line: dict[int, set[str]] = field(default_factory=dict)
     problems: list[Diagnostic] = field(default_factory=list)
 
-    def allow(self, id: str, lines: Iterable[int]) -> bool:
+    def allows(self, id: str, lines: Iterable[int]) -> bool:
         """Whether a rule is allowed at one of these lines."""
         return id in self.in_text or any(id in self.by_line.get(line, ()) for line in lines)
 
@@ -41,7 +41,7 @@ class Comments:
 def read_comments(source: Source) -> Comments:
     """The comments of a source, which may be a chunk of a file. Comments of no known form are problems."""
     found = Comments()
-    # Line of comments -> the next line that is not one.
+    # The line of a comment -> the next line that is not a comment.
     following: dict[int, int] = {}
     for comment in _COMMENT.finditer(source.text):
         match = _ALLOW.match(comment["what"])
@@ -77,7 +77,7 @@ def _is_alone(source: Source, offset: int) -> bool:
 
 
 def _next_line(source: Source, line: int, following: dict[int, int]) -> int:
-    """The next line that is not a comment, and remembers it for all comments before it."""
+    """The next line that is not a comment. Adds it to `following` for all comments up to it."""
     if line in following:
         return following[line]
     first = line

@@ -18,7 +18,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.lint.comments import Comments, read_comments
 from sdyopt.lint.completion import Completion, NotCompleted
 from sdyopt.lint.finding import Finding
-from sdyopt.lint.program import LintedProgram, place_of
+from sdyopt.lint.program import LintedProgram, op_to_show
 from sdyopt.lint.rule import Rule
 from sdyopt.lint.settings import Settings
 from sdyopt.lint.trials import Trials
@@ -82,31 +82,31 @@ class Linter:
 
     def _diagnostic(self, rule: Rule, finding: Finding) -> tuple[Diagnostic, tuple[int, ...]]:
         """A finding as a diagnostic, and its lines in the source: of the excerpt, and of the operation."""
-        place = place_of(finding.op)
-        culprit = self._explainer.range_of(place.location, place, *finding.steps)
+        shown_op = op_to_show(finding.op)
+        culprit = self._explainer.range_of(shown_op.location, shown_op, *finding.steps)
         # Without a line of Python, such as for an argument, the line is that of the program.
-        has_line = resolve_file_location(place.location) is not None
+        has_line = resolve_file_location(shown_op.location) is not None
         diagnostic = Diagnostic(
             self._settings.severity(type(rule)),
-            place.location if has_line or culprit is None else culprit,
+            shown_op.location if has_line or culprit is None else culprit,
             finding.message,
             help=finding.help,
             id=f"{LINT}/{rule.id}",
         )
         for note in finding.notes:
-            at = place_of(note.op)
-            shown = Diagnostic(Severity.NOTE, at.location, note.message)
-            shown.culprit = self._explainer.range_of(at.location, at)
+            shown_note_op = op_to_show(note.op)
+            shown = Diagnostic(Severity.NOTE, shown_note_op.location, note.message)
+            shown.culprit = self._explainer.range_of(shown_note_op.location, shown_note_op)
             diagnostic.notes.append(shown)
         diagnostic.culprit = culprit
-        statement = self._explainer.range_of(place.location, place)
+        statement = self._explainer.range_of(shown_op.location, shown_op)
         lines = [each.line for each in (diagnostic.culprit, statement) if each is not None]
         return diagnostic, tuple(lines)
 
     def _is_allowed(self, id: str, finding: Finding, lines: tuple[int, ...]) -> bool:
-        if self._comments.allow(id, lines):
+        if self._comments.allows(id, lines):
             return True
-        location = source_location(place_of(finding.op).location)
+        location = source_location(op_to_show(finding.op).location)
         where = f"{location.file} {location.name_stack}"
         return any(part in where and id in ids for part, ids in self._settings.allowed)
 

@@ -1,4 +1,4 @@
-"""Which values stay the same in all runs of a loop."""
+"""Which values are the same in all iterations of a loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from sdyopt.report.product_collectives import COLLECTIVES
 
 # Operations whose block arguments are their operands.
 _BODIES = (ManualComputationOp, NamedComputationOp)
-
 
 # A value that depends on more values than this counts as changing.
 MAX_SOURCES = 1000
@@ -40,7 +39,7 @@ def loop_around(op: Op, program: LintedProgram) -> WhileOp | None:
 
 
 def is_invariant(value: Value, loop: WhileOp, program: LintedProgram) -> bool:
-    """Whether a value in the body of a loop is the same in each run: it depends on nothing that changes."""
+    """Whether a value in the body of a loop is the same in each iteration, as far as its sources show."""
     pending, visited = [value], {value}
     while pending:
         sources = _sources(pending.pop(), loop, program)

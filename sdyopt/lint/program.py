@@ -38,7 +38,7 @@ class LintedProgram:
 
     @cached_property
     def report(self) -> Report:
-        """The report on the program, from which all figures of findings are."""
+        """The report on the program, which has all figures of findings."""
         return report_on(self.module)
 
     @cached_property
@@ -103,8 +103,11 @@ def bytes_of_runs(each: Collective) -> Fraction:
     return (each.wire_bytes or Fraction(0)) * runs
 
 
-def place_of(op: Op) -> Op:
-    """The operation whose line shows an sdy collective: what uses its result or, for a reduction, itself."""
+def op_to_show(op: Op) -> Op:
+    """The operation whose line a finding about `op` shows.
+
+    For an sdy collective other than a reduction, it is a user of the result with a line, if there is one.
+    """
     if not isinstance(op, CollectiveOp) or isinstance(op, (AllReduceOp, ReduceScatterOp)):
         return op
     users = (user for user in consumers(op) if not user.is_terminator)

@@ -45,7 +45,10 @@ class Subject(Protocol):
 
     @property
     def with_collectives(self) -> LintedProgram:
-        """The program after its pipeline, with explicit collectives."""
+        """The program after its pipeline, with explicit collectives.
+
+        Raises NotCompleted if a pass fails.
+        """
 
     @property
     def trials(self) -> Trials:

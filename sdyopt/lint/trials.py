@@ -1,6 +1,6 @@
 """Trials: changed copies of a program, partitioned again, to measure what a change saves.
 
-saved = trials.saved_bytes(lambda twins, rewriter: rewriter.set_attribute(twins[op], "sharding", opened))
+saved = trials.saved_bytes(lambda copies, rewriter: rewriter.set_attribute(copies[op], "sharding", opened))
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Edit = Callable[[Mapping[Op, Op], Rewriter], None]
 
 
 class Trials:
-    """Trials on a program that is not partitioned yet; `base` is None if it has its collectives."""
+    """Trials on a program that is not partitioned yet; `base` is None if it has its collectives already."""
 
     def __init__(
         self, module: Op, completion: Completion, with_collectives: Callable[[], LintedProgram]
@@ -47,12 +47,12 @@ class Trials:
         self._completion.run(copy, passes)
         return copy
 
-    def saved_bytes(self, edit: Edit | None = None, first: Passes | None = None) -> Fraction | None:
-        """The wire bytes of one device that an edit, and passes that run first, save.
+    def saved_bytes(self, edit: Edit | None = None, passes: Passes | None = None) -> Fraction | None:
+        """The wire bytes of one device that an edit saves, or passes before the program is partitioned.
 
         None if the changed program cannot be partitioned.
         """
-        after = self._partitioned(edit, first or {})
+        after = self._partitioned(edit, passes or {})
         return None if after is None else wire_bytes(self._with_collectives()) - wire_bytes(after)
 
     def has_no_effect(self, edit: Edit) -> bool:
@@ -64,8 +64,8 @@ class Trials:
     def _text(self) -> str:
         return print_op(self._with_collectives().module)
 
-    def _partitioned(self, edit: Edit | None, first: Passes) -> LintedProgram | None:
-        """A copy of the program after an edit and passes, with collectives; None if a pass fails."""
+    def _partitioned(self, edit: Edit | None, passes: Passes) -> LintedProgram | None:
+        """A copy of the program after an edit, then passes, with collectives; None if a pass fails."""
         assert self.base is not None
         rewriter = Rewriter()
         copy = rewriter.clone(self.base.module)
@@ -73,7 +73,7 @@ class Trials:
             edit(dict(zip(self.base.module.walk(), copy.walk(), strict=True)), rewriter)
         try:
             with handling(lambda _: None):
-                self._completion.run(copy, first)
+                self._completion.run(copy, passes)
                 return LintedProgram(self._completion.completed(copy))
         except NotCompleted:
             return None

@@ -1,7 +1,8 @@
 """Value numbers: values that are equal by construction have the same number.
 
-Two operations yield equal values if they are pure, have the same signature, and operands with equal numbers.
-Shardings count too: a value with another sharding is another value to a collective.
+Two operations yield equal values if they have no memory effects or are sdy collectives, have the same
+attributes and result types, and operands with equal numbers. Shardings count too: a value with another
+sharding is another value to a collective.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class ValueNumbers:
         return self._numbers.get(value, value)
 
     def key(self, op: Op) -> Hashable:
-        """What two equal operations have in common, without the numbers of channels."""
+        """A key that equal operations have in common; channel handles do not count."""
         signature, inside = op.signature, [each.signature for each in op.walk()][1:]
         attributes = tuple([entry for entry in signature.attributes.entries if entry[0] != _CHANNEL])
         types = signature.result_types

@@ -82,7 +82,7 @@ class LitPlugin:
         return "" if self._config.invocation_params.dir == self.root else str(self.root)
 
     def relative(self, path: Path) -> Path:
-        """The path relative to the root folder, if it is in it: shorter, and without the home directory."""
+        """The path, relative to the root folder if inside: shorter, and without the home directory."""
         return path.relative_to(self.root) if path.is_relative_to(self.root) else path
 
 

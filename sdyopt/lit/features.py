@@ -35,6 +35,7 @@ class _Evaluation:
         self._expression = expression
         self._available = available
         found = TOKEN.findall(expression)
+        # The remaining tokens, the next one last.
         self._rest = [token or other for token, other in reversed(found)]
 
     def result(self) -> bool:

@@ -1,4 +1,4 @@
-"""Runs the tools of RUN lines in this process: for a system that cannot start another, such as WebAssembly.
+"""Runs the tools of RUN lines in this process, for systems that cannot start processes, such as WebAssembly.
 
 Runs share state such as caches; each has its own streams, arguments and environment.
 """
@@ -69,7 +69,7 @@ class InProcess:
 
 
 class _Stream(io.BufferedIOBase):
-    """A stream whose file stays open when it is closed."""
+    """A stream that leaves its file open when the stream is closed."""
 
     def __init__(self, file: IO[bytes], record: Callable[[bytes], object] | None) -> None:
         self._file = file

@@ -42,7 +42,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def _leave_assertions(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Excludes sdyopt from the packages whose assertions pytest rewrites, which plugins are by default.
+    """Excludes sdyopt from the rewriting of assertions, which pytest does in the packages of all plugins.
 
     Without bytecode files, rewriting would delay tests that import sdyopt by a second.
     """

@@ -38,7 +38,7 @@ INSTEAD = {
     "'": "the quote is not closed",
     '"': "the quote is not closed",
 }
-# Words before a command that only LLVM's lit has.
+# Commands that LLVM's lit runs itself, and what to write instead.
 BUILTINS = {
     "cd": "commands run in the root folder of pytest; write paths with %s, %S and %t",
     "export": "write env NAME=VALUE before the command",
@@ -59,7 +59,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a pipeline, which passed if all its stages did; `failures` describes the others."""
+    """The result of a pipeline, which passed if all its stages did; `failures` describes the failed ones."""
 
     passed: bool
     output: str
@@ -121,7 +121,7 @@ def parse(command: str, replace: Callable[[str], str] = str) -> list[list[Stage]
 
 
 def render(pipelines: list[list[Stage]], command_of: Callable[[str], str]) -> str:
-    """The command for a shell without `not`; `command_of` returns the command that runs a program."""
+    """The command for a shell, which has no `not`; `command_of` returns the command that runs a program."""
     return " && ".join(
         " | ".join(_render_stage(stage, command_of) for stage in stages) for stages in pipelines
     )

@@ -11,7 +11,7 @@ MARKER = re.compile(r"(?:.|//)--- (\S+)\s*")
 
 
 def split(text: str) -> dict[str, str]:
-    """The parts by name, in order. Raises ValueError if there are none or two have one name."""
+    """The parts by name, in order. Raises ValueError if there is none, or if two have the same name."""
     parts: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in text.splitlines(keepends=True):

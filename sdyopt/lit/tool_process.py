@@ -1,7 +1,7 @@
 """Runs the module of a tool in this process: `python -m sdyopt.lit.tool_process MODULE ARGUMENT…`.
 
-A traceback is a crash, with the exit status that the fork server gives it, and not the 1 of Python, which is
-that of an invalid input too.
+An uncaught exception is a crash and gets the exit status that the fork server gives it, because Python's own
+status for it, 1, is also that of an invalid input.
 """
 
 import os

@@ -16,13 +16,7 @@ from sdyopt.lit.malformed import MalformedCaseError
 from sdyopt.lit.shell import TIMEOUT_STATUS
 
 # The tools as modules for `python -m`.
-MODULES = {
-    "sdy-opt": "sdyopt",
-    "sdy-opt-verify": "sdyopt.cli.verify",
-    "filecheck": "sdyopt.lit.filecheck",
-    "FileCheck": "sdyopt.lit.filecheck",
-    "split-file": "sdyopt.lit.split_file",
-}
+MODULES = {**TOOLS, "sdy-opt": "sdyopt"}
 # The commands that packages install for tools.
 COMMANDS = {
     "sdy-opt": "sdy-opt",

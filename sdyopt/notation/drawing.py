@@ -54,7 +54,7 @@ def _head(view: ShardingView, width: int, max_devices: int | None) -> Iterator[s
 
 
 def _form_lines(form: Form, width: int) -> Iterator[str]:
-    """The lines of a notation. Text for copying stays on one line; the reason for none is wrapped."""
+    """The lines of a notation. Its text stays on one line, for copying; the reason why it has none wraps."""
     if form.text:
         return iter([_line(form.notation, form.text)])
     return _entry(form.notation, f"none: {form.problem}", width)

@@ -133,7 +133,7 @@ def _parse_size(parser: TextParser) -> int:
 
 
 def _parse_iota(parser: TextParser, count: int) -> DeviceOrder:
-    """Parses `[4,2]T(1,0)`, the order of this many devices."""
+    """Parses `[4,2]T(1,0)`, an order of `count` devices."""
     start = parser.skip_space()
     dims = _parse_sizes(parser)
     if prod(dims) != count:

@@ -73,7 +73,7 @@ def sharding_on_new_mesh(tiling: Tiling, rank: int) -> ShardingOnMesh:
 
 
 def _uniform(sharing: Sharing, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -> ShardingOnMesh:
-    """The sharding by which all devices share the whole tensor."""
+    """The sharding by which all devices of the mesh have the whole tensor, its terms or data of their own."""
     names = tuple([axis.name for axis in mesh.axes])
     unreduced = tuple(map(AxisRef, names)) if sharing is Sharing.UNREDUCED else ()
     sharding = TensorSharding(mesh_or_ref, (DimensionSharding(),) * rank, (), unreduced)
@@ -163,7 +163,7 @@ def _sharding(
 
 
 def _mesh_for(tiling: DeviceTiling) -> Mesh:
-    """A mesh on which the tiling needs no sub-axis, with a list of devices only if it needs one."""
+    """A mesh on which the tiling has no sub-axes. It lists devices only if the tiling's order is no iota."""
     digits = _digits_of(tiling)
     parts = None if digits is None else split_digits(digits, tiling.sizes)
     if parts is None:

@@ -107,7 +107,7 @@ _AxesParser = Callable[[Source, Mesh, SymbolRef, int | None], TensorSharding]
 
 
 def _read_axes(parse: _AxesParser) -> Callable[[Source, Context], ShardingView]:
-    """The reader of a notation that lists the axes of each dimension and that `parse` parses."""
+    """A reader of a notation with a list of axes for each dimension, which `parse` parses."""
 
     def read(source: Source, context: Context) -> ShardingView:
         mesh = _mesh(source, context)

@@ -55,7 +55,7 @@ def _plural(tiling: DeviceTiling) -> str:
 
 
 def _hidden(tiling: DeviceTiling, shown: int) -> str:
-    """Says how many shards are not shown."""
+    """The line with the number of shards that are not shown; empty if all are."""
     hidden = tiling.shard_count - shown
     shards = "shard" if hidden == 1 else "shards"
     return f"… and {hidden} more {shards}; --sharding-rows=0 shows all\n" if hidden else ""

@@ -78,7 +78,7 @@ class TextParser:
         return self._match(_STRING)
 
     def number(self, what: str) -> int:
-        """Parses a number of at most 2^62; if none is next, raises an error that expects `what`."""
+        """Parses a number of at most 2^62. If none is next, the error is that `what` is expected."""
         start = self.skip_space()
         text = self._match(_NUMBER)
         if text is None:

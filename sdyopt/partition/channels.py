@@ -7,7 +7,7 @@ from sdyopt.dialects.stablehlo.channel import DEVICE_TO_DEVICE, ChannelHandle
 
 
 class Channels:
-    """Numbers channels, after those that a module has already."""
+    """Numbers new channels, starting after the largest number in the module."""
 
     def __init__(self, module: ModuleOp) -> None:
         self._module = module

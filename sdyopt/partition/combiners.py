@@ -24,15 +24,15 @@ _SUPPORTED = (AddOp, MulOp, MaxOp, MinOp)
 _SUPPORTED_ON_BOOLEANS = (AndOp, OrOp, *_SUPPORTED)
 
 
-# `sum` is not here: it is also the default, and then says nothing about the kind.
+# `sum` is missing because it is also the default: a collective with `sum` may need another combiner.
 _COMBINERS: dict[ReductionKind, type[Op]] = {ReductionKind.MAX: MaxOp, ReductionKind.MIN: MinOp}
 
 
 def combiner_of(collective: AllReduceOp | ReduceScatterOp) -> type[Op] | None:
     """The operation that combines the partial results of a collective's operand; by default, addition.
 
-    None if a single collective cannot combine them: their reduction combines several values together, or has
-    another body.
+    None if no single collective can combine them, such as the results of a reduction that combines several
+    values together.
     """
     if (combiner := _COMBINERS.get(collective.reduction_op)) is not None:
         return combiner
@@ -48,7 +48,7 @@ def combiner_of(collective: AllReduceOp | ReduceScatterOp) -> type[Op] | None:
 
 
 def origin_of_partial_results(value: Value) -> Value:
-    """The value before reductions along some of the axes, and before padding and slices for them."""
+    """Follows `value` back through reductions along other axes, and the padding and slices between them."""
     op = value.defining_op
     while isinstance(op, AllReduceOp | ReduceScatterOp | PadOp | SliceOp):
         value = op.operand_at(0)

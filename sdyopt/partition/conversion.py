@@ -23,7 +23,7 @@ _KEPT = (ModuleOp, MeshOp)
 
 
 def convert_to_local(module: ModuleOp, options: LoweringOptions) -> bool:
-    """Converts a module in which all movements of data are collectives; returns whether it changed."""
+    """Converts a module whose devices exchange data only in collectives; returns whether it changed."""
     rewriter = Rewriter()
     conversion = _Conversion(LocalContext(module, options, rewriter), rewriter)
     for op in list(module.walk()):

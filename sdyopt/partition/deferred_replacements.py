@@ -20,7 +20,7 @@ class DeferredReplacements:
         self._values: dict[Op, Sequence[Value]] = {}
 
     def add(self, op: Op, values: Sequence[Value]) -> None:
-        """Replaces the results of an operation later, and erases it. The values may be replaced as well."""
+        """Replaces the results of an operation later, and erases it. `values` may be replaced results too."""
         self._values[op] = values
 
     def apply(self) -> None:

@@ -56,7 +56,7 @@ def reads_of_windows(
     results: tuple[int, int] | None = None,
     is_replicated: bool = False,
 ) -> Reads:
-    """What windows read; only those of some of the results, if `results` is a range of them."""
+    """What the windows of the results read; only of those in the range `results`, if it is given."""
     per_shard = -(-result_size // shards)
     extent = (window.size - 1) * window.window_dilation + 1
     first, end = results or (0, result_size)
@@ -76,7 +76,7 @@ def reads_of_windows(
 
 
 class Piece(NamedTuple):
-    """The elements from `start` to `end` of a shard, which `receivers` get from `hop` shards further on."""
+    """The elements from `start` to `end` of some shards: each receiver j gets those of shard `j + hop`."""
 
     hop: int
     start: int
@@ -87,12 +87,12 @@ class Piece(NamedTuple):
 class HaloPlan(NamedTuple):
     """How a shard gets the elements that it reads.
 
-    The pieces are concatenated. Shard j takes `num_elements` elements from `starts[j]` on; None is any start.
-    Those outside of the buffer are padding. The first is element `first_elements[j]`, at position `phases[j]`
-    of those that the shard computes with.
+    The pieces are concatenated to a buffer. Shard j takes `num_elements` elements of it from `starts[j]` on;
+    None is any start. Elements outside of the buffer are padding. The first element is element
+    `first_elements[j]` of the dimension, and is `phases[j]` positions after the first position of the shard.
 
-    With `has_foreign_padding`, some of the elements before the first and after the last of the whole
-    dimension are zeros from a device that nothing was sent to, instead of padding.
+    With `has_foreign_padding`, some elements before the first and after the last of the whole dimension are
+    not padding but zeros, because nothing was sent to this device.
     """
 
     pieces: Sequence[Piece]
@@ -119,7 +119,10 @@ class HaloPlan(NamedTuple):
 
 
 def plan_halo(reads: Reads) -> HaloPlan | None:
-    """The plan; None if the halos are too many, or as large as the rest of the dimension."""
+    """The plan; None if the halos are too many, or as large as the rest of the dimension.
+
+    None also for an empty or very large dimension.
+    """
     positions, dilation = reads.positions, reads.dilation
     if not reads.size or reads.length <= 0 or max(reads.size, reads.length, *map(abs, positions)) > _LARGEST:
         return None
@@ -129,14 +132,16 @@ def plan_halo(reads: Reads) -> HaloPlan | None:
         for position, first in zip(positions, firsts, strict=True)
     ]
     count = max(counts)
-    wanted = [_elements(needed, reads) for needed in reads.needed]
-    pieces = _pieces(wanted, reads)
+    needed_elements = [_elements(needed, reads) for needed in reads.needed]
+    pieces = _pieces(needed_elements, reads)
     if pieces is None or count <= 0:
         return None
     buffer = _Buffer(pieces, 1 if reads.is_replicated else reads.shards, reads.size)
     starts: list[int | None] = []
     is_foreign = False
-    for shard, (elements, first, needed) in enumerate(zip(wanted, firsts, reads.needed, strict=True)):
+    for shard, (elements, first, needed) in enumerate(
+        zip(needed_elements, firsts, reads.needed, strict=True)
+    ):
         if needed is None:
             starts.append(None)
         elif elements is None:
@@ -163,14 +168,14 @@ def _elements(needed: tuple[int, int] | None, reads: Reads) -> tuple[int, int] |
     return (first, last) if first <= last else None
 
 
-def _pieces(wanted: Sequence[tuple[int, int] | None], reads: Reads) -> Sequence[Piece] | None:
+def _pieces(needed: Sequence[tuple[int, int] | None], reads: Reads) -> Sequence[Piece] | None:
     """What is needed over each hop; None if there are too many hops."""
     if reads.is_replicated:
         return [Piece(0, 0, reads.size, ())]
     size = -(-reads.size // reads.shards)
     ranges: dict[int, tuple[int, int]] = {}
     receivers: dict[int, list[int]] = {}
-    for shard, elements in enumerate(wanted):
+    for shard, elements in enumerate(needed):
         if elements is None:
             continue
         first, last = elements

@@ -61,19 +61,23 @@ def exchange_halos(op: Op, context: HaloContext) -> Values:
 
 
 def may_be_sharded_more(op: Op) -> bool:
-    """Whether an operation exchanges halos, and its result does not become a partial sum by more axes."""
+    """Whether an operation exchanges halos, and no further axis can make its result a partial sum."""
     _load_exchanges()
     return type(op) in _exchanges and type(op) not in _classes_with_sums
 
 
 def begin_body(op: Op, context: HaloContext) -> ShardedBody | None:
-    """A body in place of an operation; None if its tensors are on different meshes."""
+    """A body in place of an operation; None without a single mesh that the operation can use."""
     found = _mesh_of(op, context)
     return None if found is None else ShardedBody(op, *found, context)
 
 
 def _mesh_of(op: Op, context: HaloContext) -> tuple[MeshOrRef, Mesh] | None:
-    """The mesh of all sharded tensors; None if there are several, or if its devices are too many to list."""
+    """The mesh of all sharded operands and results.
+
+    None if there is not exactly one, if it is maximal, if its devices are too many to list, or if a tensor is
+    unreduced.
+    """
     shardings = [context.types.sharding(value) for value in (*op.operands, *op.results)]
     sharded = [each for each in shardings if each is not None and not each.is_fully_replicated]
     meshes = {each.mesh_or_ref for each in sharded}
@@ -86,7 +90,7 @@ def _mesh_of(op: Op, context: HaloContext) -> tuple[MeshOrRef, Mesh] | None:
 
 
 def attributes_of(op: Op) -> dict[str, Attribute]:
-    """The attributes of an operation, without its sharding."""
+    """The attributes of an operation, without its sharding and sharding rule."""
     attributes = {**dict(op.signature.attributes), **dict(op.attributes)}
     for name in (SHARDING, SHARDING_RULE):
         attributes.pop(name, None)

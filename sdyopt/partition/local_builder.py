@@ -101,7 +101,7 @@ class LocalBuilder:
     def slice(
         self, value: Value, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None = None
     ) -> Value:
-        """The elements from start to before limit in each dimension, with these strides or all of them."""
+        """The elements from start to before limit in each dimension, with stride 1 by default."""
         strides = [1] * len(starts) if strides is None else strides
         shape = [
             -((start - limit) // step) for start, limit, step in zip(starts, limits, strides, strict=True)
@@ -114,7 +114,7 @@ class LocalBuilder:
         return self.create(SliceOp, [value], [_reshaped(value, shape)], attributes).result
 
     def dynamic_slice(self, value: Value, starts: Sequence[Value], sizes: Sequence[int]) -> Value:
-        """As many elements as `sizes` says, from run-time start indices on."""
+        """`sizes` elements of each dimension, from run-time start indices on."""
         attributes = {"slice_sizes": dense_array(I64, sizes)}
         return self.create(DynamicSliceOp, [value, *starts], [_reshaped(value, sizes)], attributes).result
 

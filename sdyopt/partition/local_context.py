@@ -57,7 +57,7 @@ class LocalContext:
         self.options = options
         self.rewriter = rewriter
         self.types = LocalTypes(module)
-        # The results of reductions whose partial results cannot be combined by one collective.
+        # By reduction and axes: the combined results of a reduction that no single collective can combine.
         self.combined: dict[object, Sequence[Value]] = {}
         self._channels = Channels(module)
 
@@ -83,7 +83,7 @@ class LocalContext:
         return mesh
 
     def common_mesh(self, op: Op) -> Mesh:
-        """The mesh of the first sharded operand or result. Raises DiagnosticError if there is none."""
+        """The mesh of the first sharded operand or result. Raises DiagnosticError if none is sharded."""
         for value in (*op.operands, *op.results):
             sharding = self.sharding(value)
             if sharding is not None and not sharding.is_fully_replicated:

@@ -1,8 +1,8 @@
-"""Operations without a lowering: whether they can run on the shards of their operands as they are.
+"""Checks that an operation without a lowering can run unchanged on the shards of its operands.
 
-The sharding rule tells: along a pass-through or reduction factor, an operation needs no other shards; a
-reduction leaves partial results, which a following collective combines. Along any other factor it needs whole
-dimensions.
+This follows from its sharding rule: along a pass-through or reduction factor, an operation needs no other
+shards; a reduction leaves partial results, which a following collective combines. Along any other factor it
+needs whole dimensions.
 """
 
 from __future__ import annotations

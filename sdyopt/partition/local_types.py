@@ -21,7 +21,7 @@ class LocalTypes:
     """Local types of the values of one module.
 
     A value without a sharding, or with one on a mesh that does not exist, is whole on every device. All
-    shards of a dimension must have the same size: dimensions that do not divide are padded before.
+    shards of a dimension must have the same size: dimensions of other sizes have been padded before.
     """
 
     def __init__(self, module: Op) -> None:
@@ -29,7 +29,8 @@ class LocalTypes:
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
         self._padded_types: dict[tuple[Type, TensorSharding], Type] = {}
         self._types: dict[tuple[Type, TensorSharding], Type | None] = {}
-        # What functions of signatures, shardings and sharding rules have computed.
+        # Caches of `replication.dims_to_replicate` and `local_ops.check_is_local`, by the operation's
+        # signature, shardings and sharding rule.
         self.dims_to_replicate: dict[object, tuple[tuple[int, int], ...]] = {}
         self.local_signatures: set[object] = set()
 

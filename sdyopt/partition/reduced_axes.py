@@ -21,7 +21,7 @@ def check_is_combined(
 ) -> None:
     """Checks that all users of an operation combine its partial results along `axes`.
 
-    Along its unreduced axes, a result remains partial.
+    Along its unreduced axes, a result remains partial. `wrong_user` and `wrong_axes` are error messages.
     """
     needed = sorted_and_merged(axes, mesh)
     for result in op.results:
@@ -37,7 +37,7 @@ def check_is_combined(
 
 
 def _users(value: Value) -> Iterator[Op]:
-    """The users of a value, through what may precede the collective: padding, and slices of all kinds."""
+    """The users of a value; in place of padding and slices, which may precede the collective, their users."""
     for use in value.uses:
         if isinstance(use.owner, PadOp | SliceOp | AllSliceOp) and use.index == 0:
             yield from _users(use.owner.results[0])

@@ -3,9 +3,9 @@
     @crosses_shards(SliceOp)
     def slice(op: SliceOp, types: LocalTypes) -> Iterable[Dim]: ...
 
-By default, the sharding rule tells: an operation needs all elements along need-replication and permutation
-factors. An operation without a rule needs all elements of all dimensions, and runs on every device, which is
-correct for operations without side effects.
+By default, this follows from the sharding rule: an operation needs all elements along need-replication and
+permutation factors. An operation without a rule needs all elements of all dimensions, and runs on every
+device, which is correct for operations without side effects.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _everything(op: Op, types: LocalTypes) -> Iterator[Dim]:
 
 
 def _has_user_rule(op: Op) -> bool:
-    """Whether the rule was written by the user. Explicit reshards do not change such operations."""
+    """Whether the rule was written by the user, and so may not describe what the operation needs."""
     rule = op.attributes.get(SHARDING_RULE)
     if not isinstance(rule, OpShardingRule) or rule is chlo_rule_of(op):
         return False
@@ -102,10 +102,10 @@ def _has_user_rule(op: Op) -> bool:
 
 
 def _differently_sharded(op: Op, axes: Sequence[Sequence[Axes]]) -> Iterator[Dim]:
-    """The dimensions with a factor that is sharded differently elsewhere.
+    """The dimensions with a factor that is sharded differently in another tensor.
 
-    Explicit reshards leave such factors if an axis is larger than a dimension. Reduction factors are not
-    changed, because the all-reduce that follows would add whole results.
+    `sdy-insert-explicit-reshards` leaves such factors if an axis is larger than a dimension. Reduction
+    factors are not changed, because the all-reduce that follows would add whole results.
     """
     rule = sharding_rule_of(op)
     if rule is None:
@@ -140,10 +140,10 @@ def by_rule(op: Op, types: LocalTypes) -> Iterator[Dim]:
 
 def dims_with_factors(rule: OpShardingRule, factors: Iterable[int]) -> Iterator[Dim]:
     """The dimensions that have one of these factors."""
-    wanted = set(factors)
+    factors = set(factors)
     for number, mapping in enumerate(rule.tensors):
         for dim, dim_mapping in enumerate(mapping.dims):
-            if wanted.intersection(dim_mapping.factors):
+            if factors.intersection(dim_mapping.factors):
                 yield Dim(number, dim)
 
 

@@ -25,7 +25,7 @@ class Shardings(Protocol):
 class SlidDimension(NamedTuple):
     """A dimension of an operand over which a window slides.
 
-    `window_axes` shard the window itself, if it is the kernel of a convolution, in which it is `kernel_dim`.
+    In a convolution, the window is dimension `kernel_dim` of the kernel, which `window_axes` shard.
     """
 
     operand: Value
@@ -38,7 +38,11 @@ class SlidDimension(NamedTuple):
     is_reversed: bool = False
 
     def is_local(self, shard_size: int) -> bool:
-        """Whether no window crosses a border between shards, and all shards have equally many windows."""
+        """Whether each device can compute from its own shards alone.
+
+        That is, no window crosses a border between shards, and all shards have equally many windows; or the
+        only window is as large as the dimension, and sharded alike.
+        """
         window = self.window
         is_plain = window.low == window.high == 0 and window.base_dilation == 1
         if not self.axes:
@@ -98,7 +102,7 @@ def windows_of(op: ReduceWindowOp | SelectAndScatterOp, shardings: Shardings) ->
 
 
 def check_windows_stay(op: Op, windows: Sequence[SlidDimension]) -> None:
-    """Raises an error if a window crosses a border between shards."""
+    """Raises DiagnosticError unless each device can compute from its own shards alone."""
     for slid in windows:
         if not slid.is_local(shape_of(slid.operand)[slid.dim]):
             raise op.error(

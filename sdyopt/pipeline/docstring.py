@@ -14,7 +14,8 @@ Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 def docstring(module: str, names: Sequence[str] = ()) -> str:
     """The docstring of a module, or of a class or function in it, from its source.
 
-    `names` are those of the enclosing definitions and its own. Empty if there is no source, or no docstring.
+    `names` are the names of the enclosing definitions, outermost first, and then its own. Empty if there is
+    no source, or no docstring.
     """
     node = _syntax_tree(module)
     for name in names:

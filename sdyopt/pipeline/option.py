@@ -2,8 +2,9 @@
 
     keep_sharding_rules: bool = option(default=False, help="keep sharding rules on operations")
 
-is written `keep-sharding-rules=true` in a pipeline. Types are bool, int, float, str, string enumerations
-(`Literal` or `StrEnum`), and tuples of one of these, written `name=a,b` or `name={a,b}`.
+is written `keep-sharding-rules=true` in a pipeline. Types are bool, int (64 bits), `Unsigned` (32 bits),
+float, str, string enumerations (`Literal` or `StrEnum`), and tuples of one of these, written `name=a,b` or
+`name={a,b}`.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from enum import Enum, EnumType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 
+from sdyopt.diagnostics.option_numbers import read_float, read_long, read_uint
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 
+# An integer of at most 32 bits without a sign.
+Unsigned = NewType("Unsigned", int)
 # The values of options.
 Scalar = bool | int | float | str | Enum
 OptionValue = Scalar | tuple[Scalar, ...]
@@ -81,26 +85,11 @@ def _read_bool(text: str) -> bool:
     raise ValueError(f"'{text}' is invalid value for boolean argument! Try 0 or 1")
 
 
-_MAX_NUMBER_LENGTH = 100
-
-
-def _read_number(convert: Callable[[str], int | float], kind: str) -> Callable[[str], int | float]:
-    def read(text: str) -> int | float:
-        if not text:
-            raise ValueError("requires a value!")
-        try:
-            # A reproducer may contain a number that takes long to convert.
-            return convert(text if len(text) <= _MAX_NUMBER_LENGTH else "")
-        except ValueError:
-            raise ValueError(f"'{text}' value invalid for {kind} argument!") from None
-
-    return read
-
-
 KINDS: dict[object, Kind] = {
     bool: Kind("bool", _read_bool, lambda value: "true" if value else "false", help="write true or false"),
-    int: Kind("int", _read_number(lambda text: int(text, 0), "long"), help="write an integer"),
-    float: Kind("number", _read_number(float, "floating point"), help="write a number"),
+    int: Kind("int", read_long, help="write an integer of at most 64 bits"),
+    Unsigned: Kind("int", read_uint, help="write an integer from 0 to 4294967295"),
+    float: Kind("number", read_float, help="write a number"),
     str: Kind("string", str),
 }
 

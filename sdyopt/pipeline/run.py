@@ -150,7 +150,7 @@ class _Runner:
             return self._verify.verify_edits(op, edits)
 
     def _run_checked(self, pass_: Pass, op: Op) -> bool:
-        """Runs a pass; returns whether it changed something. Emitting an error counts as failure."""
+        """Runs a pass; returns whether it changed something. Emitting a fatal error counts as failure."""
         errors: list[Diagnostic] = []
 
         def watch(diagnostic: Diagnostic) -> None:

@@ -1,8 +1,8 @@
 """Why a value does not have an axis that a neighbor has.
 
 A neighbor is another operand or result of an operation that the value is an operand or result of. For each
-of its axes that the value lacks there is an absence, with the refusals of the step along the operation at the
-fixed point; see `Refusal`.
+axis of a neighbor that the value lacks there is an absence, with the refusals of the step along the operation
+at the fixed point; see `Refusal`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sdyopt.sharding.sharding_projection import project_tensor
 
 
 class Obstacle(Enum):
-    """A reason that no step decides."""
+    """A reason that is not the refusal of a step."""
 
     NO_RULE = "the operation has no sharding rule"
     NO_PROPAGATION = "nothing propagates along this operation"
@@ -61,7 +61,7 @@ class Absence:
 
 
 def absences(run: Run, subject: Subject) -> Iterator[Absence]:
-    """The axes that a subject lacks, by operation in program order."""
+    """The axes that a subject lacks, by operation in program order, those without a sharding rule last."""
     for site in run.sites_of.get(subject, ()):
         refusals = site.refusals
         for position, each in enumerate(site.subjects):
@@ -140,15 +140,16 @@ def _of_axis(
             for part in difference(found, own_axes, mesh):
                 yield replace(base, axis=part, factor=factor, obstacle=Obstacle.NO_DIMENSION)
             continue
-        current = None if result is None else result.before[base.position].factors.get(factor)
-        has = own_axes if result is None else () if current is None else current.axes
+        # The dimension may have it for another of its factors, or beyond the size of all.
+        own = base.site.shardings[base.position]
+        has = own_axes if result is None or own is None else own.dims[dim_of[factor]].axes
         for part in difference(found, has, mesh):
             reasons = (
                 refusals.refusals[:1] if result is None else _reasons(refusals, result, base, factor, part)
             )
             yield replace(base, axis=part, factor=factor, dim=dim_of[factor], refusals=reasons)
     for part in difference(remaining, own_axes, mesh):
-        # Overflow axes shard no factor: the first one that they would shard does not take them.
+        # Overflow axes shard no factor: the first factor that they would shard does not take them.
         beyond = dropwhile(lambda factor: not neighbor_factors[factor].overflow_axes, factors)
         shared = [factor for factor in beyond if factor in dim_of]
         if not shared:
@@ -176,7 +177,7 @@ def _reasons(
         return of_neighbor or found
     after = result.after[base.position].factors.get(factor)
     if after is not None and overlap(after.axes, (part,)):
-        # The step gives the axis to the factor, but the dimension ends at a more major one.
+        # The step gives the axis to the factor, but the axes of the dimension end at a more major factor.
         return [Refusal(Reason.MAJOR_FACTOR, factor, (part,), base.position, base.position)]
     if after is None:
         overflow = [

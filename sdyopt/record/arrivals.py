@@ -68,7 +68,7 @@ class Arrival:
 def arrivals(
     record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef, before: int = _NOW
 ) -> list[Arrival]:
-    """How a subject got an axis, or the parts of it that it had before the cause with this number."""
+    """How a subject got an axis; with `before`, the parts that it had before the cause with this number."""
     roots: list[Arrival] = []
     pending: list[tuple[Run, Subject, AxisRef, int, list[Arrival]]] = [
         (run, subject, part, before, roots) for part in _present(run, subject, axis, before)

@@ -30,9 +30,9 @@ class Site:
 
     A subject is None for a value that cannot have a sharding. `runner` runs the steps of the site in the last
     round, and `shardings` are those that a step uses at the fixed point; for an edge into or out of a manual
-    computation, all of them are those outside. `runner` is None if the site does not propagate in that round.
-    `edge_owner` is the operation that a data-flow edge belongs to, and `manual_axes` are those of a manual
-    computation that the edge leads into.
+    computation, all of them are those on the side of the sources. `runner` is None if the site does not
+    propagate in that round. `edge_owner` is the operation that a data-flow edge belongs to, and `manual_axes`
+    are those of a manual computation that the edge leads into.
     """
 
     op: Op
@@ -66,7 +66,7 @@ class Gap:
 
 @dataclass(eq=False)
 class Step:
-    """A propagation step with updates. `round` is the position by op priority, 0 for a round of its own."""
+    """A propagation step with updates. `round` is that of `RunRecorder.start_round`."""
 
     number: int
     site: Site

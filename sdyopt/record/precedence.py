@@ -21,7 +21,7 @@ class Rule(Enum):
     OP_PRIORITY = "it came along operations of a higher op priority"
     STRATEGY = "the basic strategy comes before the aggressive one"
     MORE_ELEMENTS = "it came from a larger tensor"
-    SHARDED_SIZE = "it shards the dimension along more axes"
+    SHARDED_SIZE = "its dimension has the larger sharded size"
     EARLIER_TENSOR = "it came from an earlier operand"
     LOWER_FACTOR = "its dimension comes first in the sharding rule"
     ORDER = "it came first"

@@ -56,7 +56,7 @@ class RunRecorder(StepRecorder, Protocol):
         """The dimension shardings of a user priority are restored next."""
 
     def start_round(self, number: int, strategy: Strategy) -> None:
-        """A round starts. `number` is its position by op priority, from 1; 0 for a round of its own."""
+        """A round starts. `number` is its position by op priority, from 1; 0 if rounds are not by it."""
 
     def added(self, slot: int, subject: Subject, sharding: TensorSharding | None) -> None:
         """Propagation reads a sharding for the first time."""

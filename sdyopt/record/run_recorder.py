@@ -66,7 +66,7 @@ class ModelRecorder:
         self._run.initial[subject] = self._run.final[subject] = sharding
 
     def changed(self, slot: int, old: TensorSharding | None, new: TensorSharding) -> None:
-        """Records a change, unless it only adds an empty sharding."""
+        """Records a change, which is due to the last step or restored priority."""
         subject = self._subjects[slot]
         assert subject is not None
         self._run.final[subject] = new

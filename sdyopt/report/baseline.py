@@ -3,7 +3,7 @@
 It is an error if the wire bytes of all collectives, the peak of live memory or the FLOPs per device have
 grown by more than the tolerance. The error is located at what grew most: collectives of the same kind and
 axes, values of the same type or products of the same kind, each at the same source location, are compared as
-sums. JAX's name stack is the location if there is one, so that a line that moves is the same location.
+sums. The location is JAX's name stack if there is one, so that it stays the same when lines move.
 """
 
 from __future__ import annotations
@@ -194,5 +194,5 @@ def _flops_of_runs(each: Product) -> int | None:
 
 
 def _has_grown(new: Fraction | int, old: Fraction, tolerance: Fraction) -> bool:
-    """Whether a figure has grown by more than the tolerance, and by more than a report rounds it."""
+    """Whether a figure has grown by more than the tolerance, and by more than a report rounds off."""
     return new > old * (1 + tolerance) + Fraction(1, 2)

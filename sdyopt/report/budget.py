@@ -13,6 +13,7 @@
     data = "48 MiB"
 
     [[rules]]                    # each collective by itself, over all of its runs
+    name = "gathered weights"    # names the rule in messages; may be left out
     kind = "all_gather"          # any kind if it is left out
     axis = "data"                # any axis if it is left out
     max_bytes = "64 MiB"
@@ -39,6 +40,7 @@ KINDS = (
     "all_to_all",
     "collective_broadcast",
     "collective_permute",
+    "cross-replica-sum",
     "reduce_scatter",
 )
 _TOTALS = ("wire_bytes", *FIGURES)
@@ -92,7 +94,7 @@ class Budget:
                 continue
             most = self._file.quantity(value, FIGURES[key].dimension, "total", key)
             location = self._file.location("total", key)
-            self.figure_limits.append(FigureLimit(FIGURES[key].name, most, location, FIGURES[key]))
+            self.figure_limits.append(FigureLimit(most, location, FIGURES[key]))
 
     def _add_limit(
         self, what: str, value: object, table: str, key: str, applies: Callable[[Collective], bool]

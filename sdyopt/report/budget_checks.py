@@ -19,7 +19,7 @@ _SET_HERE = "limit set here"
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit on the wire bytes of some collectives, all together or each one, located in the budget."""
+    """A limit, located in the budget, on the wire bytes of some collectives: on their sum or on each."""
 
     what: str
     most: Fraction
@@ -36,15 +36,11 @@ class Limit:
             elif size > self.most:
                 most = bytes_text(self.most)
                 message = f"{_collective_text(each)}, over the budget of {most} for {self.what}"
-                error = finding(message, [Contributor("", each.location)], self.location, _SET_HERE)
-                error.diagnostic.notes[0].message = f"cause: {each.cause}"
-                yield error.diagnostic
+                cause = Contributor(f"cause: {each.cause}", each.location)
+                yield finding(message, [cause], self.location, _SET_HERE).diagnostic
 
     def check_sum(self, collectives: Iterable[Collective]) -> Iterator[Diagnostic]:
-        """An error at the line that contributes most if the sum of known bytes exceeds the limit.
-
-        A warning if some bytes are unknown.
-        """
+        """An error if the sum of the known bytes exceeds the limit, and a warning if some are unknown."""
         chosen = list(filter(self.applies, collectives))
         known = [each for each in chosen if wire_bytes_of_runs(each) is not None]
         total = sum((wire_bytes_of_runs(each) or Fraction(0) for each in known), Fraction(0))
@@ -72,7 +68,6 @@ class Figure:
 class FigureLimit:
     """A limit on one figure of the report, located in the budget."""
 
-    what: str
     most: Fraction
     location: Location
     figure: Figure
@@ -81,28 +76,29 @@ class FigureLimit:
         """An error if the figure exceeds the limit, or a warning if it is unknown."""
         value = self.figure.value(report)
         if value is None:
-            yield Diagnostic(Severity.WARNING, self.location, f"{self.what}: unknown, and not checked")
+            message = f"{self.figure.name}: unknown, and not checked"
+            yield Diagnostic(Severity.WARNING, self.location, message)
         elif value > self.most:
             found, most = self.figure.text(value), self.figure.text(self.most)
-            message = f"{self.what}: {found}, over the budget of {most}"
+            message = f"{self.figure.name}: {found}, over the budget of {most}"
             yield finding(message, self.figure.contributors(report), self.location, _SET_HERE).diagnostic
 
 
 def _collective_text(each: Collective) -> str:
-    """`all_reduce {"data"} of tensor<8x128xf32>: 1.00 MiB`, with the number of runs if there are several."""
+    """`all_reduce {"data"} of tensor<8x128xf32>: 1.00 MiB`, with the number of runs unless it is 1."""
     runs = "" if each.times is None or each.times.high == 1 else f" in {each.times.high} runs"
     types = ", ".join(each.local_operands)
     return f"{each.kind} {each.axes} of {types}: {bytes_text(wire_bytes_of_runs(each))}{runs}"
 
 
 def _largest(collectives: Sequence[Collective]) -> list[Contributor]:
-    """The collectives that contribute most; those of one kind, axes and line count together."""
-    places: dict[tuple[object, ...], list[Collective]] = {}
+    """The collectives that contribute most; those with the same kind, axes and line count together."""
+    groups: dict[tuple[object, ...], list[Collective]] = {}
     for each in collectives:
-        places.setdefault((each.kind, each.group, each.location.file, each.location.line), []).append(each)
+        groups.setdefault((each.kind, each.group, each.location.file, each.location.line), []).append(each)
     sums = [
         (sum((wire_bytes_of_runs(each) or Fraction(0) for each in together), Fraction(0)), together)
-        for together in places.values()
+        for together in groups.values()
     ]
     ranked = sorted(sums, key=lambda entry: (-entry[0], entry[1][0].number))[:MAX_CONTRIBUTORS]
     return [_contributor(size, together) for size, together in ranked]
@@ -129,7 +125,7 @@ def _live(report: Report) -> list[Contributor]:
 
 
 def _repeated_flops(report: Report) -> Fraction | None:
-    """FLOPs per device beyond an equal share of the global ones; None where figures are unknown."""
+    """FLOPs per device beyond an equal share of the global FLOPs; None if any of them are unknown."""
     local, whole = flop_totals(report)
     is_unknown = local.unknown or whole.unknown or not report.is_sharded
     return None if is_unknown else local.high - whole.high / report.devices

@@ -1,4 +1,4 @@
-"""Source locations of operations in functions: one without a line gets the line of the function's call.
+"""Source locations of operations: where an operation has no line, the line of the call of its function.
 
 JAX gives the operations of library functions such as `jnp.take` a name, but no line.
 """
@@ -12,25 +12,25 @@ from sdyopt.report.source_locations import SourceLocation, source_location
 
 
 class CallLocations:
-    """For each function of a module, the location of its first call that has a line."""
+    """The source locations of the calls of a module's functions, which complete those in the functions."""
 
     def __init__(self, counts: ExecutionCounts) -> None:
         self._counts = counts
         self._of_function: dict[FuncOp, SourceLocation | None] = {}
 
     def completed(self, location: SourceLocation, op: Op | None) -> SourceLocation:
-        """A location in or at `op`, with the line of the call of its function if it has none."""
+        """`location`; if it has no line, that of the first call of the function that is or contains `op`."""
         if location.line or op is None:
             return location
         function = next((each for each in (op, *op.ancestors()) if isinstance(each, FuncOp)), None)
-        call = None if function is None else self._call(function)
+        call = None if function is None else self._call_location(function)
         if call is None:
             return location
         names = "/".join(filter(None, (call.name_stack, location.name_stack)))
         return call._replace(name_stack=names)
 
-    def _call(self, function: FuncOp) -> SourceLocation | None:
-        """The location of the first call of a function that has a line, by itself or by an outer call."""
+    def _call_location(self, function: FuncOp) -> SourceLocation | None:
+        """The first completed location of a call of the function that has a line; None if none has."""
         if function not in self._of_function:
             self._of_function[function] = None  # for recursion
             sites = [

@@ -17,7 +17,7 @@ def constant_of(op: Op) -> Attribute | None:
 
 
 def constant_integer(op: Op) -> int | None:
-    """The integer of a constant with one element; None for any other operation."""
+    """The value of an integer constant with one element; None for any other operation."""
     value = constant_of(op)
     if not isinstance(value, DenseElements) or value.type.num_elements != 1:
         return None
@@ -29,7 +29,10 @@ def constant_integer(op: Op) -> int | None:
 
 
 def integer_range(type: Type) -> tuple[int, int] | None:
-    """The lowest and the highest value of an integer type or element type; None for any other type."""
+    """The lowest and the highest value of an integer type, or of a tensor's elements if they are integers.
+
+    None for any other type.
+    """
     element = element_of(type)
     if not isinstance(element, IntegerType):
         return None

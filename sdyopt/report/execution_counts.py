@@ -1,8 +1,8 @@
 """How often each operation runs: over loops, calls and branches, from the entry functions.
 
-A trip count is known if a counter with a constant start and step is compared with a constant bound. A
-constant may be passed as an argument of calls or computations, or as a loop operand that does not change. Any
-other trip count is unknown, which is None.
+A trip count is known only if a counter with a constant start and step is compared with a constant bound. A
+constant may be passed as an argument of calls or computations, or as a loop operand that does not change.
+Unknown counts are None.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from sdyopt.report.figures import NEVER, ONCE, Times
 
 MAIN = "main"
 
-# Operations whose regions run as parts of the program. The regions of all others (reduce, sort, …) compute on
-# scalars, which are not counted as memory.
+# Operations whose regions run as parts of the program. The regions of other operations in functions (reduce,
+# sort, …) compute on scalars, which are not counted as memory.
 CONTROL_FLOW: tuple[type[Op], ...] = (
     WhileOp,
     IfOp,
@@ -46,7 +46,7 @@ class ExecutionCounts:
     def __init__(self, module: Op) -> None:
         self._functions = [op for op in module.walk() if isinstance(op, FuncOp)]
         self._call_sites: dict[FuncOp, list[CallOp]] = {}
-        # The constant integers that block arguments are; None for unknown ones.
+        # The integer that a block argument always is; None if there is none or it is unknown.
         self._of_arguments: dict[BlockArgument, int | None] = {}
         for op in module.walk():
             if isinstance(op, CallOp) and isinstance(callee := lookup_symbol(op, op.callee), FuncOp):
@@ -140,11 +140,11 @@ class ExecutionCounts:
             step = self._step(loop, index)
             limit = self._constant(bound)
             if start is not None and step is not None and limit is not None:
-                return trip_count(start, step, limit, towards, integer_range(counter.type))
+                return counter_trip_count(start, step, limit, towards, integer_range(counter.type))
         return None
 
     def _step(self, loop: WhileOp, index: int) -> int | None:
-        """The constant that the body adds to the loop operand at this index; None if there is none."""
+        """The constant that the body adds to the loop operand at this index; None if it is unknown."""
         next_value = _returned(loop.body, index)
         update = next_value.op if isinstance(next_value, OpResult) else None
         counter = loop.body.blocks[0].arguments[index]
@@ -158,13 +158,13 @@ class ExecutionCounts:
         return None
 
     def _constant(self, value: Value) -> int | None:
-        """The constant integer that a scalar value is; None if it is unknown or not constant."""
+        """The integer that a scalar value always is; None if there is none or it is unknown."""
         if isinstance(value, OpResult):
             return constant_integer(value.op)
         if not isinstance(value, BlockArgument):
             return None
         if value not in self._of_arguments:
-            # Unknown while it is computed, for an argument that is passed to itself.
+            # None while it is computed, in case the argument is passed on to itself.
             self._of_arguments[value] = None
             passed = self._passed_unchanged(value)
             if passed is not None:
@@ -172,7 +172,7 @@ class ExecutionCounts:
         return self._of_arguments[value]
 
     def _passed_unchanged(self, argument: BlockArgument) -> Value | None:
-        """A value outside a loop, computation or function that equals an argument of it; None if unknown."""
+        """A value outside the loop, computation or function that always equals its argument, or None."""
         op = argument.owner.parent_op
         if isinstance(op, WhileOp):
             body = op.body.blocks[0].arguments
@@ -187,7 +187,7 @@ class ExecutionCounts:
         return None
 
 
-def trip_count(
+def counter_trip_count(
     start: int, step: int, limit: int, direction: str, values: tuple[int, int] | None = None
 ) -> int | None:
     """The trip count of a loop that counts from `start` by `step` while `counter direction limit`.
@@ -195,13 +195,13 @@ def trip_count(
     `values` are the lowest and the highest value that the counter can have. None for an endless loop, a
     counter that leaves this range, and other directions than LT, LE, GT, GE and NE.
     """
-    count = _trips(start, step, limit, direction)
+    count = _count_without_overflow(start, step, limit, direction)
     if count is None or values is None:
         return count
     return count if values[0] <= start + count * step <= values[1] else None
 
 
-def _trips(start: int, step: int, limit: int, direction: str) -> int | None:
+def _count_without_overflow(start: int, step: int, limit: int, direction: str) -> int | None:
     if direction in ("GT", "GE"):
         start, step, limit = -start, -step, -limit
         direction = "LT" if direction == "GT" else "LE"

@@ -17,7 +17,7 @@ _AXIS_NAME = re.compile(r'"([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How often an operation runs: between `low` and `high` times. They differ in branches."""
+    """How often an operation runs: between `low` and `high` times, which differ in branches."""
 
     low: int
     high: int
@@ -35,13 +35,13 @@ NEVER = Times(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Collective:
-    """One operation that communicates.
+    """One collective. Some of sdy's, such as `sdy.all_slice`, send nothing.
 
     `axes` are the mesh axes as printed, `group` the same set in mesh order with adjacent sub-axes merged;
     both are words such as "groups of 4" where replica groups follow no axes. `wire_bytes` is what one device
-    sends along a ring in one run. `times` is the number of runs. `value` is the SSA name of the first result,
-    `change` the shardings before and after the chain of sdy collectives that this one is in, `advice` what
-    would communicate less.
+    sends in one run by the ring model, on average over the devices. `times` is the number of runs. `value` is
+    the SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
+    that contains this collective, `advice` what would communicate less.
     """
 
     number: int
@@ -85,7 +85,8 @@ class Undecided:
 class LiveValue:
     """A value that is live at the peak. Each of its shards is on `replicas` devices.
 
-    Sharded also along `spare_axis`, it would have `spare_bytes`; "" and None if there is no such axis.
+    If it were also sharded along `spare_axis`, it would have `spare_bytes` on a device; "" and None if there
+    is no such axis.
     """
 
     value: str
@@ -108,11 +109,11 @@ class MemoryPoint:
 
 @dataclass(slots=True)
 class Memory:
-    """Bytes on one device. The peaks are upper bounds, because every result is a new buffer.
+    """Bytes on one device. The peaks are upper bounds, because every result counts as a new buffer.
 
     `peak_with_arguments` is the peak if the arguments stay live to the end. `replicated` are the bytes at the
-    peak that would be on other devices if replicas divided each shard among them. `unknown_values` is the
-    number of values of unknown size, which no other figure includes.
+    peak that this device would not need if the devices that have the same shard divided it among themselves.
+    `unknown_values` is the number of values of unknown size, which no other figure includes.
     """
 
     arguments: int = 0
@@ -129,11 +130,12 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A dot_general, dot or convolution: FLOPs of one run on one device, and of the global operation.
+    """A dot_general, dot or convolution. `flops` are those of one run on one device.
 
-    `bytes` are those of operands and result on one device, `collectives` the numbers of the collectives on
-    its operands and of the reductions of its result. `spare_axes` are the mesh axes along which devices
-    repeat the product, because no operand or result is sharded along them.
+    `global_flops` are those of one run of the global operation, `bytes` those of operands and result on one
+    device, `collectives` the numbers of the collectives on its operands and of the reductions of its result.
+    `spare_axes` are the mesh axes along which devices repeat the product, because no operand or result is
+    sharded along them.
     """
 
     kind: str
@@ -181,7 +183,7 @@ class TimeEstimate:
 
 @dataclass(slots=True)
 class Report:
-    """The figures of one module. `mesh` is the text of its largest mesh, and `devices` the size of this mesh.
+    """The figures of one module. `mesh` is the text of its largest named mesh, `devices` that mesh's size.
 
     `is_sharded` is False if there are several devices, but no shardings and no manual computations, such as
     after partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.

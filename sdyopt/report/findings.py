@@ -24,7 +24,10 @@ class Contributor(NamedTuple):
 def finding(
     message: str, contributors: Sequence[Contributor], limit: Location, limit_note: str
 ) -> DiagnosticError:
-    """An error at the first contributor that has a line, else at the limit, with a note on each of them."""
+    """An error at the first contributor that has a line, else at the limit.
+
+    It has a note on each contributor, and `limit_note` at the limit.
+    """
     lines = [each for each in contributors if each.location.line]
     error = DiagnosticError.at(file_location(lines[0].location) if lines else limit, message)
     for each in contributors:

@@ -42,7 +42,7 @@ _WRITERS: dict[str, Callable[[Report, Callable[[], str], str], str]] = {
 
 
 def check_format(path: str) -> None:
-    """Raises UsageError for a suffix that is no format of a report."""
+    """Raises UsageError unless a format of reports has the suffix of this path."""
     suffix = PurePath(path).suffix
     if suffix not in _WRITERS:
         help = f"choose from {', '.join(_WRITERS)}"

@@ -20,7 +20,7 @@ from sdyopt.report.tables import ReportTable, Section
 from sdyopt.report.units import bytes_text
 
 _FOLDER = Path(__file__).parent
-# The maximum number of points of the memory curve; of more operations, each point is the largest of several.
+# The maximum number of points of the memory curve. With more operations, a point is the maximum of several.
 MAX_POINTS = 600
 # The number of lines of the program that a browser lays out together.
 LINES_PER_BLOCK = 500
@@ -32,7 +32,8 @@ AXIS_COLOURS = 8
 _CURVE_WIDTH, _CURVE_HEIGHT = 800, 160
 _AXIS = re.compile(r'"([^"]*)"(?=[:,;=}\] ]|$)')
 _SHARDING = re.compile(r"(?:sdy\.sharding = #sdy\.sharding(?:_per_value<\[)?)?<@[^<>]*>(?:\]>)?")
-# The delimiters of the number of a shared text: they are not printable, so the text around it has none.
+# The delimiters of the number of a shared text. The program cannot contain them: they are not printable, and
+# unprintable characters have been replaced.
 _BEFORE, _AFTER = "\ue000", "\ue001"
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 

@@ -18,7 +18,7 @@ _MARKUP = re.compile(r"&|<(?=[A-Za-z/!?])")
 
 
 def page_start(title: str, css: str = "") -> Iterator[str]:
-    """The head of a page, up to the start of its body. `css` is added to that of all pages."""
+    """The head of a page, up to the start of its body. `css` is added to `report.css`."""
     common = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
     yield "<!doctype html>"
     yield '<html lang="en"><head><meta charset="utf-8">'

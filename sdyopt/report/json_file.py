@@ -16,10 +16,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 
 
 class JsonFile:
-    """The value of a JSON text, and the locations of its parts.
-
-    Raises DiagnosticError at the first character that is not JSON.
-    """
+    """The value of a JSON text, and the locations of its parts. Raises DiagnosticError for invalid JSON."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -37,7 +34,10 @@ class JsonFile:
             raise self.error("invalid JSON: a number has too many digits") from None
 
     def location(self, path: Path = ()) -> FileLoc:
-        """The location of the value at a path of keys and indices, or else of what should contain it."""
+        """The location of the value at a path of keys and indices.
+
+        If there is no such value, that of the innermost value on the path that exists.
+        """
         while path and (offset := _offset(self._text, path)) is None:
             path = path[:-1]
         offset = _offset(self._text, path) or 0
@@ -56,28 +56,28 @@ def _offset(text: str, path: Path) -> int | None:
     here: list[str | int] = []
     before_colon: list[bool] = []
     for token in _TOKEN.finditer(text):
-        kind = token[0]
+        word = token[0]
         if before_colon and before_colon[-1]:
-            if kind == ":":
+            if word == ":":
                 before_colon[-1] = False
-            elif kind == "}":
+            elif word == "}":
                 here.pop()
                 before_colon.pop()
-            elif kind != ",":
-                here[-1] = json.loads(kind)
-        elif kind == ",":
+            elif word != ",":
+                here[-1] = json.loads(word)
+        elif word == ",":
             last = here[-1]
             if isinstance(last, int):
                 here[-1] = last + 1
             else:
                 before_colon[-1] = True
-        elif kind in "}]":
+        elif word in "}]":
             here.pop()
             before_colon.pop()
         else:
             if tuple(here) == path:
                 return token.start()
-            if kind in "{[":
-                here.append("" if kind == "{" else 0)
-                before_colon.append(kind == "{")
+            if word in "{[":
+                here.append("" if word == "{" else 0)
+                before_colon.append(word == "{")
     return None

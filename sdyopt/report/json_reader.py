@@ -1,4 +1,4 @@
-"""Reads the values of a JSON file; errors are located at what the file should not contain."""
+"""Reads the values of a JSON file, with errors that are located in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class JsonReader:
-    """Reads values at paths of keys and indices. All methods raise DiagnosticError."""
+    """Reads values at paths of keys and indices. Raises DiagnosticError for missing and malformed values."""
 
     def __init__(self, file: JsonFile) -> None:
         self.file = file
@@ -67,25 +67,25 @@ class JsonReader:
         return found
 
     def integer(self, path: Path) -> int:
-        """The number from 0 on at a path."""
+        """The integer at a path, at least 0."""
         found = self.at(path)
         if isinstance(found, bool) or not isinstance(found, int) or found < 0:
             raise self.file.error(f"{_named(path)} must be an integer, at least 0", path)
         return found
 
     def figure(self, path: Path) -> Fraction:
-        """The number from 0 on at a path, which may have a fraction."""
+        """The number at a path, at least 0, not necessarily an integer."""
         found = self.at(path)
         if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < inf:
             raise self.file.error(f"{_named(path)} must be a number, at least 0", path)
         return Fraction(found)
 
     def optional_integer(self, path: Path) -> int | None:
-        """The number from 0 on at a path; None for null."""
+        """The integer at a path, at least 0; None for null."""
         return None if self.at(path) is None else self.integer(path)
 
     def parsed(self, path: Path, parse: Callable[[Source], T]) -> T:
-        """The value of a text that `parse` reads; its errors are located at the string."""
+        """What `parse` returns for the string at a path; errors are located at the string."""
         try:
             return parse(Source(self.file.name, self.text(path)))
         except DiagnosticError as error:
@@ -93,6 +93,6 @@ class JsonReader:
 
 
 def _named(path: Path) -> str:
-    """The key or the index at the end of a path."""
+    """`'key'` or `element 2`: the end of a path, for messages."""
     last = path[-1]
     return f"element {last}" if isinstance(last, int) else f"'{last}'"

@@ -2,8 +2,9 @@
 
 A value is live from its definition to its last use in program order; both operands and results of an
 operation are live at it. Every result is a new buffer, so that the peak is an upper bound of what a compiler
-needs. At an operation with regions, the peak of its largest region is added; at a call, that of its callee.
-The arguments of regions and callees are not counted: they are operands, which are live outside.
+needs. At an operation with regions that run as parts of the program, the highest peak of these regions is
+added; at a call, that of the callee. The arguments of regions and callees are not counted: they are operands,
+which are live outside.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ class Peak:
     """The largest number of live bytes in a block, the operation where that is, and the values live there.
 
     `live` are the values of this block only; `nested` is the peak in a region or the callee of `op`.
-    `with_arguments` is the largest number if arguments stay live to the end, `curve` the number at each
-    operation of the block.
+    `with_arguments` is the largest number if the counted arguments stay live to the end, `curve` the number
+    at each operation of the block.
     """
 
     bytes: int = 0
@@ -77,7 +78,7 @@ class LiveMemory:
         ops = list(block.ops)
         if not ops:
             return Peak()
-        # By how much live bytes change at each operation: values are defined, or were last used before it.
+        # The bytes that become live at each operation, less those of values last used by the one before it.
         changes, argument_changes = [0] * (len(ops) + 1), [0] * (len(ops) + 1)
         lives = list(_live_ranges(block, ops, counts_arguments))
         arguments = 0
@@ -92,14 +93,14 @@ class LiveMemory:
         nested = [self._nested(op) if op.regions or isinstance(op, CallOp) else None for op in ops]
         inner = [0 if peak is None else peak.bytes for peak in nested]
         totals = [live + more for live, more in zip(accumulate(changes), inner, strict=False)]
-        held = accumulate(argument_changes)
+        live_arguments = accumulate(argument_changes)
         at = max(range(len(ops)), key=totals.__getitem__)
         return Peak(
             totals[at],
             ops[at],
             [value for value, start, end in lives if start <= at <= end],
             nested[at],
-            max(total - live + arguments for total, live in zip(totals, held, strict=False)),
+            max(total - live + arguments for total, live in zip(totals, live_arguments, strict=False)),
             list(zip(ops, totals, strict=True)),
         )
 

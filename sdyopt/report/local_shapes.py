@@ -21,7 +21,7 @@ from sdyopt.report.tensor_bytes import bytes_of
 class LocalShapes:
     """Local shapes and sizes of the values of one module, whose shardings must not change meanwhile.
 
-    `has_shardings` says whether `sharding` has found one yet.
+    `has_shardings` is whether any value that was looked at has a sharding.
     """
 
     def __init__(self, module: Op) -> None:
@@ -49,7 +49,7 @@ class LocalShapes:
         return self._meshes[mesh_or_ref]
 
     def shape(self, value: Value) -> tuple[int, ...] | None:
-        """The local shape of a value; None if it has no rank."""
+        """The local shape of a value; None if its type is not a ranked shaped type."""
         return self.shape_of(value.type, self.sharding(value))
 
     def shape_of(self, type: Type, sharding: TensorSharding | None) -> tuple[int, ...] | None:

@@ -1,4 +1,4 @@
-"""The number of devices along the manual axes around an operation: each of them runs it on its own data."""
+"""The number of devices along the manual axes around an operation, which each run it on data of their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdyopt.report.local_shapes import LocalShapes
 
 
 class ManualDevices:
-    """Products of the sizes of manual axes around operations, also around calls of their functions."""
+    """Products of the sizes of the manual axes around operations and around the calls of their functions."""
 
     def __init__(self, counts: ExecutionCounts, shapes: LocalShapes) -> None:
         self._counts = counts

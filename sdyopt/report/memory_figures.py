@@ -116,7 +116,7 @@ def _sized(peak: Peak, live: LiveMemory) -> list[tuple[int, Value]]:
 
 
 def _copies(size: int, replicas: int) -> Fraction:
-    """The bytes of a shard that would be on other devices if its replicas divided it among them."""
+    """The bytes of a shard that one device would not need if all with the same shard divided it evenly."""
     return size - Fraction(size, replicas)
 
 

@@ -38,11 +38,11 @@ def all_coordinates(mesh: Mesh, names: Sequence[str]) -> Iterator[dict[str, int]
 def moved_share(
     before: TensorSharding, before_mesh: Mesh, after: TensorSharding, after_mesh: Mesh
 ) -> tuple[int, int] | None:
-    """The fraction of devices, as (moved, all), whose shard after a permute is not the one before.
+    """The fraction of devices, as (moved, all), that have another shard after a permute than before it.
 
     None if each of more than `MAX_DEVICES` devices would have to be examined.
     """
-    if before_mesh.device_ids == after_mesh.device_ids and before_mesh.axes == after_mesh.axes:
+    if before_mesh is after_mesh:
         kept = kept_count(before, after, before_mesh)
         if kept is not None:
             return before_mesh.total_size - kept, before_mesh.total_size
@@ -54,23 +54,25 @@ def moved_share(
 
 # --- By arithmetic ------------------------------------------------------------------------------------
 
-# A part of an axis: (name, pre-size, size). The coordinates of a device are one digit for each part.
+# A sub-axis or whole axis: (name, pre-size, size). The coordinate of a device along it is one digit.
 _Digit = tuple[str, int, int]
 
 
 def kept_count(before: TensorSharding, after: TensorSharding, mesh: Mesh) -> int | None:
     """The number of devices that have the same shard before and after, without examining each device.
 
-    The shard of a dimension is a number whose digits are the coordinates along its axes. Where before
-    and after have digits of the same sizes, the shards are equal if the digits are: each set of digits
-    that must be equal has one free value. None where the digits do not line up.
+    The index of a device's shard of a dimension is a number whose digits are the device's coordinates along
+    the axes. If both shardings have digits of the same sizes, the shards are equal if the digits are: each
+    set of digits that must be equal has one free value. None if the digits cannot be split so that their
+    sizes are the same.
     """
     dims = [
         (_digits(old.axes, mesh), _digits(new.axes, mesh))
         for old, new in zip(before.dims, after.dims, strict=True)
     ]
     ends: dict[str, set[int]] = {}
-    # Each digit splits until before and after line up, and until digits of one axis do not overlap.
+    # Each digit is split until both shardings have digits of the same sizes, and those of one axis are equal
+    # or do not overlap.
     while True:
         found = sum(map(len, ends.values()))
         for old, new in dims:
@@ -100,7 +102,10 @@ def _digits(axes: Sequence[AxisRef], mesh: Mesh) -> list[_Digit]:
 
 
 def _add_ends(digits: Sequence[_Digit], others: Sequence[_Digit], ends: dict[str, set[int]]) -> bool:
-    """Adds to `ends` where these digits end, and where the others do. False if no digit can end there."""
+    """Adds to `ends` the pre-sizes at which `digits` must be split so that they end where `others` end.
+
+    False if a digit cannot be split so.
+    """
     boundaries = {1}
     position = 1
     for digit in others:
@@ -121,7 +126,7 @@ def _add_ends(digits: Sequence[_Digit], others: Sequence[_Digit], ends: dict[str
 
 
 def _split(digit: _Digit, ends: dict[str, set[int]]) -> list[_Digit]:
-    """The parts of a digit between the ends of its axis."""
+    """The digits into which the ends on its axis split a digit."""
     name, pre, size = digit
     inside = sorted({pre, pre * size, *(end for end in ends.get(name, ()) if pre < end < pre * size)})
     return [(name, start, end // start) for start, end in pairwise(inside)]

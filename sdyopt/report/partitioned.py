@@ -10,8 +10,8 @@ from sdyopt.report.stablehlo_collectives import COLLECTIVES
 def is_partitioned(module: Op) -> bool:
     """Whether the program has StableHLO collectives but no manual computation, so that all types are local.
 
-    Shardings do not tell, because partitioning keeps those of functions. A partitioned program that does not
-    communicate is not recognized.
+    Shardings do not show it, because partitioning keeps those of functions. A partitioned program that does
+    not communicate is not recognized.
     """
     ops = list(module.walk())
     is_manual = any(isinstance(op, ManualComputationOp) for op in ops)

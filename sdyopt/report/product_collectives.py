@@ -1,4 +1,4 @@
-"""The collectives that a product waits for: those on its operands, and the reductions of its result."""
+"""The collectives that a product needs: those on its operands, and the reductions of its result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REDUCTIONS = (
     stablehlo.CrossReplicaSumOp,
     stablehlo.ReduceScatterOp,
 )
-# Operations that may be between a collective and a product: they change only the type or layout of a value.
+# Operations that may be between a collective and a product: they compute no new values from the elements.
 _RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
 
 
@@ -35,7 +35,7 @@ def collectives_around(product: Op) -> Iterator[Op]:
 
 
 def _before(value: Value) -> Iterator[Op]:
-    """The collectives, except reductions, of the chain that ends in a value."""
+    """The collectives, except reductions, in the chain of collectives and relayouts that ends in a value."""
     while isinstance(value, OpResult) and isinstance(value.op, (*COLLECTIVES, *_RELAYOUTS)):
         # A reduction belongs to the product whose partial result it reduces.
         if isinstance(value.op, COLLECTIVES) and not isinstance(value.op, _REDUCTIONS):
@@ -44,7 +44,7 @@ def _before(value: Value) -> Iterator[Op]:
 
 
 def _reductions_of(result: Value) -> Iterator[Op]:
-    """The reductions that follow a partial result."""
+    """The reductions of a partial result, directly or after relayouts and other reductions."""
     pending = [result]
     while pending:
         for user in pending.pop().users:

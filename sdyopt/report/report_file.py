@@ -1,4 +1,4 @@
-"""Writes a report to a file atomically: an existing file is replaced by a complete one, or not at all."""
+"""Writes a report to a file atomically: a regular file is replaced by a complete one, or not at all."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ TrafficOf = Callable[[Any, TensorSharding, Mesh, Mesh], Traffic]
 def ring(axes: Iterable[AxisRef], mesh: Mesh, rounds: int, of_result: bool = False) -> Traffic:
     """`rounds` trips around a ring of n devices, in each of which a device sends (n - 1) / n of a tensor.
 
-    That is the local operand or, if `of_result`, the local result.
+    The tensor is the local operand or, if `of_result`, the local result.
     """
     axes = tuple(axes)
     size = prod(axis.size(mesh) for axis in axes)
@@ -58,19 +58,19 @@ def _local(axes: Iterable[AxisRef], mesh: Mesh) -> Traffic:
     return Traffic(axes, prod(axis.size(mesh) for axis in axes), Fraction(0))
 
 
-def _all_gather(op: AllGatherOp, before: TensorSharding, mesh: Mesh, _after: Mesh) -> Traffic:
+def _all_gather(op: AllGatherOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
     return ring(op.gathering_axes.axes, mesh, 1, of_result=True)
 
 
-def _all_reduce(op: AllReduceOp, before: TensorSharding, mesh: Mesh, _after: Mesh) -> Traffic:
+def _all_reduce(op: AllReduceOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
     return ring(op.reduction_axes, mesh, 2)
 
 
-def _reduce_scatter(op: ReduceScatterOp, before: TensorSharding, mesh: Mesh, _after: Mesh) -> Traffic:
+def _reduce_scatter(op: ReduceScatterOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
     return ring(op.reduce_scatter_axes.axes, mesh, 1)
 
 
-def _all_to_all(op: AllToAllOp, before: TensorSharding, mesh: Mesh, _after: Mesh) -> Traffic:
+def _all_to_all(op: AllToAllOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
     return ring([axis for move in op.params for axis in move.axes], mesh, 1)
 
 
@@ -88,18 +88,18 @@ def _permute(op: CollectivePermuteOp, before: TensorSharding, mesh: Mesh, after_
     return Traffic(axes, size, None if share is None else Fraction(*share))
 
 
-def _all_slice(op: AllSliceOp, before: TensorSharding, mesh: Mesh, _after: Mesh) -> Traffic:
+def _all_slice(op: AllSliceOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
     return _local(op.slicing_axes.axes, mesh)
 
 
 def _sharded_to_unreduced(
-    op: ShardedToUnreducedOp, before: TensorSharding, mesh: Mesh, _after: Mesh
+    op: ShardedToUnreducedOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh
 ) -> Traffic:
     return _local(op.axes.axes, mesh)
 
 
 def _replicated_to_unreduced(
-    op: ReplicatedToUnreducedOp, before: TensorSharding, mesh: Mesh, _after: Mesh
+    op: ReplicatedToUnreducedOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh
 ) -> Traffic:
     return _local(op.axes, mesh)
 
@@ -130,6 +130,6 @@ def normalized_axes(axes: Sequence[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
 
 
 def sub_axis_between(name: str, start: int, end: int, mesh: Mesh) -> AxisRef:
-    """The sub-axis from one pre-size to another; the whole axis if that is all of it."""
+    """The sub-axis of pre-size `start` whose next pre-size is `end`; the axis itself if that is all of it."""
     is_whole = start == 1 and end == mesh.axis_size(name)
     return AxisRef(name) if is_whole else AxisRef(name, SubAxis(start, end // start))

@@ -65,7 +65,7 @@ def _by_kind(report: Report, total: Total) -> Iterator[Row]:
 
 
 def _by_line(report: Report, total: Total) -> Iterator[Row]:
-    """The collectives of one kind at a line together, with the reason for the largest."""
+    """A row for the collectives of each kind, axes and line, with the reason for the largest of them."""
     together: dict[str, list[Collective]] = {}
     for each in report.collectives:
         together.setdefault(_line_key(each), []).append(each)
@@ -80,7 +80,7 @@ def _line_key(each: Collective) -> str:
 
 
 def reason_text(each: Collective) -> str:
-    """Why a collective is necessary, what would communicate less, and the shardings before and after it."""
+    """Why a collective is necessary, what would communicate less, and how its chain changes the sharding."""
     # JAX's name stack says "transpose(" for operations of a backward pass.
     where = "in a gradient, " if "transpose(" in each.location.name_stack else ""
     return where + "; ".join(filter(None, (each.cause, each.advice, each.change)))
@@ -121,10 +121,10 @@ def _memory(report: Report) -> Section:
         f"{bytes_text(memory.constants)}"
     )
     section.sentences.append(
-        f"with arguments held to the end, the peak is {bytes_text(memory.peak_with_arguments)}"
+        f"with arguments live to the end, the peak is {bytes_text(memory.peak_with_arguments)}"
     )
     if memory.unknown_values:
-        section.sentences.append(f"{memory.unknown_values} values of dynamic shape are not counted")
+        section.sentences.append(f"{memory.unknown_values} values of unknown size are not counted")
     if memory.replicated:
         section.sentences.append(
             f"{bytes_text(memory.replicated)} of the peak are copies of what other devices have, too"
@@ -176,7 +176,7 @@ def _compute(report: Report) -> Section:
 
 
 def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:
-    """The products of which devices repeat a part or compute padding, and the useful share of each."""
+    """The products that devices partly repeat or compute on padding, and the useful share of each."""
     for each in report.products if report.is_sharded else ():
         if each.flops and each.global_flops is not None:
             share = Fraction(each.global_flops, each.flops * report.devices)

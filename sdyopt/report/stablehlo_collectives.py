@@ -43,7 +43,12 @@ COLLECTIVES: tuple[type[Op], ...] = (*_RINGS, CollectivePermuteOp)
 
 
 class GroupTraffic:
-    """The groups of devices of a collective, and what each device sends as a multiple of its local bytes."""
+    """The groups of devices of a collective, and what each device sends.
+
+    `axes` is the text of the axes along which the groups are, or words if they follow no axes. What a device
+    sends is `share_in` times the bytes of its operands plus `share_out` times those of its results;
+    `share_in` is None if that is unknown.
+    """
 
     def __init__(self, axes: str, group_size: int | None, share_in: Fraction | None, share_out: Fraction):
         self.axes = axes
@@ -53,7 +58,7 @@ class GroupTraffic:
 
 
 def traffic_of(op: Op, mesh: Mesh | None) -> GroupTraffic:
-    """What a StableHLO collective moves, with axes named by a mesh where the groups follow it."""
+    """What a StableHLO collective moves, with the names of mesh axes if the groups follow them."""
     if isinstance(op, CollectivePermuteOp):
         return _permute(op.source_target_pairs, mesh)
     rounds, is_of_result = _RINGS[type(op)]
@@ -67,7 +72,7 @@ def traffic_of(op: Op, mesh: Mesh | None) -> GroupTraffic:
 # Programs repeat a few replica groups often, and it is slow to compute the axes of large ones.
 @lru_cache(maxsize=64)
 def _groups(attribute: Attribute | None, mesh: Mesh | None) -> tuple[str, int | None]:
-    """The axes along which devices form groups, and the size of the largest group."""
+    """The text of the axes along which the groups are, or words if there are none, and the largest size."""
     if isinstance(attribute, ReplicaGroupMeshAxes):
         return _mesh_axes(attribute, mesh)
     if not isinstance(attribute, DenseElements):
@@ -111,7 +116,10 @@ def _stablehlo_axis(axis: Attribute) -> Attribute:
 
 
 def axes_of_groups(groups: Sequence[Sequence[int]], mesh: Mesh) -> list[str] | None:
-    """The axes along which the devices of each group are; None if the groups do not follow mesh axes."""
+    """The axes along which the devices of each group are; None if the groups do not follow mesh axes.
+
+    None also if the mesh is too large.
+    """
     total = mesh.total_size
     if total > MAX_DEVICES or sorted(d for group in groups for d in group) != list(range(total)):
         return None
@@ -155,7 +163,7 @@ def _permute(source_target_pairs: DenseElements, mesh: Mesh | None) -> GroupTraf
 
 
 def _axes_of_pairs(pairs: Sequence[tuple[int, int]], mesh: Mesh) -> list[str] | None:
-    """The axes along which the source and target of any pair differ.
+    """The axes along which source and target differ in at least one pair.
 
     None if a device is not in the mesh, or the mesh is too large.
     """

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 Row = tuple[str, ...]
 
+# Columns that a table without any entry in them leaves out.
 _OPTIONAL = ("could be",)
 
 

@@ -1,7 +1,7 @@
 """The bytes of a value on one device, from its type and local shape.
 
 An `i1` takes one byte, other types below 8 bits are packed, a quantized type takes as much as its storage
-type, and a token takes nothing. A dynamic shape has no known size.
+type, and a token takes nothing. The size of a value with a dynamic shape is unknown.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _storage_bits(width: int) -> int:
 
 
 def bytes_of(type: Type, local_shape: Sequence[int] | None = None) -> int | None:
-    """Bytes of a value of this type, with the shape given instead of its own; None if unknown."""
+    """Bytes of a value of this type, with `local_shape` in place of its shape if given; None if unknown."""
     if isinstance(type, TokenType):
         return 0
     if isinstance(type, TupleType):

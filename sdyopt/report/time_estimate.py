@@ -2,8 +2,8 @@
 
 A collective takes its wire bytes divided by the bandwidth along its axes, plus a latency for each step of the
 ring. A product takes the time of its FLOPs, or that of reading its operands and writing its result if that is
-longer. Other operations take no time, as if fused. A time is unknown if the topology lacks a speed that it
-needs.
+longer. Other operations take no time, as if fused. A time that depends on an unknown figure, or on a speed
+that the topology does not have, is unknown.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sdyopt.report.figures import (
 from sdyopt.report.topology import Topology
 from sdyopt.report.totals import seconds_of_runs
 
-# Steps of a ring of n devices by the kind of a collective; a permute is one step.
+# The number of ring steps of a collective with groups of n devices, by kind; a permute is one step.
 _STEPS: dict[str, Callable[[int], int]] = {
     "all_gather": lambda n: n - 1,
     "all_reduce": lambda n: 2 * (n - 1),

@@ -19,12 +19,12 @@ from sdyopt.report.units import seconds_text, share_text, times_text
 
 # A row and the seconds that it stands for.
 _Timed = tuple[Fraction, Row]
-# What marks a product in the tables.
+# Added to the limit of such a product in the table.
 COMMUNICATION_BOUND = "communication-bound"
 
 
 def time_section(report: Report, estimate: TimeEstimate) -> Section:
-    """The time of a run, the operations that take longest, and the products that wait for communication."""
+    """The time of a run, the operations by time, and the communication-bound products."""
     communication, compute = time_totals(report, estimate)
     total = communication.high + compute.high
     section = Section(f"estimated time: {seconds_text(total)}{_unknown(communication, compute)}")

@@ -16,7 +16,7 @@ def header(title: str) -> str:
 
 
 def timing_report(root: Timer, as_list: bool = False, as_json: bool = False) -> str:
-    """The report of a tree of timers, or with `as_list` of the total per name."""
+    """The report of a tree of timers; with `as_list`, one row with the total time per name."""
     rows = _list_rows(root) if as_list else list(_tree_rows(root.children.values(), 0))
     rest = root.seconds - sum(child.seconds for child in root.children.values())
     totals = [(0, "Rest", rest), (0, "Total", root.seconds)]

@@ -43,7 +43,7 @@ class Topology:
     links: dict[str, Link]
 
     def link(self, axes: Iterable[str]) -> Link:
-        """The link of a ring along several axes: as slow as the slowest, and unknown if one is."""
+        """The link of a ring along several axes: as slow as the slowest, and unknown if any is unknown."""
         links = [self.links.get(axis, Link()) for axis in axes]
         bandwidths = [link.bandwidth for link in links if link.bandwidth is not None]
         latencies = [link.latency for link in links if link.latency is not None]

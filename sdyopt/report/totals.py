@@ -11,9 +11,9 @@ from sdyopt.report.figures import Collective, Product, Report, TimeEstimate, Tim
 
 @dataclass(slots=True)
 class Total:
-    """The sum of `count` figures (bytes, FLOPs or seconds) over all runs, without the `unknown` ones.
+    """The sum of figures (bytes, FLOPs or seconds) over all runs, which is between `low` and `high`.
 
-    It is between `low` and `high`, which differ if the numbers of runs do.
+    Of the `count` figures, `unknown` are unknown and not included.
     """
 
     count: int = 0

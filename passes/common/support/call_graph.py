@@ -58,7 +58,7 @@ def callees_first(module: ModuleOp) -> list[FuncOp]:
         if root in visited:
             continue
         visited.add(root)
-        # The functions on the path from the root, each with its unvisited callees.
+        # The functions on the path from the root, each with an iterator of its remaining callees.
         path = [(root, _callees(root))]
         while path:
             caller, callees = path[-1]

@@ -10,7 +10,7 @@ from sdyopt.ir.rewrite import Rewriter
 from .call_graph import calls_in
 from .fresh_names import FreshNames
 
-# The attribute with the name of the function that a function is a copy of, directly or indirectly.
+# The attribute of a copy with the name of the original function, which is not a copy itself.
 ORIGINAL_NAME = "sdy.original_func_name"
 
 

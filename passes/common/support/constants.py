@@ -1,4 +1,4 @@
-"""Constant computations: which operations are constant, and copies of their backward slices."""
+"""Computations of constants: which operations they consist of, and copies of them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sdyopt.ir.value import OpResult, Value
 
 from .dialect_conversion import convert
 
-# Operations that are constant by themselves.
+# Operations without operands that compute constants.
 SOURCES = (ConstantOp, IotaOp)
 _NEEDS_STATIC_OPERANDS = (BroadcastInDimOp, ReshapeOp)
 
@@ -77,7 +77,8 @@ class ComputationCopier:
     """Copies values with the operations that they are computed from: their backward slices.
 
     Values for which `is_shared` holds are not copied. A copy is inserted directly before its original. If the
-    original is in `grouped_values`, the copy joins its sharding groups. Every copy is passed to `after_copy`.
+    original is in `grouped_values`, the copy joins the sharding groups of the original. Every copy is passed
+    to `after_copy`.
     """
 
     rewriter: Rewriter

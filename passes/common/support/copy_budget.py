@@ -46,14 +46,20 @@ class CopyBudget:
         return self._sizes.get(function, _DECLARATION).operations == inf
 
     def spend(self, call: CallOp, function: FuncOp) -> None:
-        """Counts a copy of a function and its callees, made for a call. Raises if the limit is exceeded."""
+        """Counts a copy of a function and its callees, made for a call.
+
+        Raises DiagnosticError if the limit is exceeded or the function is recursive.
+        """
         operations = self._sizes.get(function, _DECLARATION).operations
         if operations == inf:
             raise call.op_error(f"cannot clone '{function.sym_name}' for this call: its calls are recursive")
         self.spend_operations(call, function, operations)
 
     def spend_operations(self, call: CallOp, function: FuncOp, operations: float) -> None:
-        """Counts a copy of a number of operations, made for a call. Raises if the limit is exceeded."""
+        """Counts a copy of so many operations, made for a call.
+
+        Raises DiagnosticError if the limit is exceeded.
+        """
         self._copied += operations
         if self._copied > MAX_COPIED_OPERATIONS:
             raise call.op_error(
@@ -62,7 +68,10 @@ class CopyBudget:
             )
 
     def check_nesting(self, call: CallOp, function: FuncOp) -> None:
-        """Raises if a function, inlined for a call with all its callees, would nest too deeply."""
+        """Raises DiagnosticError if regions would nest too deeply with all calls in `function` inlined.
+
+        It is located at `call`, a call of the function. It is also raised if the function is recursive.
+        """
         depth = self._sizes.get(function, _DECLARATION).depth
         if depth == inf:
             raise call.op_error(f"cannot inline '{function.sym_name}': its calls are recursive")

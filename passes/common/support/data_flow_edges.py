@@ -21,7 +21,7 @@ def add_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
 
     Owners without a static shape, such as tokens, cannot be sharded and get no edge.
     """
-    # In reverse, because every edge is inserted directly after its owner and before earlier edges.
+    # In reverse: each edge is inserted directly after its owner, which may be before the previous edges.
     for owner in reversed(owners):
         if can_have_edge(owner):
             edge = _create_edge(owner, rewriter)

@@ -37,7 +37,10 @@ def transform_function_shardings(
     rewriter: Rewriter,
     why: Truncation,
 ) -> None:
-    """Replaces every sharding of an argument or result with `transform(sharding, type)`, a prefix of it."""
+    """Replaces every sharding of an argument or result with `transform(sharding, type)`.
+
+    The transformed sharding must be a prefix of the old one.
+    """
     signature = function.function_type
     for is_result, attributes, types, set_attribute in (
         (False, function.argument_attributes, signature.inputs, rewriter.set_argument_attribute),

@@ -25,7 +25,7 @@ from sdyopt.ir.value import Value
 def is_row_number(indices: Value, dimension: int, component: int) -> bool:
     """Whether a component of the vectors along `dimension` is the row number: an iota along dimension 0.
 
-    Clamps and selects of the iota count as the iota, as in the reference. Unlike there, reshapes and
+    Clamps and selects of the iota count as the iota, as in the C++ pass. Unlike there, reshapes and
     broadcasts count only if the rows of the result are those of the iota.
     """
     rows = _shape(indices)[0]
@@ -46,9 +46,9 @@ def is_row_number(indices: Value, dimension: int, component: int) -> bool:
 
 
 def _source(value: Value) -> tuple[Value, int | None]:
-    """The source of a value, through reshapes, broadcasts, clamps and selects, and its dimension of the rows.
+    """The source of a value before reshapes, broadcasts, clamps and selects, and its dimension of the rows.
 
-    The rows are along dimension 0 of the value; None if they are along no dimension of the source.
+    Dimension 0 of the value has the rows. None if no dimension of the source has them.
     """
     rows: int | None = 0
     while (op := value.defining_op) is not None:

@@ -102,7 +102,10 @@ def _inline_block(block: Block, call: CallOp, rewriter: Rewriter) -> None:
 
 
 def _inline_blocks(blocks: list[Block], call: CallOp, rewriter: Rewriter) -> None:
-    """Splits the block of the call, appends the first block to its first part, and inserts the others."""
+    """Splits the block of the call into `head` and `tail`, and inserts `blocks` between them.
+
+    The operations of the entry block of the callee are appended to `head`.
+    """
     head = call.parent
     assert head is not None
     tail = Block()

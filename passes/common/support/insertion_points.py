@@ -7,7 +7,7 @@ from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 
 def directly_after_definition(value: Value) -> InsertionPoint:
-    """Directly after the definition of a value: of several operations inserted here, the last comes first."""
+    """Directly after the definition of a value, and before operations that were inserted there earlier."""
     if isinstance(value, BlockArgument):
         return {"at_start_of": value.owner}
     assert isinstance(value, OpResult)

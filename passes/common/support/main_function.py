@@ -8,9 +8,9 @@ from sdyopt.partition.entry_functions import MAIN, entry_functions
 
 
 def main_function(module: ModuleOp) -> FuncOp:
-    """The only function of a module, or else `@main`, or the only other function that a program starts at.
+    """The only function of a module, or else its only entry function.
 
-    Raises DiagnosticError if there is none, or if there are several.
+    Raises DiagnosticError if the module has no entry function, or several.
     """
     functions = [op for op in module.block.ops if isinstance(op, FuncOp)]
     if len(functions) == 1:

@@ -40,7 +40,7 @@ def merge_constants(root: Op, is_candidate: Callable[[OpSignature], bool], rewri
     Constants are compared by attributes only, so `sdy.constant` and `stablehlo.constant` may be merged;
     broadcasts also by signature and operands. Discardable attributes count, shardings included.
 
-    As in the reference, dominance is not checked. It holds in a region with one block; in a region with
+    As in the C++ passes, dominance is not checked. It holds in a region with one block; in a region with
     several, the first constant may not dominate all uses, which the verifier reports.
     """
     for region in root.regions:

@@ -2,8 +2,8 @@
 
     03.after_propagation.mlir
 
-Files are numbered in the order in which a pipeline writes them. Without a directory, nothing is written.
-Named pipelines contain this pass; help does not list it.
+Files are numbered in the order in which a pipeline writes them. The named pipelines contain this pass; help
+does not list it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from sdyopt.registry import all_dialects, find_dialect, register
 class SaveModule(Pass):
     """sdy-save-module: write the module to a file.
 
-    Part of pipelines with a dump directory. As in the reference, pipeline text does not include the
-    directory; a pass that is parsed from text writes nothing.
+    Writes nothing without a dump directory. As in Shardy, pipeline text does not include the directory, so a
+    pass that is parsed from text writes nothing.
     """
 
     # Not options: the pipeline sets them.

@@ -20,7 +20,7 @@ from sdyopt.ir.value import BlockArgument, Value
 def set_sharding(value: Value, sharding: TensorSharding, rewriter: Rewriter) -> None:
     """Sets the sharding of a value. Does nothing if the value cannot have one.
 
-    If the attribute that stores it has no shardings yet, its other values get fully open ones.
+    If one attribute stores the shardings of several values and has none yet, the others get fully open ones.
     """
     shardable = shardable_value(value)
     if shardable is None:

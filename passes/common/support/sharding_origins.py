@@ -28,7 +28,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 SELF = string("self")
-# The reference's name for the origin of an axis that was present initially on a value that is not an origin.
+# Shardy's name for the origin of an axis that a value without an origin name had before propagation.
 UNKNOWN_ORIGIN = ": 0"
 
 

@@ -23,7 +23,8 @@ from .reshard_plan import ReshardPlan
 def apply_plan(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> list[tuple[Op, int]]:
     """Applies a plan: reshards operands, changes and reshards results, and all-reduces results.
 
-    Returns the operations that it creates, each with the index of its operand or result.
+    Returns the operations that it creates, each with the index of the operand or result of `op` that it
+    changes. The indices of results follow those of operands.
     """
     created = []
     for index, sharding in plan.operands:

@@ -34,8 +34,8 @@ _DOTS = (DotOp, DotGeneralOp)
 class PlanInput(NamedTuple):
     """Everything that a plan depends on. Operand shardings come before result shardings.
 
-    `reshape_input` is the sharding of the operand of a reshape, even if that is a propagation barrier's
-    result.
+    `reshape_input` is the own sharding of a reshape's operand, also if the operand is the result of a
+    propagation barrier.
     """
 
     signature: OpSignature
@@ -52,8 +52,8 @@ class PlanInput(NamedTuple):
 class ReshardPlan(NamedTuple):
     """The changes at one operation: new shardings by operand and by result, and axes to all-reduce along.
 
-    The operation produces the result with the new sharding. A reshard after it restores the old one, or makes
-    the result fully replicated if there was none.
+    The operation gets the new sharding of a result. A reshard of the result restores the old one, or is fully
+    replicated if there was none.
     """
 
     mesh_or_ref: MeshOrRef
@@ -184,7 +184,7 @@ def _most_used_mesh(shardings: Sequence[TensorSharding | None], mesh_of: MeshLoo
     """The mesh of the largest number of shardings that are not fully replicated.
 
     The common mesh if all are fully replicated; in a tie, the mesh that reaches the number first. None if
-    meshes are incompatible.
+    meshes are incompatible or no value has a sharding.
     """
     best, most = _compatible_mesh(shardings, mesh_of), 0
     if best is None:

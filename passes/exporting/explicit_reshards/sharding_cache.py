@@ -29,6 +29,6 @@ class ShardingCache(dict[Value, object]):
 def is_sufficient_key(sharding: object) -> bool:
     """Whether a plan may be cached by this operand sharding.
 
-    Not if it is unreduced, because the operand may be all-reduced before; nor for a barrier.
+    Not if it is unreduced, because the operand may be all-reduced before the plan is made; nor for a barrier.
     """
     return sharding is None or (isinstance(sharding, TensorSharding) and not sharding.unreduced_axes)

@@ -41,7 +41,7 @@ def global_mesh(op: Op) -> MeshOp | None:
 
 
 def check_arguments_and_results(function: FuncOp, mesh_of: MeshLookup) -> None:
-    """Checks that arguments and results are on no single device."""
+    """Checks that no argument or result is on a single device."""
     attributes = (("argument", function.argument_attributes), ("result", function.result_attributes))
     for word, dictionaries in attributes:
         for index, dictionary in enumerate(dictionaries):

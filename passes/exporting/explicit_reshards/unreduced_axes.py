@@ -33,7 +33,10 @@ def all_reduce_use(
     insertion_point: InsertionPoint,
     rewriter: Rewriter,
 ) -> TensorSharding | None:
-    """All-reduces a used value along its unreduced axes that are not required. Returns its new sharding."""
+    """All-reduces a used value along its unreduced axes that are not required.
+
+    Returns the sharding that the use then has.
+    """
     sharding = sharding_of(use.value)
     if sharding is None or not sharding.unreduced_axes:
         return sharding
@@ -65,8 +68,8 @@ def unreduce_use(
 ) -> TensorSharding | None:
     """Makes a used value unreduced along the required axes. Returns its new sharding; None without a change.
 
-    Axes of a dimension after its required axes become unreduced directly, if all of them have to. A dimension
-    whose axes differ otherwise is resharded first.
+    If a dimension has its required axes and more axes after them, these become unreduced directly if all of
+    them must be. A dimension that differs in another way is resharded first.
     """
     sharding = sharding_of(use.value)
     if sharding is None or required is None or not required.unreduced_axes:

@@ -27,7 +27,8 @@ from .unreduced_axes import all_reduce_use, unreduce_use
 class UseResharder:
     """Reshards uses of values.
 
-    Without `full`, only all-reduces and conversions to unreduced are inserted, except for call operands.
+    Without `full`, reshards are inserted for call operands only; other uses only get all-reduces and
+    conversions to unreduced.
     """
 
     def __init__(self, mesh_of: MeshLookup, full: bool, rewriter: Rewriter) -> None:
@@ -48,7 +49,7 @@ class UseResharder:
     def reshard_call_operands(self, call: CallOp) -> None:
         """Reshards call operands to the callee's argument shardings; replicates them if the callee has none.
 
-        This is part of both versions, because otherwise a function would need a copy per call.
+        Both versions of the pass do this, because otherwise a function would need a copy per call.
         """
         required = argument_shardings(called_function(call))
         if required is None:
@@ -99,10 +100,10 @@ def _are_equivalent(first: TensorSharding | None, second: TensorSharding | None)
 
 
 def _sharding_at_sources(op: Op, owner: OpResult | BlockArgument) -> TensorSharding | None:
-    """The sharding of the owner of a data-flow edge, converted to the side of its sources.
+    """The sharding that the sources of a data-flow edge must have, by the sharding of the edge's owner.
 
     The sources of a manual computation's arguments are outside, where shardings have the manual axes; those
-    of its results are inside, without them.
+    of its results are inside, where they do not.
     """
     if not isinstance(op, ShardingOwner):
         shardings = op.attributes.get(SHARDING)

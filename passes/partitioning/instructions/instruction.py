@@ -84,7 +84,8 @@ class InstructionPartitioner:
     def _widened(self, reshard: ReshardOp) -> ReshardOp:
         """Replaces a reshard whose source and target shardings pad the shape to different sizes.
 
-        The value is padded to the larger size of each dimension, resharded, and sliced. Returns the new one.
+        The value is padded to the larger size of each dimension, resharded, and sliced. Returns the new
+        reshard, or the old one if the sizes are the same.
         """
         value = reshard.input
         from_type = self._types.padded_type(value.type, self._types.sharding(value))

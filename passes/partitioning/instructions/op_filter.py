@@ -9,7 +9,7 @@ _LOW, _HIGH = "selectLow=", "selectHigh="
 
 @dataclass(frozen=True)
 class OpFilter:
-    """Selects operations by a range of numbers and by parts of names. What is not given selects all."""
+    """Selects operations by a range of numbers and by parts of names; a criterion left out selects all."""
 
     low: int | None = None
     high: int | None = None
@@ -27,7 +27,7 @@ class OpFilter:
 def parse_filter(text: str) -> OpFilter:
     """Parses `selectLow=0, selectHigh=10, dot`, with or without quotes around it.
 
-    As in the reference, a limit that is negative or no number is ignored.
+    As in Shardy, a limit that is negative or no number is ignored.
     """
     text = text.strip()
     if text[:1] in ("'", '"') and text[-1:] == text[:1]:

@@ -33,7 +33,7 @@ from .without_reshards import erase_unused, gather_of
 
 
 def delay_gathers(module: ModuleOp, ops: Sequence[Op], types: LocalTypes, rewriter: Rewriter) -> None:
-    """Moves gathers into functions, and then behind slices."""
+    """Moves gathers into functions, and then after slices."""
     calls: dict[str, list[CallOp]] = {}
     for op in ops:
         if isinstance(op, CallOp):
@@ -43,7 +43,7 @@ def delay_gathers(module: ModuleOp, ops: Sequence[Op], types: LocalTypes, rewrit
             _move_into_callee(same_callee[0], types, rewriter)
     for op in list(module.walk()):
         if isinstance(op, SliceOp | DynamicSliceOp):
-            _move_behind_slice(op, types, rewriter)
+            _move_after_slice(op, types, rewriter)
 
 
 def _move_into_callee(call: CallOp, types: LocalTypes, rewriter: Rewriter) -> None:
@@ -72,7 +72,7 @@ def _move_into_callee(call: CallOp, types: LocalTypes, rewriter: Rewriter) -> No
         erase_unused([gather], rewriter)
 
 
-def _move_behind_slice(op: SliceOp | DynamicSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
+def _move_after_slice(op: SliceOp | DynamicSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
     gather, result = gather_of(op.operand, op, types), types.sharding(op.results[0])
     before = None if gather is None else types.sharding(gather.input)
     if gather is None or before is None:

@@ -18,7 +18,8 @@ from sdyopt.partition.local_types import LocalTypes
 def resolve_mesh_change(op: ReshardOp, types: LocalTypes, rewriter: Rewriter) -> None:
     """Splits a reshard between meshes with different axes at a replicated tensor.
 
-    A reshard to a single device is removed after that.
+    Of a reshard to or from a single device, the part between the replicated tensor and the device is left to
+    `sdy-resolve-single-device-sharding`.
     """
     before, after = types.sharding(op.input), op.sharding
     mesh_after = types.mesh(after)

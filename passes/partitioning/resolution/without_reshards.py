@@ -1,8 +1,8 @@
 """Operations whose operands were gathered for them, although halos are enough.
 
-By its sharding rule a concatenation needs whole operands, so explicit reshards gather them, and slice the
-result. If halos are smaller, the operation gets the operands, and has the result, that are outside of these
-reshards.
+By its sharding rule a concatenation needs whole operands, so `sdy-insert-explicit-reshards` gathers them, and
+slices the result. If halos are smaller, these reshards are removed: the operation gets the sharded operands
+and has the sharded result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sdyopt.partition.sharded_body import HaloContext
 
 
 def exchange_instead_of_reshards(op: Op, context: HaloContext) -> bool:
-    """Exchanges the halos of an operation without the reshards around it; returns whether it could."""
+    """Exchanges halos in place of the reshards around an operation; returns whether that is possible."""
     if not may_be_sharded_more(op) or len(op.results) != 1:
         return False
     gathers = [gather_of(value, op, context.types) for value in op.operands]
@@ -76,7 +76,7 @@ def _slices_of(op: Op, types: LocalTypes) -> Sequence[ReshardOp]:
 
 
 def _is_prefix(fewer: TensorSharding, more: TensorSharding) -> bool:
-    """Whether the axes of each dimension in `fewer` are the first ones of its axes in `more`."""
+    """Whether the axes of each dimension in `fewer` are a prefix of those in `more`."""
     if fewer.mesh_or_ref is not more.mesh_or_ref or fewer.rank != more.rank:
         return False
     if fewer.unreduced_axes or more.unreduced_axes:

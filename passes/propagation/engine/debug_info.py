@@ -64,7 +64,7 @@ class DebugInfoRecorder:
             self._origins.save()
         for op, edges in self._edges.items():
             if isinstance(op, FuncOp):
-                # As in the reference, on result 0: every function result is result 0 of its own steps.
+                # As in Shardy, on result 0: every function result is result 0 of its own steps.
                 self._rewriter.set_result_attribute(op, 0, PROPAGATION_EDGES, _attribute(edges))
             elif op.parent is not None:
                 self._rewriter.set_attribute(op, PROPAGATION_EDGES, _attribute(edges))

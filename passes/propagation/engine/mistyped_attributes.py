@@ -44,7 +44,7 @@ def _warn(op: Op, name: str, meant: str) -> None:
 
 
 def _suggestions(names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The names that are not those of sdy but resemble one, with that one."""
+    """The unknown names of sdy attributes, each with the known name that it resembles."""
     for name in names:
         if name.startswith(_PREFIX) and name not in _KNOWN:
             meant = closest(name, (SHARDING, SHARDING_RULE))

@@ -33,8 +33,8 @@ class Round(NamedTuple):
     """A direction policy for each category of operations; those with None do not propagate.
 
     Operations of the `single_use_categories` propagate only if no operand but a scalar has another use, which
-    could need another sharding. `number` is the position among the rounds by op priority, from 1; 0 for a
-    round of its own.
+    could need another sharding. `number` is the position among the rounds by op priority, from 1; 0 if rounds
+    are not by op priority.
     """
 
     policies: dict[OpCategory, DirectionPolicy | None]

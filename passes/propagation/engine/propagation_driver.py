@@ -1,6 +1,6 @@
 """Propagates the shardings of a module, in rounds.
 
-A round visits operations in the order of the reference's greedy pattern driver, until the worklist is empty.
+A round visits operations in the order of MLIR's greedy pattern driver, until the worklist is empty.
 Dead operations are erased when they are visited.
 """
 
@@ -244,9 +244,10 @@ class PropagationDriver:
             return None
         site = self._sites[index] = self._site_factory.site(op)
         if site is not None:
-            fallback_slots = () if site.fallback is None else site.fallback.slots
-            for slot in dict.fromkeys((*site.slots, *fallback_slots)):
-                self.sharding_map.readers[slot].append(index)
+            readers = self.sharding_map.readers
+            slots = site.slots if site.fallback is None else (*site.slots, *site.fallback.slots)
+            for slot in {*slots}:
+                readers[slot].append(index)
         return site
 
     def erased(self, op: Op) -> None:
@@ -275,12 +276,12 @@ class PropagationDriver:
     # --- Recording --------------------------------------------------------------------------------
 
     def start_priority(self, priority: int) -> None:
-        """Tells the recorder that the dimension shardings of a user priority are restored next."""
+        """Records that the dimension shardings of a user priority are restored next."""
         if self._run_recorder is not None:
             self._run_recorder.start_priority(priority)
 
     def finish_recording(self) -> None:
-        """Tells the recorder how each operation propagates at the fixed point."""
+        """Records how each operation propagates at the fixed point."""
         if self._run_recorder is None or self._last_run is None:
             return
         sites: list[tuple[PropagationSite, StepRunner | None, Shardings]] = []

@@ -75,29 +75,33 @@ class PropagationSite:
     if this site propagates nothing.
     """
 
-    __slots__ = ("conversion", "fallback", "kind", "op", "read", "rule", "slots", "values")
+    __slots__ = ("_values", "conversion", "fallback", "kind", "op", "read", "rule", "slots")
 
     def __init__(
         self,
         op: Op,
         rule: OpShardingRule,
-        category: OpCategory,
-        values: Sequence[Value],
-        slots: Sequence[int],
-        is_elementwise: bool = False,
-        is_conservative: bool = False,
+        kind: SiteKind,
+        slots: tuple[int, ...],
+        values: Sequence[Value] | None = None,
     ) -> None:
         self.op = op
         self.rule = rule
-        self.kind = _SITE_KINDS[category, is_elementwise, is_conservative]
-        self.values = values
+        self.kind = kind
         self.slots = slots
         self.read = _reader(slots)
         self.conversion: EdgeConversion | None = None
         self.fallback: PropagationSite | None = None
+        # None, as for nearly all sites, for the operands and results.
+        self._values = values
+
+    @property
+    def values(self) -> Sequence[Value]:
+        """The values whose shardings are in the slots."""
+        return [*self.op.operands, *self.op.results] if self._values is None else self._values
 
 
-def _reader(slots: Sequence[int]) -> Callable[[Sequence[TensorSharding | None]], Shardings]:
+def _reader(slots: tuple[int, ...]) -> Callable[[Sequence[TensorSharding | None]], Shardings]:
     if len(slots) > 1:
         return itemgetter(*slots)
     (slot,) = slots
@@ -137,21 +141,24 @@ class PropagationSites:
         if not isinstance(value.type, RankedShapedType) or not value.type.has_static_shape:
             return None
         result = FunctionResult(function, index)
-        slots = [self._sharding_map.slot(value), self._sharding_map.result_slot(result)]
+        slots = (self._sharding_map.slot(value), self._sharding_map.result_slot(result))
         rule = self._identity_rule(value.type.shape, 1)
-        return PropagationSite(function, rule, OpCategory.OTHER, [value, value], slots)
+        return PropagationSite(
+            function, rule, _SITE_KINDS[OpCategory.OTHER, False, False], slots, [value, value]
+        )
 
     def _rule_site(self, op: Op) -> PropagationSite | None:
         rule = sharding_rule_of(op, self._is_conservative)
         if rule is None:
             return None
         self.rules.append((op, rule))
-        values = [*op.operands, *op.results]
-        if not values:
+        known, slot_of = self._sharding_map.slots, self._sharding_map.slot
+        slots = [known.get(use.value) or slot_of(use.value) for use in op.operand_uses]
+        slots += [slot_of(result) for result in op.results]
+        if not slots:
             return None
-        category, elementwise = op.signature.cached(_categorize)
-        slots = [self._sharding_map.slot(value) for value in values]
-        return PropagationSite(op, rule, category, values, slots, elementwise, self._is_conservative)
+        kind = op.signature.cached(_kinds)[self._is_conservative]
+        return PropagationSite(op, rule, kind, tuple(slots))
 
     def _identity_site(
         self, op: Op, category: OpCategory, sources: list[Value], result: Value, is_elementwise: bool = False
@@ -160,8 +167,8 @@ class PropagationSites:
             return None
         values = [*sources, result]
         rule = self._identity_rule(result.type.shape, len(sources))
-        slots = [self._sharding_map.slot(value) for value in values]
-        return PropagationSite(op, rule, category, values, slots, is_elementwise)
+        slots = tuple([self._sharding_map.slot(value) for value in values])
+        return PropagationSite(op, rule, _SITE_KINDS[category, is_elementwise, False], slots, values)
 
     def _barrier(self, op: PropagationBarrierOp) -> PropagationSite | None:
         category = _BARRIERS[op.allowed_direction]
@@ -186,7 +193,7 @@ class PropagationSites:
         return self._identity_site(op, OpCategory.PASS_THROUGH, sources, op.result)
 
     def _func_edge_sources(self, op: FuncDataFlowEdgeOp) -> list[Value] | None:
-        """The operands of all calls, or the value that the callee returns.
+        """The operands of all calls, or the value that the callee returns, if any.
 
         None if there are no calls, or if the callee has no body.
         """
@@ -220,6 +227,12 @@ _CATEGORIES: dict[type[Op], OpCategory] = {
     DynamicUpdateSliceOp: OpCategory.DYNAMIC_SLICE,
     BroadcastInDimOp: OpCategory.BROADCAST,
 }
+
+
+def _kinds(signature: OpSignature) -> tuple[SiteKind, SiteKind]:
+    """The kind of the site of an operation, and its kind if propagation is conservative."""
+    category, elementwise = _categorize(signature)
+    return _SITE_KINDS[category, elementwise, False], _SITE_KINDS[category, elementwise, True]
 
 
 def _categorize(signature: OpSignature) -> tuple[OpCategory, bool]:

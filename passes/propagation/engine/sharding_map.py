@@ -1,19 +1,24 @@
 """The shardings of a module during propagation; `write` stores them in attributes.
 
-Every value with a sharding of its own has a slot, and so has each result of a function signature. Slots are
-created at their first use. The targets of one data-flow edge share a slot.
+A slot stores the sharding of one value, of one result in a function signature, or of all targets of a
+data-flow edge. Slots are created at their first use.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeGuard
 
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import owning_op, rank_of, shardable_value, sharding_of
+from sdyopt.dialects.sdy.value_shardings import (
+    owning_op,
+    rank_of,
+    shardable_value,
+    sharding_of,
+    sharding_of_result,
+)
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
@@ -46,13 +51,17 @@ class ShardingMap:
         """The slot of a value; a new one if needed."""
         slot = self.slots.get(value)
         if slot is None:
-            shardable = value if _has_own_sharding(value) else shardable_value(value)
-            if shardable is None:
-                slot = UNSHARDABLE
-            elif shardable is value:
-                slot = self._add(shardable, sharding_of(shardable))
+            # Nearly all values are results of operations without data-flow edges.
+            if isinstance(value, OpResult) and value.op.data_flow is None:
+                slot = self._add(value, sharding_of_result(value))
             else:
-                slot = self.slot(shardable)
+                shardable = shardable_value(value)
+                if shardable is None:
+                    slot = UNSHARDABLE
+                elif shardable is value:
+                    slot = self._add(shardable, sharding_of(shardable))
+                else:
+                    slot = self.slot(shardable)
             self.slots[value] = slot
         return slot
 
@@ -97,7 +106,7 @@ class ShardingMap:
     # --- Writing ----------------------------------------------------------------------------------
 
     def write(self, rewriter: Rewriter) -> None:
-        """Writes all changes since the last call to the attributes of operations."""
+        """Sets the attributes of operations to the shardings that have changed since the last call."""
         dictionaries: dict[tuple[DictAttr, TensorSharding], DictAttr] = {}
         for slot in self._changed_slots:
             value, sharding = self.values[slot], self.shardings[slot]
@@ -137,11 +146,6 @@ class RecordedShardingMap(ShardingMap):
             assert new is not None
             self._recorder.changed(each, old if each == slot else None, new)
         return changed
-
-
-def _has_own_sharding(value: Value) -> TypeGuard[OpResult]:
-    """Whether this is a result of an operation without data-flow edges, as nearly all values are."""
-    return isinstance(value, OpResult) and value.op.data_flow is None
 
 
 def _has_single_sharding(op: Op) -> bool:

@@ -1,9 +1,9 @@
-"""The worklist of a propagation round, in the order of the reference's greedy pattern driver.
+"""The worklist of a propagation round, in the order of MLIR's greedy pattern driver.
 
 A round visits every dirty operation in program order. Operations that depend on an update are pushed on a
 stack, and visited before the next one in order, unless they are on the stack already or have not been reached
-in this round. An operation is dirty if a sharding that it reads has changed since its last visit; only visits
-of dirty operations can change anything, so all others are skipped.
+in this round. An operation is dirty until its first visit, and again once a sharding that it reads has
+changed, or how it propagates. Only visits of dirty operations can change anything, so all others are skipped.
 """
 
 from __future__ import annotations

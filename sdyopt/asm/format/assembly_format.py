@@ -21,7 +21,9 @@ from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import ONE_BLOCK
 from sdyopt.ir.op_fields import (
     ONE,
+    OPERAND_SEGMENTS,
     OPTIONAL,
+    RESULT_SEGMENTS,
     VARIADIC,
     AttrField,
     OperandField,
@@ -132,7 +134,7 @@ class OptionalGroup(FormatElement):
 
 
 class Operand(FormatElement):
-    """The operand of a field, or its comma-separated operands if it is optional or variadic."""
+    """The operands of a field: one, at most one if it is optional, or a list if it is variadic."""
 
     def __init__(self, field: str) -> None:
         self.field = field
@@ -217,11 +219,11 @@ def _field_types(
 
 
 def _assign_types(
-    op_parser: OpAsmParser, kind: type[ValueField[Any, Any]], only: str | None, types: Sequence[Type]
+    op_parser: OpAsmParser, kind: type[ValueField[Any, Any]], field_name: str | None, types: Sequence[Type]
 ) -> None:
-    """Assigns types to the operand or result fields in order, one type per operand or result."""
-    if only is not None:
-        op_parser.types[only] = list(types)
+    """Assigns types to the operand or result fields in order, one per value; all to `field_name` if given."""
+    if field_name is not None:
+        op_parser.types[field_name] = list(types)
         return
     fields = [f for f in op_parser.op_class.fields.values() if isinstance(f, kind)]
     sizes = [1 if f.arity == ONE else len(op_parser.operand_names.get(f.field_name, ())) for f in fields]
@@ -299,7 +301,7 @@ def visible_attributes(signature: OpSignature, attributes: DictAttr, elided: fro
     return DictAttr(tuple(sorted(entries, key=lambda entry: entry[0])))
 
 
-SEGMENT_NAMES = frozenset(["operandSegmentSizes", "resultSegmentSizes"])
+SEGMENT_NAMES = frozenset([OPERAND_SEGMENTS, RESULT_SEGMENTS])
 
 
 class Attr(FormatElement):

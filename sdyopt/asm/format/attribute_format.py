@@ -161,8 +161,8 @@ def format_of(attribute_class: type[Attribute]) -> AttributeFormat:
 _formats: dict[type[Attribute], AttributeFormat] = {}
 # The C++ names of attribute classes, for parse errors.
 _cpp_names: dict[type[Attribute], str] = {}
-# Help text does not quote longer bodies.
-_MAX_HELP_TEXT = 60
+# The maximum length of a body that help quotes.
+_MAX_QUOTED_BODY = 60
 
 
 def _with_mnemonic(mnemonic: str, text: str) -> str:
@@ -173,7 +173,7 @@ def _with_mnemonic(mnemonic: str, text: str) -> str:
 def _body(text: str, start: int, brackets: str) -> str:
     """The text between `<` and `>`, `…` if it is empty or too long, in the brackets of the format."""
     body = text[start + 1 : body_extent(text, start) - 1]
-    if not body or "\n" in body or len(body) > _MAX_HELP_TEXT:
+    if not body or "\n" in body or len(body) > _MAX_QUOTED_BODY:
         body = "…"
     return body if body.startswith(brackets[:1]) else brackets[:1] + body + brackets[1:]
 
@@ -365,9 +365,9 @@ def with_error_at_next_token(parser: AsmParser, error: DiagnosticError, message:
     return error.then(parser.error(message))
 
 
-def quote(name: str) -> str:
+def quote(value: str) -> str:
     """A string as a literal."""
-    return f'"{escape(name)}"'
+    return f'"{escape(value)}"'
 
 
 def _full_text(attribute: Attribute) -> str:

@@ -1,6 +1,6 @@
-"""The assembly format of constants: `{…} dense<…> : type`, or the generic form if the types differ.
+"""The assembly format of constants: `{…} dense<…> : type`.
 
-They differ if the type of the result is not that of the attribute `value`.
+A constant whose result does not have the type of the attribute `value` is in generic form.
 """
 
 from __future__ import annotations

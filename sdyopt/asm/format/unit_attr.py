@@ -11,7 +11,7 @@ from sdyopt.ir.op_signature import OpSignature
 
 
 class UnitKeyword(FormatElement):
-    """A keyword, the name of a unit attribute's field, which is present if the attribute is."""
+    """The name of a unit attribute's field as a keyword, present if the attribute is set."""
 
     def __init__(self, field: str) -> None:
         self.field = field

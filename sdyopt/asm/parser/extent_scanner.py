@@ -15,6 +15,7 @@ from sdyopt.asm.lexical import (
     INTEGER_TYPE,
     NUMBER,
     STRING_EXTENT,
+    SUFFIX_ID,
     TRIVIA,
     TYPE_ID,
 )
@@ -34,8 +35,10 @@ _SQUARE = re.compile(rf"{TRIVIA}\[")
 _ARROW = re.compile(f"{TRIVIA}->{TRIVIA}")
 _COLON = re.compile(f"{TRIVIA}:{TRIVIA}")
 # Brackets, and tokens whose brackets do not count: strings, comments, arrows, affine comparisons.
-# A list of numbers between `dense<` and `>` is skipped as a whole.
-_BRACKET = re.compile(rf'{STRING_EXTENT}?|//[^\r\n]*|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]')
+# A list of numbers between `dense<` and `>` is skipped as a whole, and so is the `<…>` after `#x` or `!x`.
+_BRACKET = re.compile(
+    rf'{STRING_EXTENT}?|//[^\r\n]*|(?P<symbol>[#!]{SUFFIX_ID})<|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]'
+)
 _BODY_BRACKET = re.compile(rf'{STRING_EXTENT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
 # Fast paths: common tensor types and sdy shardings, whose brackets are balanced.
 _PLAIN_TENSOR = re.compile(r"tensor<[\w?, ]*+>(?!=)", re.ASCII)
@@ -170,14 +173,20 @@ def _match_end(pattern: re.Pattern[str], text: str, position: int) -> int:
 def _balanced(text: str, position: int, bracket: re.Pattern[str]) -> int:
     """The end of the bracket at `position`, -1 if it is not closed."""
     expected: list[str] = []
-    for match in bracket.finditer(text, position):
-        token = match[0]
-        closing = _CLOSING.get(token)
-        if closing is not None:
-            expected.append(closing)
-        elif len(token) == 1 and token != '"':
-            if not expected or expected.pop() != token:
-                return -1
-            if not expected:
-                return match.end()
+    while position >= 0:
+        for match in bracket.finditer(text, position):
+            token = match[0]
+            closing = _CLOSING.get(token)
+            if closing is not None:
+                expected.append(closing)
+            elif match.lastgroup == "symbol":
+                position = body_extent(text, match.end() - 1)
+                break
+            elif len(token) == 1 and token != '"':
+                if not expected or expected.pop() != token:
+                    return -1
+                if not expected:
+                    return match.end()
+        else:
+            return -1
     return -1

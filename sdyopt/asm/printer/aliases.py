@@ -30,8 +30,8 @@ _NAMES: dict[type, str] = {AffineMapAttr: "map", IntegerSetAttr: "set", Distinct
 class _Visited:
     """A visited attribute. Without a name it gets no alias, but attributes nested in it may.
 
-    `depth` is the length of the longest path from this attribute, inclusive, to a nested one that gets an
-    alias; 0 if neither this nor a nested one gets one.
+    `depth` is 0 if neither the attribute nor one nested in it gets an alias, otherwise one more than the
+    largest depth of its sub-elements, or 1 without these.
     """
 
     name: str

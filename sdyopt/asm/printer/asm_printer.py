@@ -28,6 +28,8 @@ from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import Value
 
+# The number of texts that are joined at a time.
+_PAGE_LENGTH = 10_000
 # The maximum length of a text in a format string.
 _MAX_FORMATTED_LENGTH = 10_000
 
@@ -60,21 +62,19 @@ def print_op(op: Op, options: PrintOptions = PrintOptions()) -> str:
         # Rare: the first pass has found attributes that need an alias.
         printer = AsmPrinter(op, options, _find_aliases(op, options, ssa_names), ssa_names)
         printer.program(op)
-    return "".join(printer.out)
+    return printer.text()
 
 
 def print_for_note(op: Op, generic: bool = True) -> str:
-    """The text of an operation in a diagnostic, with the SSA names of its innermost isolated operation.
+    """The text of an operation in a diagnostic; a text of several lines starts with a newline.
 
-    A text of several lines starts with a newline.
+    SSA names are those in a print of the innermost isolated operation that is or contains the operation.
     """
     scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits), op)
     options = PrintOptions(generic=generic, local_scope=True, elide_elements_larger_than=16)
     printer = AsmPrinter(scope, options, Aliases())
-    for value in op.operands:
-        printer.names.setdefault(value, "<<UNKNOWN SSA VALUE>>")
     printer.op(op, "")
-    text = "".join(printer.out)
+    text = printer.text()
     return f"\n{text}" if "\n" in text else text
 
 
@@ -102,7 +102,7 @@ def _is_formatted(part: Part) -> bool:
 
 
 class AsmPrinter:
-    """Prints operations into `out`, a list of texts. Implements `OpAsmPrinter`."""
+    """Prints operations; the latest texts are in `out`. Implements `OpAsmPrinter`."""
 
     def __init__(
         self, root: Op, options: PrintOptions, aliases: Aliases, ssa_names: SsaNames | None = None
@@ -118,10 +118,16 @@ class AsmPrinter:
         self.ssa_names = ssa_names or _ssa_names(root, options)
         self.names = self.ssa_names.names
         self.out: list[str] = []
+        # The text before `out`.
+        self._pages: list[str] = []
         self._indent = ""
         # By default dialect and number of regions, because neither is part of the signature.
         self._lines: dict[tuple[str, int], dict[tuple[OpSignature, DictAttr], _Line]] = {}
         self._uses_fast_path = not options.debuginfo and not options.value_users
+
+    def text(self) -> str:
+        """All that was printed."""
+        return "".join([*self._pages, *self.out])
 
     def program(self, op: Op) -> None:
         """Prints an operation between the definitions of its aliases."""
@@ -334,6 +340,10 @@ class AsmPrinter:
                 out.append(indent)
                 write(op, default_dialect)
                 out.append("\n")
+            if len(out) > _PAGE_LENGTH:
+                # Joined texts take less memory.
+                self._pages.append("".join(out))
+                out.clear()
             op = op.next
 
     def _label(self, block: Block, indent: str, predecessors: Sequence[Block]) -> None:

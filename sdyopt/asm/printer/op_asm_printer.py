@@ -16,7 +16,7 @@ class OpAsmPrinter(Protocol):
     """Prints the parts of an operation that its signature does not determine.
 
     Those are SSA names, block labels, regions and their arguments. `write` adds text as it is; the methods
-    that return text only return it.
+    that return text do not write it.
     """
 
     def write(self, text: str) -> None: ...

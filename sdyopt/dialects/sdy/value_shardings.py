@@ -17,11 +17,7 @@ def sharding_of(value: Value) -> TensorSharding | None:
     # The usual case first: a result of an operation without data-flow edges.
     owner = value if isinstance(value, OpResult) and value.op.data_flow is None else shardable_value(value)
     if isinstance(owner, OpResult):
-        op = owner.op
-        if isinstance(op, ShardingOwner):
-            return op.result_sharding(owner.index)
-        shardings = op.attributes.get(SHARDING)
-        return shardings.at(owner.index) if isinstance(shardings, ShardingPerValue) else None
+        return sharding_of_result(owner)
     if owner is None:
         return None
     op, index = owning_op(owner), owner.index
@@ -32,6 +28,15 @@ def sharding_of(value: Value) -> TensorSharding | None:
         return sharding if isinstance(sharding, TensorSharding) else None
     assert isinstance(op, ShardingOwner)
     return op.argument_sharding(index)
+
+
+def sharding_of_result(result: OpResult) -> TensorSharding | None:
+    """The sharding of a result that is not the target of a data-flow edge, or owns the edge."""
+    op = result.op
+    if isinstance(op, ShardingOwner):
+        return op.result_sharding(result.index)
+    shardings = op.attributes.get(SHARDING)
+    return shardings.at(result.index) if isinstance(shardings, ShardingPerValue) else None
 
 
 def sharding_or_replicated(value: Value, mesh_or_ref: MeshOrRef, is_closed: bool = False) -> TensorSharding:

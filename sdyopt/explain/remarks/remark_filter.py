@@ -20,7 +20,8 @@ KIND_OF_FLAG: Mapping[str, Kind] = {
 class RemarkFilter:
     """Selects remarks by kind and category. A filter must match the whole name of a category.
 
-    `filters` are (flag, regular expression). Raises UsageError for an invalid expression.
+    `filters` map flags to regular expressions; `unmatched` are the flags whose expression matches no
+    category. Raises UsageError for an invalid expression.
     """
 
     def __init__(self, filters: Mapping[str, str]) -> None:

@@ -105,6 +105,7 @@ class _Builder:
             for changed in self._changed(run, subject, sharding)
         ]
         yield [-1, self._phase(f"{of_run}annotations"), -1, start]
+        # Steps for which there is no room are only counted.
         room = MAX_STEPS if has_room else 0
         for cause, changes in run.changes_of.items():
             if all(_axes_of(each.before) == _axes_of(each.after) for each in changes):

@@ -2,8 +2,8 @@
 
     %1 = sdy.sharding_constraint %0 <@mesh, [{"data"}, {}]> : tensor<64x4096xf32>
 
-`%0` is sharded along `"model"` in dimension 1, and what uses `%1` could be. The constraint closes the
-dimension, so the value is gathered. In JAX, `None` in a `PartitionSpec` closes a dimension;
+`%0` is sharded along `"model"` in dimension 1, and the users of `%1` could take it so. But the constraint
+closes the dimension, so the value is gathered. In JAX, `None` in a `PartitionSpec` closes a dimension;
 `P.UNCONSTRAINED` leaves it open.
 
 The rule opens the dimension in a copy of the program, partitions it again, and reports the constraint if the
@@ -69,7 +69,10 @@ def _gathers(program: LintedProgram, least: Fraction) -> bool:
 
 
 def _candidates(base: LintedProgram) -> list[tuple[ShardingConstraintOp, int]]:
-    """The closed dimensions of constraints that another axis divides, those of the largest values first."""
+    """The closed dimensions of constraints that an axis without use in the constraint divides.
+
+    Those of the largest values come first.
+    """
     found = []
     for op in base.module.walk():
         if not isinstance(op, ShardingConstraintOp):
@@ -98,8 +101,8 @@ def _opening(dimensions: Sequence[tuple[ShardingConstraintOp, int]]) -> Edit:
         dims = [each.opened() if dim == number else each for number, each in enumerate(sharding.dims)]
         opened[op] = sharding.with_dims(dims)
 
-    def edit(twins: Mapping[Op, Op], rewriter: Rewriter) -> None:
+    def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
         for op, sharding in opened.items():
-            rewriter.set_attribute(twins[op], "sharding", sharding)
+            rewriter.set_attribute(copies[op], "sharding", sharding)
 
     return edit

@@ -27,6 +27,7 @@ from sdyopt.lint.completion import Passes
 from sdyopt.lint.finding import Finding
 from sdyopt.lint.limits import MIN_WIRE_BYTES
 from sdyopt.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.lint.texts import count_text
 from sdyopt.lint.trials import wire_bytes
 from sdyopt.report.units import bytes_text
 
@@ -45,16 +46,17 @@ class ImplicitBatching(Rule):
             return
         changed = _batched(subject.trials.after(_BATCHING)) - _batched(base.module)
         found = [op for op in base.module.walk() if _is_implicit(op) and changed[op.location]]
-        saved = subject.trials.saved_bytes(first=_BATCHING) if found else None
+        saved = subject.trials.saved_bytes(passes=_BATCHING) if found else None
         if not saved or saved < self.limit("min_bytes"):
             return
         total = wire_bytes(subject.with_collectives)
+        others = count_text(len(found) - 1, "other")
+        operations = f"this operation and {others} do" if len(found) > 1 else "this operation does"
         for number, op in enumerate(found):
-            more = f", as {len(found) - 1} others do not" if len(found) > 1 else ""
             yield Finding(
                 op,
-                f"this operation does not declare a batching dimension{more}: with it, the "
-                f"program sends {bytes_text(saved)} less of {bytes_text(total)}",
+                f"{operations} not declare a batching dimension: with it, the program sends "
+                f"{bytes_text(saved)} less of {bytes_text(total)}",
                 f"run -{_PASS} first, or index with batching dimensions (in JAX, `jnp.take_along_axis`)",
                 cost=saved if number == 0 else None,
             )

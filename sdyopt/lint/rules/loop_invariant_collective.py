@@ -1,4 +1,4 @@
-"""loop-invariant-collective: a collective runs in each run of a loop on a value that does not change in it.
+"""loop-invariant-collective: a collective runs in every iteration of a loop on a value that does not change.
 
     %r:2 = stablehlo.while(%i = %zero, %weight = %w) : tensor<i32>, tensor<1024x1024xf32>
      …
@@ -8,7 +8,7 @@
       stablehlo.return %next, %weight : tensor<i32>, tensor<1024x1024xf32>
     }
 
-Every run of the loop yields the same result. Before the loop, one collective is enough.
+Every iteration yields the same result. One collective before the loop is enough.
 
 In JAX, gather the value outside of `scan` and pass the result in, or constrain it to the gathered sharding
 before the loop. That takes the memory of the result during the loop.
@@ -27,7 +27,7 @@ from sdyopt.lint.limits import MIN_WIRE_BYTES
 from sdyopt.lint.loops import is_invariant, loop_around
 from sdyopt.lint.program import bytes_of_runs
 from sdyopt.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.lint.texts import collective_text, runs_text
+from sdyopt.lint.texts import collective_text, count_text, runs_text
 from sdyopt.report.figures import Collective
 from sdyopt.report.units import bytes_text
 
@@ -54,7 +54,7 @@ class LoopInvariantCollective(Rule):
 
 
 def _finding(op: Op, figures: Collective, loop: WhileOp, cost: Fraction, count: int | None) -> Finding:
-    often = "an unknown number of runs" if count is None else f"{count} runs"
+    often = "an unknown number of iterations" if count is None else count_text(count, "iteration")
     waste = "" if count is None else f", {bytes_text(cost)} more than before the loop"
     return Finding(
         op,

@@ -4,8 +4,8 @@
     %2 = sdy.all_slice [{"fsdp"}, {}] %1 out_sharding=<@mesh, [{"fsdp"}, {}]> : tensor<1024x1024xf32>
 
 Every device reduces all of the tensor and keeps a slice of it. A reduce_scatter along `"fsdp"` moves half as
-much, and the remaining all_reduce, along `"data"`, then moves the slice only. The gradients of sharded
-weights are the usual place. Between the two may be elementwise operations, which the slices can run as well.
+much, and the remaining all_reduce, along `"data"`, then moves the slice only. This is usual for the gradients
+of sharded weights. There may be elementwise operations between the two: they can run on the slices as well.
 
 Where the slice has all axes of the all_reduce, constrain the result of the reduction to the sliced sharding
 directly after it is computed. Otherwise, shard the weight along all of the axes, or reduce its gradient in
@@ -32,7 +32,7 @@ from sdyopt.report.sdy_collectives import ring
 from sdyopt.report.units import bytes_text
 from sdyopt.sharding.elementwise import is_elementwise
 
-# All-slices are searched through this many elementwise operations.
+# All-slices are searched after at most this many elementwise operations.
 MAX_OPERATIONS = 64
 
 
@@ -76,7 +76,7 @@ def _help(op: AllReduceOp, axes: list[AxisRef]) -> str:
 
 
 def _slices(value: Value, program: LintedProgram) -> list[AllSliceOp]:
-    """The all-slices of a value, if nothing else uses it, also through elementwise operations."""
+    """The all-slices of a value, directly or after elementwise operations; none if it has other uses."""
     found: list[AllSliceOp] = []
     pending, count = [value], 0
     while pending:
@@ -109,11 +109,11 @@ def _common_axes(op: AllReduceOp, slices: list[AllSliceOp]) -> list[AxisRef]:
     if not slices:
         return []
     reduced = list(op.reduction_axes)
-    places = {axis: dim for dim, axes in enumerate(slices[0].slicing_axes) for axis in axes}
-    common = {axis: dim for axis, dim in places.items() if axis in reduced}
+    dims = {axis: dim for dim, axes in enumerate(slices[0].slicing_axes) for axis in axes}
+    common = {axis: dim for axis, dim in dims.items() if axis in reduced}
     for each in slices[1:]:
-        places = {axis: dim for dim, axes in enumerate(each.slicing_axes) for axis in axes}
-        common = {axis: dim for axis, dim in common.items() if places.get(axis) == dim}
+        dims = {axis: dim for dim, axes in enumerate(each.slicing_axes) for axis in axes}
+        common = {axis: dim for axis, dim in common.items() if dims.get(axis) == dim}
     return list(common)
 
 

@@ -60,9 +60,9 @@ def _conflicting_use(op: Op) -> OpOperand | None:
 def _removing(constraints: Iterable[Op]) -> Edit:
     """Replaces constraints with their inputs."""
 
-    def edit(twins: Mapping[Op, Op], rewriter: Rewriter) -> None:
+    def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
         for op in constraints:
-            rewriter.replace(twins[op], [twins[op].operand_at(0)])
+            rewriter.replace(copies[op], [copies[op].operand_at(0)])
 
     return edit
 

@@ -53,7 +53,10 @@ class RedundantCompute(Rule):
 
 
 def _repeated_flops(product: Product, devices: int) -> Fraction | None:
-    """FLOPs of one device beyond an equal share of the global ones, over all runs; None if unknown."""
+    """FLOPs of one device beyond an equal share of the global FLOPs; None if unknown.
+
+    They are those of all runs, or of one run if the number of runs is unknown.
+    """
     if product.flops is None or product.global_flops is None:
         return None
     runs = 1 if product.times is None else product.times.high

@@ -46,11 +46,11 @@ class ReplicatingCustomCall(Rule):
             times = program.counts.times(op)
             cost = sum(sizes, Fraction(0)) * (1 if times is None else times.high)
             if sharded and cost >= self.limit("min_bytes"):
-                held = sum(bytes_of(value.type) or 0 for value in sharded)
+                whole_bytes = sum(bytes_of(value.type) or 0 for value in sharded)
                 yield Finding(
                     op,
                     f"custom call @{op.call_target_name} has no sharding rule: {_operands(len(sharded))} "
-                    f"gathered, {bytes_text(held)} on each device and {bytes_text(cost)} on the "
+                    f"gathered, {bytes_text(whole_bytes)} on each device and {bytes_text(cost)} on the "
                     f"wire{runs_text(times)}",
                     "give it an `sdy.sharding_rule`, or call it in a manual computation (in JAX, "
                     "`shard_map` or `custom_partitioning`)",

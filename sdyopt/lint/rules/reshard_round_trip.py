@@ -24,7 +24,7 @@ from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.ir.value import OpResult, Value
 from sdyopt.lint.finding import Finding, Note
 from sdyopt.lint.limits import MIN_WIRE_BYTES
-from sdyopt.lint.program import LintedProgram, bytes_of_runs, place_of
+from sdyopt.lint.program import LintedProgram, bytes_of_runs, op_to_show
 from sdyopt.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.report.causes import dims_text, last_of_chain, producer
 from sdyopt.report.constants import constant_of
@@ -76,7 +76,7 @@ def _finding(op: CollectiveOp, last: CollectiveOp, cost: Fraction, program: Lint
 
 def _note(last: CollectiveOp) -> Note:
     """Where the value is resharded back: at its use, or at its definition if it is only returned."""
-    if place_of(last) is not last:
+    if op_to_show(last) is not last:
         return Note("the value is resharded back for this operation", last)
     return Note("the value is resharded back here", last)
 

@@ -3,8 +3,8 @@
     sdy.mesh @mesh = <["data"=8, "model"=1]>
     func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}]>})
 
-An axis of size 1 has one shard, so nothing is sharded along it. This is usual where one model runs on
-meshes of many shapes; otherwise the mesh has the wrong shape.
+Along an axis of size 1 there is one shard, so nothing is sharded along it. This is usual where one model runs
+on meshes of many shapes; otherwise the mesh has the wrong shape.
 
 Allow the rule for such programs, or give the axis another size.
 """

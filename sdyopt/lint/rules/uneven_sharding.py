@@ -5,9 +5,9 @@
 
 Each shard has 3 rows; the last one has 1 of the 10 rows and 2 rows of padding, which take memory, compute
 and wire bytes like the others. If the dimension is smaller than the number of shards, some devices have only
-padding. JAX rejects such a sharding for the inputs and outputs of a function. For an open dimension at
-the boundary of a function, propagation drops the axes that do not divide it, and so shards the value less
-than its annotation.
+padding. JAX rejects such a sharding for the inputs and outputs of a function. At the boundary of a function,
+the propagation pipeline drops the axes that do not divide the dimension, and so shards the value less than
+its annotation.
 
 Choose a size that the axes divide, such as a padded vocabulary, or shard another dimension.
 """

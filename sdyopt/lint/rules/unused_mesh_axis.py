@@ -48,7 +48,7 @@ class UnusedMeshAxis(Rule):
 
 
 def _used_axes(program: LintedProgram) -> tuple[set[tuple[str, int]], set[Mesh]]:
-    """The axes along which dimensions are sharded or computations are manual, and the meshes of shardings.
+    """The axes along which values are sharded or unreduced or computations are manual, and the meshes in use.
 
     An axis is its name and its size: meshes of the same axes may have other orders of devices.
     """

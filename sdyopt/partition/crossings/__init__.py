@@ -1,4 +1,7 @@
-"""The dimensions along which operations cross shards. Every module here registers functions when imported."""
+"""The dimensions along which operations need elements of other shards.
+
+Every module here registers functions when imported.
+"""
 
 import os
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Custom calls: only the sharding rule and the target tell what a call computes."""
+"""Custom calls: what a call computes is known only from its sharding rule and its target."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.replication import Dim, all_dims, by_rule, crosses_shards, dims_with_factors
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
-# Targets that need whole matrices, which are the last two dimensions, whatever their sharding rule says.
+# Targets that need whole matrices, that is the last two dimensions, whatever their sharding rule is.
 _MATRIX_TARGETS = (
     "Eigh",
     "Qr",
@@ -26,8 +26,8 @@ _MATRIX_TARGETS = (
 def custom_call(op: CustomCallOp, types: LocalTypes) -> Iterator[Dim]:
     """The dimensions by the rule, those of matrices, and those with factors of only operands or only results.
 
-    All dimensions if there is no rule, or if tensors are sharded differently along one factor: explicit
-    reshards do not change operations with a user's rule.
+    All dimensions if there is no rule, or if tensors are sharded differently along one factor, which is
+    possible because `sdy-insert-explicit-reshards` skips operations with a custom rule.
     """
     rule = sharding_rule_of(op)
     if rule is None or not _are_compatible(rule, op, types):
@@ -47,7 +47,7 @@ def custom_call(op: CustomCallOp, types: LocalTypes) -> Iterator[Dim]:
 
 
 def _are_compatible(rule: OpShardingRule, op: CustomCallOp, types: LocalTypes) -> bool:
-    """Whether all tensors are sharded along the same axes for each list of factors."""
+    """Whether all dimensions with the same factors are sharded along the same axes."""
     axes_of: dict[tuple[int, ...], object] = {}
     for value, mapping in zip((*op.operands, *op.results), rule.tensors, strict=True):
         for axes, dim in zip(types.axes_per_dim(value), mapping.dims, strict=False):

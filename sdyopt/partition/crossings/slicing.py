@@ -14,7 +14,7 @@ from sdyopt.partition.replication import Dim, by_rule, crosses_shards
 
 @crosses_shards(SliceOp)
 def slice(op: SliceOp, types: LocalTypes) -> Iterator[Dim]:
-    """A slice may drop last elements if each shard of the result starts where one of the operand did."""
+    """A slice from 0 on may drop the last elements if each shard of the result is from one of the operand."""
     sizes, result_sizes = shape_of(op.operand), shape_of(op.out)
     for dim, axes in enumerate(types.axes_per_dim(op.operand)):
         if axes != types.axes_per_dim(op.out)[dim]:
@@ -47,7 +47,7 @@ def dynamic_update_slice(op: DynamicUpdateSliceOp, types: LocalTypes) -> Iterato
 
 @crosses_shards(ScatterOp)
 def scatter(op: ScatterOp, types: LocalTypes) -> Iterator[Dim]:
-    """The dimensions by the rule, and those of the inputs that are neither indexed nor in the windows."""
+    """The dimensions by the rule, and those of inputs and results that are neither indexed nor in windows."""
     yield from by_rule(op, types)
     dims, count = op.scatter_dimension_numbers, len(op.inputs)
     for dim in dims.inserted_window_dims:

@@ -16,8 +16,8 @@ from sdyopt.partition.windows import SlidDimension, is_reduced, windows_of, wind
 def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
     """Spatial dimensions whose windows cross a border between shards, and kernel dimensions without sums.
 
-    The kernel may be sharded where the left operand is whole, if its dimension has a reduction factor:
-    devices then have partial sums.
+    The kernel may be sharded along a spatial dimension with a reduction factor: devices then have partial
+    sums.
     """
     dims, output_axes = op.dimension_numbers, types.axes_per_dim(op.out)
     found = []

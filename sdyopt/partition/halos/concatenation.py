@@ -36,7 +36,7 @@ class _Part(NamedTuple):
 
 @exchanges_halos(ConcatenateOp)
 def exchange_concatenate(op: ConcatenateOp, context: HaloContext) -> Values:
-    """Each operand is read where it is in the result, and selected there."""
+    """Each device reads, of each operand, the elements in its shard of the result, and selects among them."""
     types, dim = context.types, op.dimension
     result_axes = types.axes_per_dim(op.out)
     axes = result_axes[dim]
@@ -57,7 +57,7 @@ def exchange_concatenate(op: ConcatenateOp, context: HaloContext) -> Values:
 
 
 def _parts(op: ConcatenateOp, types: LocalTypes) -> list[_Part]:
-    """The operands, and instead of slices what they are slices of."""
+    """The parts of the result. A part whose operand is a slice refers to the sliced tensor."""
     parts, start = [], 0
     for operand in op.inputs:
         end = start + shape_of(operand)[op.dimension]
@@ -69,7 +69,7 @@ def _parts(op: ConcatenateOp, types: LocalTypes) -> list[_Part]:
 
 
 def _sliced(value: Value, dim: int, types: LocalTypes) -> tuple[Value, int]:
-    """What a value is a slice of along one dimension, else itself, and where the slice starts."""
+    """The tensor that a value is a slice of along one dimension, and the start; else the value and 0."""
     op = value.defining_op
     if not isinstance(op, SliceOp) or any(stride != 1 for stride in op.strides):
         return value, 0
@@ -81,7 +81,11 @@ def _sliced(value: Value, dim: int, types: LocalTypes) -> tuple[Value, int]:
 
 
 def _read(part: _Part, op: ConcatenateOp, axes: Axes, context: HaloContext) -> ReadDimension | None:
-    """What the shards of the result read of an operand; None if it is not sharded as the result."""
+    """What the shards of the result read of an operand.
+
+    None if the operand is sharded differently from the result, except that the concatenated dimension may be
+    replicated, or if there is no plan.
+    """
     types, dim = context.types, op.dimension
     operand_axes, result_axes = list(types.axes_per_dim(part.value)), list(types.axes_per_dim(op.out))
     is_replicated = not operand_axes[dim]
@@ -130,7 +134,7 @@ def _select(
 def _receive_in_rings(
     body: ShardedBody, shard: Value, reads: Sequence[ReadDimension]
 ) -> Mapping[Piece, Value]:
-    """The pieces that several ranges of the result get over the same distance, if shards form a ring.
+    """The pieces that several parts of the result get over the same hop, if the shards are taken as a ring.
 
     In a rotation, the first shard gets elements of the last one, and all others of the shard before them.
     One collective sends both.

@@ -40,7 +40,7 @@ def exchange_reverse(op: ReverseOp, context: HaloContext) -> Values:
 def _mirror(body: ShardedBody, value: Value, dim: int, axes: Axes, shards: int, size: int) -> Value:
     """The elements of each shard of the result, not yet reversed.
 
-    With `padding` elements after the last one, shard j of the result has the elements that come `padding`
+    With p elements of padding after the last one, shard j of the result has the elements that are p positions
     before those of shard `shards - 1 - j`.
     """
     shard_size = shape_of(value)[dim]

@@ -28,8 +28,7 @@ _ORDERED = ("EQ", "GE", "GT", "LE", "LT")
 class _Windows(NamedTuple):
     """The windows that each device computes along one dimension.
 
-    They are read from `operand`, with `high` elements of padding after it, and scatter what is read from
-    `source`.
+    They read `operand`, with `high` elements of padding after it, and scatter `source`.
     """
 
     window: WindowDimension
@@ -41,12 +40,12 @@ class _Windows(NamedTuple):
 
 @exchanges_halos(SelectAndScatterOp)
 def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) -> Values:
-    """Windows that reach into several shards are computed for each of them, and each keeps its part.
+    """Every device whose shard a window reaches computes the window, and keeps the part in its shard.
 
-    Elements before the first one are NaN, which an ordered comparison never keeps. No element loses against
-    all others, NaN included, so the operation itself must pad after the last element: the last shards compute
-    earlier windows too, up to the last one, and keep nothing of them. The scatter must be a sum: then windows
-    before the first one, whose source is zero, have no effect.
+    Elements before the first one are NaN, which an ordered comparison never selects. No such filler exists
+    for elements after the last one, so the operation itself must pad there: the last shards compute earlier
+    windows too, up to the last one, and keep nothing of them. The scatter must be a sum: then windows before
+    the first one, whose source is zero, have no effect.
     """
     windows = _windows(op, context.types) if _is_padded_by_nan(op) else None
     body = None if windows is None else begin_body(op, context)
@@ -118,7 +117,7 @@ def _along(
     shards = types.shard_count(axes, op.operand)
     shard_size = -(-size // shards)
     reaching = _reaching_windows(window, shard_size, shards)
-    # The last windows, and how many of them, reach beyond the last element.
+    # The last `num_padded` windows reach up to `high` positions beyond the last element.
     high = max(0, (count - 1) * window.stride - window.low + window.size - size)
     num_padded = -(-high // window.stride)
     most = max(end - first for first, end in reaching) + num_padded

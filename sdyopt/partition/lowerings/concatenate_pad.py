@@ -20,7 +20,7 @@ _MISMATCH = "This requires a reshard which should have been handled by previous 
 
 @lowering(ConcatenateOp)
 def lower_concatenate(op: ConcatenateOp, local: LocalContext) -> Lowered:
-    """A concatenation is local if the dimension that it extends is not sharded."""
+    """A concatenation is local if the concatenated dimension is not sharded."""
     result_axes, dimension = local.axes_per_dim(op.out), op.dimension
     if result_axes[dimension]:
         raise op.op_error(

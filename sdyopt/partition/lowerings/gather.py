@@ -27,8 +27,8 @@ _HELP = "run -sdy-insert-explicit-reshards=enable-full-version before"
 def lower_gather(op: GatherOp, local: LocalContext) -> Lowered:
     """Gathers from the shard of this device.
 
-    Along a sharded dimension, slices have the whole size or are single elements. Of single elements, this
-    device has some: indices become local, and a mask selects those in its shard.
+    Along a sharded dimension, slices have the whole size or are single elements. This device has only some of
+    the single elements: indices become local, and a mask selects those in its shard.
     """
     axes_per_dim = local.axes_per_dim(op.operand)
     if not any(axes_per_dim):

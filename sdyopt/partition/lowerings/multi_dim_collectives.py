@@ -1,8 +1,8 @@
 """sdy.all_gather, reduce_scatter and all_to_all, which may rearrange several dimensions at once.
 
-A StableHLO collective works along one dimension. For several, each dimension is split into a device
-dimension, whose indices belong to different devices, and the rest. The device dimensions are merged into one
-leading dimension, along which a single collective works, and are then merged into their dimensions again.
+A StableHLO collective works along one dimension. For several, each of them is split into a device dimension,
+whose indices belong to different devices, and the rest. The device dimensions are moved to the front and
+merged into one, along which a single collective works. Then they are merged into dimensions of the result.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def lower_all_gather(op: AllGatherOp, local: LocalContext) -> Lowered:
 
 
 def split_device_dims(builder: LocalBuilder, value: Value, factors: dict[int, int]) -> Value:
-    """Splits dimensions into (factor, rest), and moves the factors to the front, in their order."""
+    """Splits dimensions into (factor, rest), and moves the former to the front, in the order of `factors`."""
     shape: list[int] = []
     positions: dict[int, int] = {}
     for dim, size in enumerate(shape_of(value)):

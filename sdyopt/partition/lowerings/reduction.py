@@ -1,4 +1,4 @@
-"""reduce: partial results. For sums, those of the first device of each group include the initial value."""
+"""reduce: partial results, of which only one may include an initial value such as that of a sum."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from sdyopt.partition.local_builder import ranked
 from sdyopt.partition.local_context import LocalContext, check_device_count
 from sdyopt.partition.registry import Lowered, lowering
 
-# Reductions whose result changes if the initial value counts once for each device. That of a maximum does
-# not.
+# Reductions whose result changes if the initial value counts once for each device. A maximum does not change.
 _COUNTS_EACH = (AddOp, MulOp, XorOp)
 
 
 @lowering(ReduceOp)
 def lower_reduce(op: ReduceOp, local: LocalContext) -> Lowered:
-    """Starts from the initial value on the first device of each group, and from the identity on the others.
+    """Makes initial values that may count only once the identity except on the first device of each group.
 
     Nothing changes if the initial value is the identity, as it usually is.
     """

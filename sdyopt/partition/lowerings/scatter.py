@@ -30,9 +30,10 @@ _HELP = "run -sdy-insert-explicit-reshards=enable-full-version before"
 def lower_scatter(op: ScatterOp, local: LocalContext) -> Lowered:
     """Scatters into the shard of this device.
 
-    If the updates are sharded and the inputs are not, the results are partial: the first device of each group
-    starts from the inputs, the others from the identity of the reduction. Indices into sharded dimensions
-    become local; those of other shards are out of bounds, and their updates have no effect.
+    If scatter dimensions of the updates are sharded along axes that do not shard the inputs, the results are
+    partial: the first device of each group starts from the inputs, the others from the identity of the
+    reduction. Indices into sharded dimensions become local; those of other shards are out of bounds, and
+    their updates have no effect.
     """
     if not any(any(local.axes_per_dim(value)) for value in op.operands):
         return None
@@ -59,7 +60,7 @@ def lower_scatter(op: ScatterOp, local: LocalContext) -> Lowered:
     if not reduced and indices is op.scatter_indices:
         return None
     local.rewriter.set_operands(op, [*inputs, indices, *op.updates])
-    # As in the reference, which sets these attributes even if they have their defaults.
+    # As in the C++ pass, these attributes are set even if they have their defaults.
     local.rewriter.set_attribute(op, "indices_are_sorted", boolean(op.indices_are_sorted))
     local.rewriter.set_attribute(op, "unique_indices", boolean(op.unique_indices))
     return None

@@ -91,7 +91,7 @@ def lower_dynamic_update_slice(op: DynamicUpdateSliceOp, local: LocalContext) ->
 def _update_element(
     builder: LocalBuilder, op: DynamicUpdateSliceOp, dims: Sequence[int], starts: list[Value]
 ) -> Value:
-    """Writes the old element back if the index is in another shard. Reading and writing clamp it alike."""
+    """Writes the old element back if the index is in another shard: reads and writes clamp indices alike."""
     shape, update_shape = shape_of(op.operand), shape_of(op.update)
     mask: Value | None = None
     for dim in dims:
@@ -110,7 +110,7 @@ def _update_element(
 def _update_range(
     builder: LocalBuilder, op: DynamicUpdateSliceOp, dims: Sequence[int], starts: list[Value]
 ) -> Value:
-    """Updates the shard with margins of the size of the update around it, which are removed afterwards."""
+    """Pads the shard with margins of the update's size, updates it, and removes the margins."""
     shape, update_shape = shape_of(op.operand), shape_of(op.update)
     margins = [update_shape[dim] if dim in dims else 0 for dim in range(len(shape))]
     padding = builder.zero(tensor((), ranked(op.operand).element))

@@ -91,7 +91,11 @@ def pad_rng_bit_generator(op: RngBitGeneratorOp, padder: Padder) -> Padded:
 
 @pads(ReshapeOp)
 def pad_reshape(op: ReshapeOp, padder: Padder) -> Padded:
-    """Keeps a reshape if no dimension that it splits or merges is padded: element counts are then equal."""
+    """Keeps a reshape if both padded types have as many elements.
+
+    The dimensions that it splits or merges are then not padded: `sdy-resolve-permutation-factors` has
+    replicated them unless their shards have the same size.
+    """
     padded = padder.padded_type(op.results[0])
     assert isinstance(padded, RankedTensor)
     if prod(padded.shape) != prod(shape_of(op.operand)):

@@ -5,6 +5,7 @@
 // RUN: not sdy-opt %s --check-snapshot=%t/axis.json 2>&1 | filecheck %s --check-prefix=AXIS
 // RUN: not sdy-opt %s --snapshot=%t.mlir 2>&1 | filecheck %s --check-prefix=SUFFIX
 // RUN: not sdy-opt %s --snapshot --report 2>&1 | filecheck %s --check-prefix=STDOUT
+// RUN: not sdy-opt %s --snapshot --lint 2>&1 | filecheck %s --check-prefix=STDOUT
 // RUN: sdy-opt %t/program.mlir --snapshot-places=model.py -o /dev/null 2>&1 | filecheck %s --check-prefix=PLACES
 
 // JSON:    snapshot_errors.mlir:1:1: error: invalid JSON: Expecting value

@@ -110,8 +110,8 @@ func.func @axes(
 // CHECK-NEXT: │  ├─ from %a (dimension 0), forward along stablehlo.reshape (round 1)  reasons.mlir:118
 // CHECK-NEXT: │  └─ annotated: the input %a  reasons.mlir:117
 // CHECK-NEXT: └─ "y":(2)2 does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:118
-// CHECK-NEXT:    ├─ stablehlo.reshape: "y" has size 4, which does not divide the part of dimension 0 of size 6
-// CHECK-NEXT:    │    that corresponds
+// CHECK-NEXT:    ├─ stablehlo.reshape: "y" has size 4, which does not divide 6, the size of the corresponding part
+// CHECK-NEXT:    │    of dimension 0
 // CHECK-NEXT:    └─ help: pad the dimension, or shard it along an axis whose size divides 6
 func.func @divisibility(
     %a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {?}]>}) -> tensor<24xf32> {

@@ -2,12 +2,12 @@
 
 sdy.mesh @mesh = <["x"=4]>
 
-// The loop passes %w on unchanged, and gathers it in each of its 10 runs.
+// The loop passes %w on unchanged, and gathers it in each of its 10 iterations.
 func.func @weight(%w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<512x512xf32>) -> tensor<512x512xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
   %ten = stablehlo.constant dense<10> : tensor<i32>
-  // expected-note@+1 {{the loop with 10 runs is here}}
+  // expected-note@+1 {{the loop with 10 iterations is here}}
   %r:3 = stablehlo.while(%i = %zero, %a = %w, %b = %y) : tensor<i32>, tensor<512x512xf32>, tensor<512x512xf32>
     attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>, <@mesh, [{"x"}, {}]>, <@mesh, [{}, {}]>]>}
   cond {
@@ -27,11 +27,11 @@ func.func @weight(%w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 
 sdy.mesh @mesh = <["x"=4]>
 
-// The body is a function, as in a lowered `scan`; it transposes the weight first. The number of runs is unknown.
+// The body is a function, as in a lowered `scan`; it transposes the weight first. The trip count is unknown.
 func.func @main(%w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<512x512xf32>, %n: tensor<i32>) -> tensor<512x512xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
-  // expected-note@+1 {{the loop with an unknown number of runs is here}}
+  // expected-note@+1 {{the loop with an unknown number of iterations is here}}
   %r:2 = stablehlo.while(%i = %zero, %b = %y) : tensor<i32>, tensor<512x512xf32>
   cond {
     %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
@@ -63,7 +63,7 @@ func.func @manual(%w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [
     %one = stablehlo.constant dense<1> : tensor<i32>
     %five = stablehlo.constant dense<5> : tensor<i32>
     %y = stablehlo.constant dense<0.0> : tensor<512x512xf32>
-    // expected-note@+1 {{the loop with 5 runs is here}}
+    // expected-note@+1 {{the loop with 5 iterations is here}}
     %r:2 = stablehlo.while(%i = %zero, %b = %y) : tensor<i32>, tensor<512x512xf32>
     cond {
       %p = stablehlo.compare LT, %i, %five : (tensor<i32>, tensor<i32>) -> tensor<i1>

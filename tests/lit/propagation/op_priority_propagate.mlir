@@ -48,7 +48,7 @@ func.func @slice(%a: tensor<16x8xf32>, %i: tensor<i32>) -> (tensor<16x4xf32> {sd
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// The custom rule of a barrier propagates in the rounds of operations that are not pass-through.
+// Shardings propagate by the custom rule of a barrier in the rounds of operations that are not pass-through.
 // CHECK-LABEL: func.func @rule_on_barrier
 // CHECK: sdy.propagation_barrier %arg0 allowed_direction=BACKWARD {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?}]>]>
 func.func @rule_on_barrier(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32>, tensor<8xf32>) {

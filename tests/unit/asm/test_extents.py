@@ -30,6 +30,7 @@ def test_the_extent_of_a_type_ends_before_the_rest(text: str, rest: str) -> None
         '"a\\"}" : i32',
         '@a :: @"b c"',
         '[1, "]", { a = // ]\n 2}]',
+        "[#a.b<// [<\n>]>, 1]",
         "#a",
         '#a.b<">"> : tensor<2xi32>',
         "dense<[1, 2]> : tensor<2xi32>",

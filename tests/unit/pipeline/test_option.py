@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from sdyopt.pipeline import UsageError, option
+from sdyopt.pipeline import Unsigned, UsageError, option
 from sdyopt.pipeline.option import declared_options, read_options, split_list, write_options
 
 
@@ -17,6 +17,7 @@ class Level(StrEnum):
 def a_pipeline(
     is_on: bool = option(default=False, help="a switch"),
     count: int = option(default=10, help="a number"),
+    limit: Unsigned = option(default=4, help="a number without a sign"),
     ratio: float = option(default=0.5, help="a fraction"),
     name: str = option(default="", help="a text"),
     level: Level = option(default=Level.LOW, help="an enumeration"),
@@ -28,6 +29,7 @@ def a_pipeline(
 
 
 OPTIONS = declared_options(a_pipeline)
+INTEGER = "write an integer of at most 64 bits"
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,9 @@ OPTIONS = declared_options(a_pipeline)
         ("is-on=false", {"is_on": False}),
         ("  is-on=1   count=-3 ", {"is_on": True, "count": -3}),
         ("count=0x10", {"count": 16}),
+        ("count=010", {"count": 8}),
+        ("count=-0b11", {"count": -3}),
+        ("limit=4294967295", {"limit": 4294967295}),
         ("ratio=1e-3", {"ratio": 0.001}),
         ("name='two words' count=1", {"name": "two words", "count": 1}),
         ('name="a=b"', {"name": "a=b"}),
@@ -65,8 +70,19 @@ def test_options_are_parsed(text: str, values: dict[str, object]) -> None:
             "for the --is-on option: 'maybe' is invalid value for boolean argument! Try 0 or 1",
             "write true or false",
         ),
-        ("count=x", "for the --count option: 'x' value invalid for long argument!", "write an integer"),
-        ("count", "for the --count option: requires a value!", "write an integer"),
+        ("count=x", "for the --count option: 'x' value invalid for long argument!", INTEGER),
+        ("count", "for the --count option: requires a value!", INTEGER),
+        (
+            "count=9223372036854775808",
+            "for the --count option: '9223372036854775808' value invalid for long argument!",
+            INTEGER,
+        ),
+        ("count=1_0", "for the --count option: '1_0' value invalid for long argument!", INTEGER),
+        (
+            "limit=4294967296",
+            "for the --limit option: '4294967296' value invalid for uint argument!",
+            "write an integer from 0 to 4294967295",
+        ),
         (
             "ratio=x",
             "for the --ratio option: 'x' value invalid for floating point argument!",
@@ -101,11 +117,11 @@ def test_invalid_options_are_errors_with_help(text: str, message: str, help: str
 
 def test_options_are_written_sorted_with_empty_text_for_empty_lists() -> None:
     class Values:
-        is_on, count, ratio, name, level, mode = True, 1, 0.5, "n", Level.HIGH, "normal"
+        is_on, count, limit, ratio, name, level, mode = True, 1, 2, 0.5, "n", Level.HIGH, "normal"
         labels, sizes = (), (1, 2)
 
     assert write_options(OPTIONS, Values) == (
-        "{count=1 is-on=true  level=high mode=normal name=n ratio=0.5 sizes={1,2}}"
+        "{count=1 is-on=true  level=high limit=2 mode=normal name=n ratio=0.5 sizes={1,2}}"
     )
     assert write_options((), Values) == ""
 

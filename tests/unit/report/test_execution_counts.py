@@ -3,7 +3,7 @@
 import pytest
 
 from sdyopt.dialects.stablehlo.unary import NegOp
-from sdyopt.report.execution_counts import ExecutionCounts, trip_count
+from sdyopt.report.execution_counts import ExecutionCounts, counter_trip_count
 from sdyopt.report.figures import ONCE, Times
 from tests.unit.report.programs import module
 
@@ -34,7 +34,7 @@ def times(text: str) -> list[Times | None]:
 def test_trip_count_of_constant_bounds(
     start: int, step: int, limit: int, direction: str, runs: int | None
 ) -> None:
-    assert trip_count(start, step, limit, direction) == runs
+    assert counter_trip_count(start, step, limit, direction) == runs
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_trip_count_of_constant_bounds(
 def test_trip_count_of_a_counter_that_overflows(
     start: int, step: int, limit: int, direction: str, values: tuple[int, int], runs: int | None
 ) -> None:
-    assert trip_count(start, step, limit, direction, values) == runs
+    assert counter_trip_count(start, step, limit, direction, values) == runs
 
 
 LOOP = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NoReturn
 
 from sdyopt.asm.lexical import TRIVIA
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
@@ -51,7 +52,7 @@ def integer_type(word: str) -> IntegerType | None:
     return IntegerType(int(digits), Signedness(signedness))
 
 
-def _raise_width_error(context: ActionContext, word: str, offset: int) -> IntegerType:
+def _raise_width_error(context: ActionContext, word: str, offset: int) -> NoReturn:
     digits = word.partition("i")[2].lstrip("0")
     if len(digits) > 10 or int(digits) >= 1 << 32:
         raise context.error("invalid integer width", offset)

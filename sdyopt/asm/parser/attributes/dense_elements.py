@@ -48,7 +48,10 @@ _DECIMALS = re.compile(r"(?:(?!-0)-?\d{1,18},)*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class DenseLiteral:
-    """`dense<elements>`; `number_list` has the elements if they are well-formed numbers."""
+    """`dense<elements>`; `number_list` has the elements if they are well-formed numbers.
+
+    `offset` is that of `dense`, `text_offset` that of the elements.
+    """
 
     text: str
     number_list: NumberList | None

@@ -67,10 +67,10 @@ def run(tables: Tables, start: str, text: str, position: int, end: int, builder:
                 error_at = builder.error if message in AT_TOKEN else builder.wrong_token_error
                 raise error_at(message, token.start)
             origin, length, action = tables.rules[rule]
-            built, offset, depth = parts[-length:], offsets[-length:], depths[-length]
+            rule_parts, rule_offsets, depth = parts[-length:], offsets[-length:], depths[-length]
             del states[-length:], parts[-length:], offsets[-length:], depths[-length:]
-            parts.append(builder.build(action, built, offset) if action else built[0])
-            offsets.append(offset[0])
+            parts.append(builder.build(action, rule_parts, rule_offsets) if action else rule_parts[0])
+            offsets.append(rule_offsets[0])
             depths.append(depth)
             states.append(tables.gotos[states[-1]][origin])
     except LexError as error:

@@ -45,7 +45,7 @@ def integer_value(digits: str, is_negative: bool, type: IntegerType | IndexType)
 
 
 def _decimal(digits: str) -> int:
-    """The value of a decimal literal, which Python converts only up to a limit that a process can set."""
+    """The value of a decimal literal of any length; the length that `int` accepts is limited."""
     if len(digits) <= _CHUNK_DIGITS:
         return int(digits)
     middle = len(digits) // 2

@@ -3,8 +3,8 @@
     @action("complex")
     def _complex(context, parts, offsets): ...
 
-builds the value of a rule `-> complex` from its parts, the values of its symbols, and their offsets. The
-value of a token is its text.
+builds the value of a rule `-> complex` from its parts (the values of its symbols) and the offsets of these.
+The value of a token is its text.
 """
 
 from __future__ import annotations

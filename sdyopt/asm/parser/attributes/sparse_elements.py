@@ -18,7 +18,7 @@ from sdyopt.ir.types import I64, RankedShapedType, RankedTensor, Type, tensor
 
 @dataclass(frozen=True, slots=True)
 class SparseLiteral:
-    """`sparse<indices, values>`."""
+    """`sparse<indices, values>`; `offset` is that of `sparse`, `text_offset` that of the indices."""
 
     indices: ElementList
     values: ElementList
@@ -28,14 +28,11 @@ class SparseLiteral:
     def attribute_of(self, context: ActionContext, type: Type | None) -> Attribute:
         if type is None:
             raise context.wrong_token_error("expected ':'", context.next_offset)
-        shaped = static_shape(context, type, self.offset)
-        return self._from_lists(context, self.indices, self.values, shaped)
+        return self._attribute_of(context, static_shape(context, type, self.offset))
 
-    def _from_lists(
-        self, context: ActionContext, indices: ElementList, values: ElementList, type: RankedShapedType
-    ) -> SparseElements:
-        if not indices.texts:
-            indices = ElementList((0, type.rank))
+    def _attribute_of(self, context: ActionContext, type: RankedShapedType) -> SparseElements:
+        values = self.values
+        indices = self.indices if self.indices.texts else ElementList((0, type.rank))
         indices_type = tensor(indices.shape or (1, type.rank), I64)
         values_type = tensor(values.shape or (indices_type.shape[0],), type.element)
         index_elements = elements_attribute(context, indices, indices_type, self.text_offset)

@@ -28,6 +28,18 @@
 // CHECK: "t.attribute"() {value = affine_map<(d0) -> ((d0 + 1) * 2 + 12)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0) -> ((d0 + 1) * 2 + 3 * 4)>} : () -> ()
 
+// A number minus its quotient times the divisor is a remainder.
+// CHECK: "t.attribute"() {value = affine_map<(d0) -> (d0 mod 4)>} : () -> ()
+"t.attribute"() {value = affine_map<(d0) -> (d0 - (d0 floordiv 4) * 4)>} : () -> ()
+
+// A sum with a quotient and a constant is no remainder.
+// CHECK: "t.attribute"() {value = affine_map<(d0) -> (d0 + d0 floordiv 4 - 4)>} : () -> ()
+"t.attribute"() {value = affine_map<(d0) -> (d0 + (d0 floordiv 4 - 4))>} : () -> ()
+
+// The quotient of a multiple of 4 by 2 is even, so its remainder modulo 2 is 0.
+// CHECK: "t.attribute"() {value = affine_map<(d0) -> (0)>} : () -> ()
+"t.attribute"() {value = affine_map<(d0) -> ((((d0 * 8) mod 12) floordiv 2) mod 2)>} : () -> ()
+
 // Parentheses are kept where necessary.
 // CHECK: "t.attribute"() {value = affine_map<(d0)[s0] -> ((d0 + s0) * 2, d0 * s0)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0)[s0] -> ((d0 + s0) * 2, d0 * s0)>} : () -> ()
