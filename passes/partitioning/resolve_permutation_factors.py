@@ -25,7 +25,8 @@ rotation, the concatenation of two slices of one tensor, is one exchange.
 
 A cumulative sum, product, maximum or minimum, which is a window over all elements before or after each one,
 gathers the totals of the shards instead of their elements. A top-k along a sharded dimension gathers the k
-largest elements of each shard.
+largest elements of each shard. A dynamic slice of a sharded dimension is a sum of slices, with zeros for the
+elements of other shards, if that is less than the dimension.
 
 A slice of a tensor that is gathered along other dimensions is gathered instead of the tensor.
 
@@ -115,9 +116,7 @@ class ResolvePermutationFactors(Pass):
 
     def _resolve(self, op: Op, context: HaloContext) -> None:
         """Exchanges halos, or replicates the dimensions that the operation needs whole."""
-        if self.enable_halo_exchange and any(
-            exchange(op, context) for exchange in (exchange_top_k, exchange_instead_of_reshards)
-        ):
+        if self.enable_halo_exchange and _exchange_more(op, context):
             return
         dims = dims_to_replicate(op, context.types, self.enable_halo_exchange)
         if not dims:
@@ -127,6 +126,11 @@ class ResolvePermutationFactors(Pass):
             _replicate(op, dims, context.types, context.rewriter)
         else:
             context.rewriter.replace(op, values)
+
+
+def _exchange_more(op: Op, context: HaloContext) -> bool:
+    """Exchanges halos or other parts of operands that reshards gather or move; returns whether it did."""
+    return exchange_top_k(op, context) or exchange_instead_of_reshards(op, context)
 
 
 def _definition(value: Value) -> Op | None:

@@ -158,9 +158,9 @@ class Module:
 
         A partitioned program runs on all of its devices: arguments are cut into shards, and the shards of
         results are put together. Any other program runs on one device. With `steps`, it runs several times,
-        and the list has the results of each step; `carry` maps the results to the arguments that they are in
-        the next step. The other options are those of `validate`. Raises ExecutionError for a program that
-        cannot be run.
+        and the list has the results of each step; `carry` maps the index of a result to that of the argument
+        that it becomes in the next step. The other options are those of `validate`. Raises ExecutionError for
+        a program that cannot be run.
         """
         how = HowToRun(mode, python, timeout, memory)
         found = results_of(self._program, arguments, steps, carry or {}, how)

@@ -34,8 +34,8 @@ _IDENTITIES = (
     ReshardOp,
     ShardingConstraintOp,
 )
-# What the names of attributes start with that say how a program is sharded or called. Others of mhlo describe
-# custom calls.
+# The starts of the names of attributes that describe how a program is sharded or called. Other attributes of
+# mhlo describe custom calls.
 _ANNOTATING = ("sdy.", "mhlo.sharding", "mhlo.num_", "mhlo.frontend", "jax.", "tf.")
 
 
@@ -45,7 +45,7 @@ def has_manual_computation(module: ModuleOp) -> bool:
 
 
 def make_global(module: ModuleOp) -> None:
-    """Gives a program its meaning on whole tensors, in place. It must have no manual computation."""
+    """Turns a program without manual computations into one on whole tensors, in place."""
     rewriter, ops = Rewriter(), list(module.walk_post_order())
     for op in ops:
         if isinstance(op, AllReduceOp | ReduceScatterOp) and not _has_partial_results(op.tensor):
@@ -66,7 +66,7 @@ def make_global(module: ModuleOp) -> None:
 
 
 def _has_partial_results(value: Value) -> bool:
-    """Whether the devices may have parts of the elements of a value, so that adding them gives the value."""
+    """Whether the devices may have partial results of a value, whose sum is the value."""
     sharding = sharding_of(value)
     if sharding is not None and sharding.unreduced_axes:
         return True

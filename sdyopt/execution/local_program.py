@@ -22,7 +22,8 @@ from sdyopt.ir.attribute import string
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedTensor, Type
 
-REPLICAS, MANUAL = MODES = ("replicas", "manual")
+# The mode in which the devices are replicas.
+REPLICAS = "replicas"
 
 COLLECTIVES = frozenset(
     f"stablehlo.{name}"
@@ -57,7 +58,7 @@ def local_text(module: ModuleOp, entry: FuncOp, devices: int, mode: str) -> str:
         if mode == REPLICAS and isinstance(op, PartitionIdOp):
             rewriter.replace(op, rewriter.create(ReplicaIdOp, (), op.result_types, before=op))
         elif mode == REPLICAS and op.name in COLLECTIVES:
-            # Without them, groups are groups of replicas.
+            # Without these attributes, groups are groups of replicas.
             rewriter.remove_attribute(op, "channel_handle")
             rewriter.remove_attribute(op, "use_global_device_ids")
     if mode == REPLICAS:

@@ -57,7 +57,7 @@ def crosses_shards(*op_classes: type[Op], has_windows: bool = False) -> Callable
     return register
 
 
-def dims_to_replicate(op: Op, types: LocalTypes, keep_local_windows: bool = True) -> list[Dim]:
+def dims_to_replicate(op: Op, types: LocalTypes, keep_local_windows: bool) -> list[Dim]:
     """The sharded dimensions that must be replicated before the operation can run on shards.
 
     With `keep_local_windows`, a dimension over which windows slide stays sharded if each lies in one shard.

@@ -101,7 +101,7 @@ def _scan_shards(
 def _totals_of_others(
     body: ShardedBody, scan: Scan, sums: Sequence[Value], inits: Sequence[Value], axes: Axes
 ) -> Sequence[Value]:
-    """The totals of all shards before, or after, the own one, combined."""
+    """The combined totals of all shards before, or after, the shard of this device."""
     dim, last = scan.dim, 0 if scan.is_reversed else shape_of(sums[0])[scan.dim] - 1
     masked = []
     for value, init in zip(sums, inits, strict=True):

@@ -1442,3 +1442,43 @@ func.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) -
   }) : (tensor<6xf32>, tensor<f32>) -> tensor<6xf32>
   return %0 : tensor<6xf32>
 }
+
+// -----
+
+// padding after the last element on two devices
+// 1 collective_permute
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<f32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
+  %0 = stablehlo.pad %a, %b, low = [0], high = [2], interior = [0] : (tensor<6xf32>, tensor<f32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// one element of padding that fills the last shard
+// no collectives
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<15xf32>) -> (tensor<16xf32>) {
+  %aa = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<15xf32>
+  %c = stablehlo.constant dense<3.0> : tensor<f32>
+  %0 = stablehlo.pad %aa, %c, low = [0], high = [1], interior = [0] : (tensor<15xf32>, tensor<f32>) -> tensor<16xf32>
+  %out = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<16xf32>
+  return %out : tensor<16xf32>
+}
+
+// -----
+
+// windows with dilation that reach into the next shard
+// 1 all_gather, 1 collective_permute
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<16xf32>) -> (tensor<7xf32>) {
+  %aa = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<16xf32>
+  %cst = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%aa, %cst) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>, window_dilations = array<i64: 3>}> ({
+  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+    %s = stablehlo.add %l, %r : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<16xf32>, tensor<f32>) -> tensor<7xf32>
+  %out = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<7xf32>
+  return %out : tensor<7xf32>
+}

@@ -17,7 +17,8 @@ from sdyopt.execution.worker.inputs import REDUCTIONS, Placement, slices
 class Difference:
     """How far a result is from the expected one, over all devices and seeds.
 
-    `error` is relative to `largest`, the largest expected element; infinite if only one is NaN or infinite.
+    `error` is relative to `largest`, the largest expected element; infinite if a NaN or infinity is on one
+    side only.
     """
 
     index: int
@@ -101,7 +102,7 @@ def _in_double(array: Array) -> Any:
 
 
 def reduced(shards: Sequence[Array], value: Placement) -> Iterator[tuple[Sequence[int], Array]]:
-    """The devices that have a value together, and what they have, combined."""
+    """For each shard, the devices that have it, or partial results of it, and the shard itself."""
     if not value["groups"]:
         yield from (((device,), shard) for device, shard in enumerate(shards))
         return

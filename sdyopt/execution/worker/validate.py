@@ -15,7 +15,7 @@ from sdyopt.execution.worker.inputs import RANGES, Placement, cut, draw, perturb
 
 # A difference says nothing if differently rounded inputs lead to this share of it.
 _SHARE = 0.1
-# The whole results, and those on each device where they have no one value.
+# The whole results, and per result those on each device if the devices have different ones.
 Expected = tuple[list[Array], list[list[Array] | None]]
 
 

@@ -1,4 +1,4 @@
-"""All-gather: removes axes from a dimension."""
+"""All-gather: removes axes from dimensions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _gather_dimension(state: ReshardState, dim: int) -> list[AxisRef]:
     surplus = state.surplus[dim]
     if not surplus or surplus[-1] in state.destinations:
         return []
-    # As in the reference, the other axes stay in use, so that a second all-slice does not take them.
+    # As in Shardy, the other axes stay in use, so that a second all-slice does not take them.
     state.in_use.discard(surplus[-1])
     state.drop_current(dim, surplus)
     gathered: list[AxisRef] = []

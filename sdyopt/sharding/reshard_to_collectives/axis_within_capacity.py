@@ -45,8 +45,8 @@ def assign_to_surplus(
 ) -> None:
     """Assigns available axes to the surplus of each dimension, within its capacity.
 
-    They become the major-most or minor-most surplus axes. `available(dim)` may return one list for all
-    dimensions; assigned axes are removed from it. `on_assigned` is called for each assigned axis.
+    The assigned axes become the major-most or minor-most surplus axes, and are removed from `available(dim)`,
+    which may return the same list for all dimensions. `on_assigned` is called for each assigned axis.
     """
     split_axes: list[AxisRef] = []
     for dim, surplus in enumerate(state.surplus):

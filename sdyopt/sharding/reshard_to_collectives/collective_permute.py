@@ -26,8 +26,13 @@ def _is_useful_in(state: ReshardState, dim: int) -> bool:
     for axis in surplus:
         found = state.destinations.get(axis)
         if found is None:
+<<<<<<< HEAD
             if previous is not None and not missing:
                 # An axis to gather follows one to move, but an all-to-all moves the last axes only.
+=======
+            if last is not None and not missing:
+                # An axis to gather follows an axis to move, but an all-to-all moves the last axes only.
+>>>>>>> main
                 return True
             previous = None
             continue
@@ -58,8 +63,8 @@ def _axes_to_gather(state: ReshardState) -> Iterator[AxisRef]:
 def permute(state: ReshardState) -> None:
     """Replaces the surplus axes of each dimension by axes of the same sharded size.
 
-    In this order: missing axes of the dimension; then the remaining missing axes of any dimension, as its
-    last axes, where an all-to-all can move them; then the old axes that are to be gathered, as its first
+    In this order: missing axes of the dimension; then missing axes that remain in any dimension, as the last
+    surplus axes, which an all-to-all can move; then the old axes that are to be gathered, as the first
     surplus axes, in their old dimension if possible, otherwise in any.
     """
     old_surplus, state.surplus = state.surplus, [[] for _ in state.surplus]
@@ -104,7 +109,7 @@ def _assign_missing_axes(state: ReshardState, dim: int, capacity: int) -> int:
 def _replaced_last(state: ReshardState, axes: list[AxisRef], replaced_size: int) -> list[AxisRef]:
     """The axes to gather, in the order in which they are assigned.
 
-    The leading ones, up to the sharded size that missing axes have replaced, come last. The others are
+    The leading axes, up to the sharded size that missing axes have replaced, come last. The other axes are
     assigned first, so that they stay in their dimension.
     """
     replaced: list[AxisRef] = []

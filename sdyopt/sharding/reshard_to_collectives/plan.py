@@ -31,10 +31,10 @@ from sdyopt.sharding.reshard_to_collectives.all_to_all import move_axes
 from sdyopt.sharding.reshard_to_collectives.collective_permute import is_permute_useful, permute
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState, axes_per_dim
 
-# One round reaches most targets and two reach all if axis sizes are powers of two. The reference stops after
-# two; other sizes may need a third. The limit only guards against endless plans.
+# One round reaches most targets, and two rounds reach all if axis sizes are powers of two. Shardy stops after
+# two; other sizes may need a third round. The limit only guards against endless plans.
 _MAX_ROUNDS = 8
-_REFERENCE_ROUNDS = 2
+_SHARDY_ROUNDS = 2
 
 
 class Step(NamedTuple):
@@ -68,10 +68,10 @@ def _steps(state: ReshardState) -> Iterator[Step]:
     for number in range(_MAX_ROUNDS):
         if state.is_done:
             return
-        if number >= _REFERENCE_ROUNDS:
+        if number >= _SHARDY_ROUNDS:
             state.release_gathered_axes()
         steps = list(_round(state))
-        if not steps and number >= _REFERENCE_ROUNDS:
+        if not steps and number >= _SHARDY_ROUNDS:
             # What remains missing, if anything, are axes of size 1.
             return
         yield from steps
