@@ -26,13 +26,8 @@ def _is_useful_in(state: ReshardState, dim: int) -> bool:
     for axis in surplus:
         found = state.destinations.get(axis)
         if found is None:
-<<<<<<< HEAD
             if previous is not None and not missing:
-                # An axis to gather follows one to move, but an all-to-all moves the last axes only.
-=======
-            if last is not None and not missing:
                 # An axis to gather follows an axis to move, but an all-to-all moves the last axes only.
->>>>>>> main
                 return True
             previous = None
             continue

@@ -1,5 +1,4 @@
-<<<<<<< HEAD
-"""The alternatives of a conflict resolution, the chosen one first."""
+"""The alternatives of a conflict: the common axes if another candidate were assigned first."""
 
 from __future__ import annotations
 
@@ -7,50 +6,6 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.sharding.axis_lists import Axes
 from sdyopt.sharding.explicit_reshards.alternatives import Alternative, alternatives
-from tests.unit.sharding.explicit_reshards.examples import project_all, tensor_sizes
-from tests.unit.sharding.notation import read_mesh, read_rule
-
-MESH = read_mesh('"x"=2, "y"=2')
-ADD = read_rule("([i, j], [i, j])->([i, j]) {i=8, j=8}")
-FIRST, SECOND = 0, 1
-X, Y = (AxisRef("x"),), (AxisRef("y"),)
-
-
-def found(rule: OpShardingRule, *shardings: str, conflict: Axes = ()) -> list[Alternative]:
-    tensors = project_all(rule, MESH, shardings)
-    return alternatives(rule, tensors, tensor_sizes(rule), MESH, conflict)
-
-
-def test_without_a_conflict_there_are_none() -> None:
-    assert found(ADD, '[{"x"}, {}]', '[{"x"}, {}]', '[{"x"}, {}]') == []
-
-
-def test_the_candidate_that_shards_more_elements_comes_first() -> None:
-    # Two tensors of 64 elements shard i along "x", one shards j along it.
-    chosen, other = found(ADD, '[{"x"}, {}]', '[{"x"}, {}]', '[{}, {"x"}]')
-    assert chosen == Alternative((X, ()), FIRST, X, 128)
-    assert other == Alternative(((), X), SECOND, X, 64)
-
-
-def test_of_several_winners_the_one_with_more_elements_decides() -> None:
-    # "y" wins factor j in three tensors, "x" factor i in two; k has lost "x".
-    rule = read_rule("([i, j, k], [i, j, k])->([i, j, k]) {i=4, j=4, k=4}")
-    shardings = '[{"x"}, {"y"}, {}]', '[{"x"}, {"y"}, {}]', '[{}, {"y"}, {"x"}]'
-    assert found(rule, *shardings)[0] == Alternative((X, Y, ()), SECOND, Y, 192)
-    assert found(rule, *shardings, conflict=X)[0] == Alternative((X, Y, ()), FIRST, X, 128)
-
-
-def test_no_candidate_decides_if_the_factor_must_be_replicated() -> None:
-    rule = read_rule("([i])->([i]) {i=8} need_replication={i}")
-    assert found(rule, '[{"x"}]', "[{}]") == [Alternative(((),), -1, (), 0)]
-=======
-"""The alternatives of a conflict: the common axes if another candidate were assigned first."""
-
-from __future__ import annotations
-
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.sharding.axis_lists import Axes
-from sdyopt.sharding.explicit_reshards.alternatives import alternatives
 from tests.unit.sharding.explicit_reshards.examples import by_factor, project_all, tensor_sizes
 from tests.unit.sharding.notation import read_mesh, read_rule, write_axes
 
@@ -86,4 +41,22 @@ def test_a_factor_that_depends_on_another_is_not_assigned_first() -> None:
     assert found(rule, '[{"y", "x"}]', '[{"x"}]', '[{"y"}, {}, {"x"}]') == [
         ('i="y"', {"i": '"y"', "j": "", "k": '"x"'})
     ]
->>>>>>> main
+
+
+def first(rule: OpShardingRule, *shardings: str, axes_in_conflict: Axes = ()) -> Alternative:
+    tensors = project_all(rule, MESH, shardings)
+    return alternatives(rule, tensors, tensor_sizes(rule), MESH, axes_in_conflict)[0]
+
+
+def test_of_several_winners_the_one_with_more_elements_decides() -> None:
+    # "y" wins factor j in three tensors of 64 elements, "x" factor i in two; k has lost "x".
+    rule = read_rule("([i, j, k], [i, j, k])->([i, j, k]) {i=4, j=4, k=4}")
+    shardings = '[{"x"}, {"y"}, {}]', '[{"x"}, {"y"}, {}]', '[{}, {"y"}, {"x"}]'
+    x, y = (AxisRef("x"),), (AxisRef("y"),)
+    assert first(rule, *shardings) == Alternative((x, y, ()), 1, y, 192)
+    assert first(rule, *shardings, axes_in_conflict=x) == Alternative((x, y, ()), 0, x, 128)
+
+
+def test_no_candidate_decides_if_the_factor_must_be_replicated() -> None:
+    rule = read_rule("([i])->([i]) {i=8} need_replication={i}")
+    assert first(rule, '[{"x"}]', "[{}]") == Alternative(((),), -1, (), 0)
