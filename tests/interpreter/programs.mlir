@@ -1194,7 +1194,7 @@ func.func @main(%a: tensor<10xf32>, %b: tensor<3xf32>, %c: tensor<i32>) -> (tens
 // -----
 
 // a dynamic slice of padded shards
-// 1 all_gather
+// 1 all_gather, 1 all_reduce
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<10xf32>, %b: tensor<i32>) -> (tensor<3xf32>) {
   %aa = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<10xf32>

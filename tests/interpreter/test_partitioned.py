@@ -13,7 +13,7 @@ from tests.interpreter.programs import PROGRAMS, Program
 def test_a_partitioned_program_computes_the_same(program: Program) -> None:
     local = partitioned(program.text)
     assert difference(program.text, local) == ""
-    assert collectives_of(local) == program.collectives
+    assert collectives_of(local) == program.collectives, "if it is better: python -m tests.interpreter"
 
 
 def test_a_wrong_shard_is_a_difference() -> None:
