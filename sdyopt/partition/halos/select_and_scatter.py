@@ -174,7 +174,7 @@ def _fill(body: ShardedBody, value: Value, each: _Windows) -> Value:
 
 
 def _own_part(body: ShardedBody, value: Value, each: _Windows, init: Value) -> Value:
-    """The elements of the own shard. What no window reaches is the initial value."""
+    """The elements of this device's shard. What no window reaches is the initial value."""
     positions = each.operand.reads.positions
     starts = [shard * each.shard_size - position for shard, position in enumerate(positions)]
     return crop(body, value, each.operand, starts, each.shard_size, Padding(init, is_zero=False))
