@@ -1,6 +1,7 @@
 """Programs that grow along one dimension, and the flags that they are run with.
 
-Each function returns the program of a size. A row of `DIMENSIONS` names it, its smallest size and the flags.
+Each function returns the program of a size. A row of `DIMENSIONS` has the function, a size, of which
+`growth.STEPS` are multiples, and the flags.
 """
 
 from __future__ import annotations

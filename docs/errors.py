@@ -18,7 +18,7 @@ location and the message of the C++ tools. The excerpt underlines the mistake; a
 location, if that differs from the location in the first line. `help:` suggests a fix.
 
 In a program with locations, the first line names the Python source, and `-->` the line of the .mlir file.
-After a pass, that is the line of the operation that has the location.
+After a pass, that is the line of the operation that has this location in the input.
 
 Excerpts are as wide as the terminal, and 100 columns in a file or pipe. On a terminal, the note with the
 operation has at most three lines, and a very long message is shortened; elsewhere both are complete.

@@ -38,7 +38,7 @@ def pages() -> dict[str, str]:
 
 
 def lit_test(id: str, suffix: str = "") -> Path:
-    """The lit test of a rule: the one in which it finds something or, with `_silent`, nothing."""
+    """The lit test in which a rule finds something or, with the suffix `_silent`, finds nothing."""
     return TESTS / f"{id.replace('-', '_')}{suffix}.mlir"
 
 

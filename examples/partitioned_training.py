@@ -1,10 +1,10 @@
-"""Partitions the training step of transformer_train.py, and trains with both programs for ten steps.
+"""Partitions the training step of transformer_train.py, and trains with and without partitioning.
 
     python -m examples.partitioned_training           # small dimensions, under a minute
     python -m examples.partitioned_training --full    # the dimensions of transformer_train.mlir, some minutes
 
-Needs the extra `run`: pip install 'sdyopt[run]'. The whole program runs on one device, the partitioned one on
-8 virtual devices of the CPU. Both learn the same sequences; the losses differ only because of rounding.
+Needs the extra `run`: pip install 'sdyopt[run]'. The original program runs on one device, the partitioned one
+on 8 virtual devices of the CPU, for ten steps on the same sequences. The losses differ only by rounding.
 """
 
 import sys

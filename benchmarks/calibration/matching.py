@@ -11,7 +11,7 @@ from benchmarks.calibration.collectives import CollectiveOperand
 HIT = "same"
 _REDUCTIONS = ("all_reduce", "reduce_scatter")
 
-# The reasons for pairs, from the least difference to the greatest. The key is equal in both of a pair.
+# The reasons for pairs, from the least difference to the greatest, with the key that is equal in a pair.
 _PAIRED: tuple[tuple[str, Callable[[CollectiveOperand], Hashable]], ...] = (
     (HIT, lambda each: (each.kind, each.groups, each.bytes)),
     ("other element type", lambda each: (each.kind, each.groups, each.elements)),
@@ -75,7 +75,8 @@ def _pair_with_two(ours: Counter[CollectiveOperand], theirs: Counter[CollectiveO
 def is_product(whole: CollectiveOperand, first: CollectiveOperand, second: CollectiveOperand) -> bool:
     """Whether reducing in the groups of `first`, then in those of `second`, may reduce in those of `whole`.
 
-    Their sizes multiply to that of `whole`, and each of their groups is within a group of `whole`.
+    The sizes of the groups of `first` and `second` multiply to that of `whole`, and each group is within a
+    group of `whole`.
     """
     size, one, two = (max(map(len, each.groups)) for each in (whole, first, second))
     return size == one * two and all(

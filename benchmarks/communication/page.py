@@ -18,8 +18,8 @@ _METHOD = """
 XLA is that of jaxlib 0.10.2, with Shardy's propagation and XLA's own partitioner. It compiles both programs
 for the CPU: the program as it is for as many partitions as the mesh has devices, and the partitioned program
 for as many replicas. The bytes are those of the collectives in the optimized HLO. An all-reduce receives its
-operand twice, but for the part of the device. A loop body counts once, wherever a gather is: XLA gathers
-in some loops what is gathered once before them here.
+operand twice, except for the device's own share. A loop body counts once, which favors XLA: in some loops it
+gathers in each iteration what sdy-opt gathers once before the loop.
 """
 _HEADER = ("program", "devices", "sdy-opt", "XLA", "ratio", "all-reduce", "all-gather", "others")
 

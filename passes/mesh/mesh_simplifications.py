@@ -9,7 +9,7 @@ becomes
 
 An all-reduce sinks below an elementwise operation that it commutes with: a sum below additions, a
 minimum below minima, a maximum below maxima. All operands must be reduced in the same way and have no
-other use. Static mesh sizes fold to constants; one mesh_shape queries the dynamic sizes.
+other use. Static mesh sizes fold to constants; one mesh_shape operation queries the dynamic sizes.
 """
 
 from __future__ import annotations

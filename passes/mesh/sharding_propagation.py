@@ -94,7 +94,7 @@ OpShardings = tuple[list[MeshSharding], list[MeshSharding]]
 
 
 def _best_shardings(op: Op) -> OpShardings | None:
-    """The operand and result shardings that require the least resharding."""
+    """The operand and result shardings that require the least resharding; None if annotations allow none."""
     space = iteration_space_of(op)
     best: OpShardings | None = None
     best_requirement: ReshardingRequirement | None = None
@@ -133,7 +133,7 @@ def _annotate_result(op: Op, result: Value, sharding: MeshSharding, rewriter: Re
 
 
 def _annotate_operand(use: OpOperand, sharding: MeshSharding, rewriter: Rewriter) -> None:
-    """Annotates an operand for this operation."""
+    """Annotates an operand for the operation that uses it."""
     value, op = use.value, use.owner
     annotation = annotation_of(value)
     dialect = mesh_dialect_of(op)

@@ -14,8 +14,8 @@ becomes, on a mesh of three devices,
     }
 
 Global types become local types, and two consecutive annotations become the collectives that reshard from
-one to the other. Every tensor must be annotated; run sharding-propagation first. An operation that cannot
-be applied to shards as it is must have replicated operands and results.
+the first to the second. Every tensor must be annotated; run sharding-propagation first. An operation that
+cannot be applied to shards as it is must have replicated operands and results.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _has_annotations(function: FuncOp) -> bool:
 
 
 def _check_is_annotated(function: FuncOp) -> None:
-    """Raises unless annotations define all tensor operands, and all tensors are annotated."""
+    """Raises unless annotations define all tensor operands, and all tensors that are used are annotated."""
     values: list[Value] = list(function.entry.arguments)
     for op in function.entry.ops:
         if not isinstance(op, ShardOp | ShardingSource):
@@ -106,7 +106,7 @@ def _not_annotated_error(function: FuncOp) -> Exception:
     return function.op_error("is not fully annotated with shardings")
 
 
-def _annotation_of(value: Value) -> ShardOp | None:
+def _first_annotation_on(value: Value) -> ShardOp | None:
     """The first annotation of a value without `annotate_for_users`, or else the first annotation."""
     users = [user for user in value.users if isinstance(user, ShardOp)][::-1]
     return next((user for user in users if not user.annotate_for_users), users[0] if users else None)
@@ -114,7 +114,7 @@ def _annotation_of(value: Value) -> ShardOp | None:
 
 def _sharding_of(value: Value) -> MeshSharding | None:
     """The sharding of a value at its definition."""
-    annotation = _annotation_of(value)
+    annotation = _first_annotation_on(value)
     return None if annotation is None else annotation.mesh_sharding
 
 
@@ -165,7 +165,7 @@ class _Partitioner:
     def _local_type(self, type: Type, sharding: MeshSharding | None, value: Value) -> Type:
         if sharding is None or not isinstance(type, RankedTensor):
             return type
-        annotation = _annotation_of(value)
+        annotation = _first_annotation_on(value)
         assert annotation is not None
         return local_type(type, sharding, annotation)
 
@@ -175,12 +175,12 @@ class _Partitioner:
         producer = op.src.defining_op
         source = producer.mesh_sharding if isinstance(producer, ShardOp) else _sharding_of(op.src)
         assert isinstance(global_type, RankedTensor) and source is not None
-        if op is _annotation_of(op.src) and not isinstance(producer, ShardOp):
+        if op is _first_annotation_on(op.src) and not isinstance(producer, ShardOp):
             return shard
         return reshard(self._rewriter, shard, source, op.mesh_sharding, global_type, op, at_end_of=self._new)
 
     def _copy(self, op: Op) -> None:
-        """Copies an operation, with local types where it is trivially shardable."""
+        """Copies an operation, with local types if it is trivially shardable or a sharded reduction."""
         space = iteration_space_of(op)
         reduction_axes: Axes = ()
         if isinstance(op, MatmulOp) and space is not None:
@@ -199,11 +199,10 @@ class _Partitioner:
             if not space.requires_iterators:
                 self._complete_copy(op, copy, space)
             return
-        if (
-            not op.is_terminator
-            and self._is_sharded(op)
-            and signature_problem(copy.signature, plain_type) is None
-        ):
+        if op.is_terminator or not self._is_sharded(op):
+            return
+        # If the copy is invalid, the verifier reports it.
+        if signature_problem(copy.signature, plain_type) is None:
             raise op.op_error("can only be copied where its operands and results are fully replicated")
 
     def _copy_reduction(self, op: Op, space: IterationSpace, axes: Axes, sharding: MeshSharding) -> None:

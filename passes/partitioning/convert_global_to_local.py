@@ -47,7 +47,7 @@ class ConvertGlobalToLocal(Pass):
         default=False, help="scatter several dimensions by one collective, instead of reducing and slicing"
     )
     enable_rgv3: bool = option(
-        default=False, help="express replica groups by axes of the mesh where no sub-axis is involved"
+        default=False, help="write replica groups as mesh axes instead of device ids where possible"
     )
     replica_count: int = option(default=1, help="number of replicas of the program")
     partition_count: int = option(default=1, help="number of partitions of each replica")

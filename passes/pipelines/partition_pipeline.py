@@ -29,7 +29,7 @@ from .propagation_pipeline import propagation_pipeline
 def partition_pipeline(
     dedup_functions_fully: bool = DEDUP_FUNCTIONS_FULLY,
     enable_rgv3: bool = option(
-        default=False, help="write replica groups as axes of the mesh where no sub-axis is involved"
+        default=False, help="write replica groups as mesh axes instead of device ids where possible"
     ),
     replica_count: int = option(default=1, help="number of replicas of the program"),
     partition_count: int = option(default=1, help="number of partitions of each replica"),

@@ -1,6 +1,6 @@
 """Comparisons of two programs, and snapshots of the shardings of one.
 
-What compares is imported when it is used: it needs rich and all of stablehlo.
+The code that compares is imported when it is used, because it imports rich and all of stablehlo.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Comparison:
 
     @property
     def shardings(self) -> tuple[ShardingChange, ...]:
-        """The values of which devices have other slices, those that cause other differences first."""
+        """The values whose slices on the devices differ, those that cause other differences first."""
         return tuple(map(_change, self.ir.placements))
 
     def to_json(self) -> str:

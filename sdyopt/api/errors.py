@@ -107,7 +107,7 @@ class Error(Exception):
 
 
 class ParseError(Error):
-    """The text of a program, or a budget, baseline or topology file, is malformed."""
+    """A program, another file such as a budget or a snapshot, or a question to `explain` is malformed."""
 
     __module__ = "sdyopt"  # as tracebacks show it
 

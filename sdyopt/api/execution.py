@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # imported when programs are run
 
 @dataclass(frozen=True, slots=True)
 class HowToRun:
-    """How programs are run, as the flags of `--validate` say: by which Python, and within which limits."""
+    """How programs are run: the mode, the Python and the limits, as in the flags of `--validate`."""
 
     mode: str = "replicas"
     python: str = ""
@@ -38,8 +38,8 @@ class ExecutionError(Error):
 class Validation:
     """Whether programs compute the same. `diagnostics` are those of `--validate`.
 
-    `is_equal` is None if that could not be found out. `errors` are the largest differences of each result, in
-    the order of the results and relative to their largest element; empty if nothing could be run.
+    `is_equal` is None if that is unknown. `errors` has the largest difference of each result, relative to the
+    largest element of the result; it is empty if nothing could be run.
     """
 
     is_equal: bool | None

@@ -82,9 +82,9 @@ class Module:
     def explain(self, what: str, *passes: Passes, width: int = 100) -> str:
         """Why a value is sharded as it is after these passes, as `sdy-opt --explain` prints it.
 
-        `what` is a value of the printed program (`%3`, `@main %arg0`, `@main result 0`), a line
-        (`train.py:12`) or a collective (`#3`). Without passes, `sdy-propagation-pipeline` runs. Raises
-        ParseError if there is nothing of this name, and PassError.
+        `what` is a value of the printed program (`%3`, `@main %arg0`, `@main result 0`) or of the one after
+        the passes (`output %3`), a line (`train.py:12`) or a collective (`#3`). Without passes,
+        `sdy-propagation-pipeline` runs. Raises ParseError if there is nothing of this name, and PassError.
         """
         return explanation(self._program, what, passes or ("sdy-propagation-pipeline",), width)
 
@@ -158,9 +158,9 @@ class Module:
 
         A partitioned program runs on all of its devices: arguments are cut into shards, and the shards of
         results are put together. Any other program runs on one device. With `steps`, it runs several times,
-        and the list has the results of each step; `carry` maps the results to the arguments that they are in
-        the next step. The other options are those of `validate`. Raises ExecutionError for a program that
-        cannot be run.
+        and the list has the results of each step; `carry` maps the index of a result to that of the argument
+        that it becomes in the next step. The other options are those of `validate`. Raises ExecutionError for
+        a program that cannot be run.
         """
         how = HowToRun(mode, python, timeout, memory)
         found = results_of(self._program, arguments, steps, carry or {}, how)

@@ -44,7 +44,7 @@ class Program:
         self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
 
     def clone(self) -> Program:
-        """A copy that shares no operation with this program, with the order of uses, which passes need."""
+        """A copy that shares no operation with this program. It keeps the order of uses, as passes need."""
         with session(discard):
             copy = Rewriter().clone(self.op)
             _copy_order_of_uses(self.op, copy)

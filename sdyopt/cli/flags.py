@@ -308,8 +308,9 @@ _ALL = (
     Flag(
         "explain",
         SHARDINGS,
-        "explain why a value is sharded as it is, such as '@main %3' or '@main result 0', all values of a "
-        "line, such as train.py:12, or a collective of the report, such as '#3'",
+        "explain why a value is sharded as it is, such as '@main %3', '@main result 0' or, by its name in "
+        "the output, 'output %3'; all values of a line, such as train.py:12; or a collective of the report, "
+        "such as '#3'",
         "WHAT",
         repeats=True,
     ),

@@ -14,7 +14,7 @@ from sdyopt.report.tables import Row, Section
 from sdyopt.report.units import bytes_text, flops_text
 
 ARROW = "→"
-# The heading of a section says what its table lists.
+# The heading of a section describes its table.
 _NO_TITLE = ""
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ def sections_of(found: Comparison) -> list[Section]:
 
 def _sections(found: Comparison) -> Iterator[Section]:
     if found.is_empty:
-        yield Section(f"no difference: {_matched_text(found)}")
+        yield Section(f"no difference: {_matched_text(found)}", _note(found))
         return
     if found.annotations:
         yield _sharding_section(
@@ -50,6 +50,7 @@ def _sections(found: Comparison) -> Iterator[Section]:
     section = _sharding_section(
         found, f"shardings: {placed} of {_matched_text(found)} changed", found.placements
     )
+    section.sentences += _note(found)
     if found.retyped:
         section.sentences.append(f"{_count(found.retyped, 'value')} changed in type")
     yield section
@@ -154,6 +155,12 @@ def _meshes_text(values: ProgramValues) -> str:
 
 def _matched_text(found: Comparison) -> str:
     return _count(found.matched, "value") + (" at the peak of memory" if found.before.is_partial else "")
+
+
+def _note(found: Comparison) -> list[str]:
+    if not found.before.is_partial:
+        return []
+    return ["a report has no other shardings: compare with the program or a snapshot to see all"]
 
 
 def _count(number: int, noun: str) -> str:

@@ -85,17 +85,6 @@ class FusedLoc(Location):
         return self.locations
 
 
-class OpaqueLoc(Location):
-    """A location of another tool, with a fallback location."""
-
-    identifier: str
-    fallback: Location
-
-    @property
-    def children(self) -> tuple[Location, ...]:
-        return (self.fallback,)
-
-
 def fused(locations: Iterable[Location], metadata: Interned | None = None) -> Location:
     """A location that fuses several others, simplified as in MLIR.
 
@@ -164,8 +153,7 @@ def describe(location: Location) -> str:
         case FusedLoc(locations, metadata):
             suffix = "" if metadata is None else f"<{metadata}>"
             return f"fused{suffix}[{', '.join(map(describe, locations))}]"
-        case OpaqueLoc(_, fallback):
-            return describe(fallback)
+
     raise AssertionError(f"unhandled location {type(location).__name__}")
 
 

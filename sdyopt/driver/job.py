@@ -155,8 +155,8 @@ class ValidationRequest:
 class Job:
     """An input and the options of a run.
 
-    `write_log` receives diagnostics, IR dumps, timing and statistics as text; `write_file` receives
-    additional output files as (path, text).
+    `write_log` receives the text for stderr: diagnostics, IR dumps, timing, statistics, the dumped pipeline.
+    `write_file` receives additional output files as (path, text).
     """
 
     name: str

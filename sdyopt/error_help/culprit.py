@@ -233,7 +233,7 @@ def _item_of_attribute(statement: Statement, span: Span, name: str, index: int) 
 
 
 def _end_of_item(statement: Statement, index: int, span: Span) -> int:
-    """The end of the list item that contains a token: a comma, a closing bracket or, if in none, a colon."""
+    """The end of the list item that contains a token: a comma, a bracket or, outside of brackets, a colon."""
     depth = statement.depths[index]
     ends = (",",) if depth else (",", ":")
     for end in range(index, span.end):

@@ -49,7 +49,7 @@ class Explainer:
         self._offsets: dict[tuple[Location, OpSignature], int] = {}
 
     def complete(self, diagnostic: Diagnostic) -> None:
-        """Sets the culprit and the help of a diagnostic, and the culprits of its notes, where it has none."""
+        """Sets the culprit and help of a diagnostic, and the culprits of its notes, unless they are set."""
         offset = self._offset(diagnostic.location, diagnostic.operation)
         statement = None if offset < 0 else self._statement(offset)
         explanation = self._explain(diagnostic, offset, statement)

@@ -8,7 +8,7 @@ from sdyopt.diagnostics.usage import closest
 
 # A list with more names is shortened to this number.
 MAX_LISTED = 8
-# Comparing names is slow, so no more names than this are compared, and no longer ones.
+# Comparing names is slow: the maximum number of names to compare, and their maximum length.
 MAX_COMPARED, MAX_LENGTH = 5_000, 100
 
 

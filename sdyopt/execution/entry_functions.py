@@ -23,7 +23,7 @@ def function_named(module: ModuleOp, name: str) -> FuncOp | None:
 
 
 def program_of(module: ModuleOp, name: str) -> tuple[ModuleOp, FuncOp]:
-    """A copy of a program in which this function is @main, the only public one, and others that it calls."""
+    """A copy of a program with this function, as the public @main, and the functions that it refers to."""
     rewriter = Rewriter()
     copy = rewriter.clone(module)
     assert isinstance(copy, ModuleOp)

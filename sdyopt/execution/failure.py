@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class NotValidated(Exception):
-    """Whether a program computes the same as another one could not be found out; the text is the reason."""
+    """A program could not be compared with another one; the text is the reason."""
 
 
 class NoJax(Exception):

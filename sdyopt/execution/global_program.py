@@ -22,6 +22,7 @@ from sdyopt.dialects.sdy.ops import (
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
 from sdyopt.execution.failure import NotValidated
+from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
@@ -34,8 +35,15 @@ _IDENTITIES = (
     ReshardOp,
     ShardingConstraintOp,
 )
-# What the names of attributes start with that say how a program is sharded or called. Others of mhlo describe
-# custom calls.
+COLLECTIVES = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
+        "reduce_scatter",
+    )
+)
+# The starts of the names of attributes that describe how a program is sharded or called. Other attributes of
+# mhlo describe custom calls.
 _ANNOTATING = ("sdy.", "mhlo.sharding", "mhlo.num_", "mhlo.frontend", "jax.", "tf.")
 
 
@@ -45,11 +53,13 @@ def has_manual_computation(module: ModuleOp) -> bool:
 
 
 def make_global(module: ModuleOp) -> None:
-    """Gives a program its meaning on whole tensors, in place. It must have no manual computation."""
+    """Turns a program without manual computations into one on whole tensors, in place."""
     rewriter, ops = Rewriter(), list(module.walk_post_order())
     for op in ops:
         if isinstance(op, AllReduceOp | ReduceScatterOp) and not _has_partial_results(op.tensor):
             raise NotValidated(f"'{op.name}' adds copies of a value, which is no operation on whole tensors")
+        if op.name in COLLECTIVES and _names_other_devices(op):
+            raise NotValidated(f"'{op.name}' outside of a manual computation has no meaning on whole tensors")
     for op in ops:
         if isinstance(op, _IDENTITIES):
             rewriter.replace(op, [op.operands[0]])
@@ -66,12 +76,18 @@ def make_global(module: ModuleOp) -> None:
 
 
 def _has_partial_results(value: Value) -> bool:
-    """Whether the devices may have parts of the elements of a value, so that adding them gives the value."""
+    """Whether the devices may have partial results of a value, whose sum is the value."""
     sharding = sharding_of(value)
     if sharding is not None and sharding.unreduced_axes:
         return True
     op = value.defining_op
     return op is not None and op.dialect_name != "sdy"
+
+
+def _names_other_devices(collective: Op) -> bool:
+    """Whether a collective names devices other than the first one."""
+    devices = collective.attribute("replica_groups") or collective.attribute("source_target_pairs")
+    return not isinstance(devices, DenseElements) or any(devices.data)
 
 
 def drop_annotations(op: Op, rewriter: Rewriter) -> None:

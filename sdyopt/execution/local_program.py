@@ -17,20 +17,13 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
-from sdyopt.execution.global_program import drop_annotations
+from sdyopt.execution.global_program import COLLECTIVES, drop_annotations
 from sdyopt.ir.attribute import string
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedTensor, Type
 
-REPLICAS, MANUAL = MODES = ("replicas", "manual")
-
-COLLECTIVES = frozenset(
-    f"stablehlo.{name}"
-    for name in (
-        *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
-        "reduce_scatter",
-    )
-)
+# The mode in which the devices are replicas.
+REPLICAS = "replicas"
 
 
 def is_local(module: ModuleOp) -> bool:
@@ -57,7 +50,7 @@ def local_text(module: ModuleOp, entry: FuncOp, devices: int, mode: str) -> str:
         if mode == REPLICAS and isinstance(op, PartitionIdOp):
             rewriter.replace(op, rewriter.create(ReplicaIdOp, (), op.result_types, before=op))
         elif mode == REPLICAS and op.name in COLLECTIVES:
-            # Without them, groups are groups of replicas.
+            # Without these attributes, groups are groups of replicas.
             rewriter.remove_attribute(op, "channel_handle")
             rewriter.remove_attribute(op, "use_global_device_ids")
     if mode == REPLICAS:

@@ -1,8 +1,8 @@
 """Placements: which slice of an input or result each device has.
 
-A placement is plain data, so that it can be sent to another process: for each dimension the number of shards
-and the shard of each device, and for unreduced axes the groups of devices whose
-values are combined, and how.
+A placement is plain data, so that it can be sent to another process: the whole shape, the local shape and the
+element type; for each sharded dimension, the index of the shard of each device; and for unreduced axes, the
+groups of devices whose values are combined, and the reduction.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _FOLDER = Path(__file__).parents[2]
 _START = "import sys; sys.path.append(sys.argv[1]); from sdyopt.execution.worker.main import main; main()"
 
 _GIB = 1 << 30
-# What is printed before a process ends that gets no more memory.
+# What XLA prints before the process ends because it gets no more memory.
 _OUT_OF_MEMORY = ("mmap error: 12", "bad_alloc", "Out of memory", "out of memory", "Cannot allocate memory")
 
 

@@ -29,8 +29,8 @@ _COUNTS = ("mhlo.num_partitions", "mhlo.num_replicas")
 class Execution:
     """The execution of @main; `arguments` and `results` are the placements of what it takes and returns.
 
-    A partitioned program runs on all of its devices, another one on a single device, where its shardings mean
-    nothing.
+    A partitioned program runs on all of its devices, any other program on a single device and without its
+    shardings.
     """
 
     def __init__(self, program: ModuleOp, mode: str, worker: Worker) -> None:
@@ -93,7 +93,7 @@ class Execution:
 
 
 def _partitions(program: ModuleOp) -> int:
-    """The devices of a partitioned program; 1 for another one."""
+    """The number of devices of a partitioned program; 1 for any other program."""
     if any(op.dialect_name == "sdy" and not isinstance(op, MeshOp) for op in program.walk()):
         return 1
     counts = (program.attributes.get(name) for name in _COUNTS)

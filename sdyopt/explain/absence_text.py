@@ -16,7 +16,7 @@ from sdyopt.record.model import Run, Site
 from sdyopt.record.precedence import Precedence, Rule, precedence, user_priority
 from sdyopt.record.recorder import Subject
 from sdyopt.record.sharding_record import ShardingRecord
-from sdyopt.sharding.axis_lists import sharded_size
+from sdyopt.sharding.axis_lists import overlap, sharded_size
 from sdyopt.sharding.propagation.refusals import Reason, Refusal
 
 # The maximum number of neighbors with the axis that are named.
@@ -154,6 +154,13 @@ def _other_factor(question: Question) -> Answer:
     assert refusal.other_factor is not None
     dim = question.dim_of_culprit(refusal.other_factor)
     found = precedence(question.record, question.run, question.absence, refusal)
+    own = question.run.final.get(question.culprit)
+    if own is None or not any(overlap(each.axes, refusal.conflicting) for each in own.dims):
+        return (
+            f"the same step gives {axis_refs_text(refusal.conflicting)} to another part of dimension {dim} "
+            f"of {question.culprit_name}, which cannot be sharded before its more major parts are",
+            "constrain the value",
+        )
     text = f"{axis_refs_text(refusal.conflicting)} already shards dimension {dim} of {question.culprit_name}"
     if found is None:
         return text, "shard one of the two dimensions along another axis"

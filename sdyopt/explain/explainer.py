@@ -22,11 +22,13 @@ from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.explain.answers import explain_subject
 from sdyopt.explain.collective_answers import collectives_of, explain_collective
 from sdyopt.explain.input_names import InputNames, block_or_result
-from sdyopt.explain.names import Names, axis_text, sharding_text
+from sdyopt.explain.names import Names, axis_text, sharding_text, type_text
+from sdyopt.explain.output_values import output_values
 from sdyopt.explain.steps.step_data import step_data
 from sdyopt.explain.steps.steps_page import steps_page
 from sdyopt.explain.targets import (
     CollectiveTarget,
+    OutputTarget,
     ResultTarget,
     Target,
     ValueTarget,
@@ -37,7 +39,7 @@ from sdyopt.explain.tree_text import Sentence, tree_text
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShapedType
-from sdyopt.ir.value import Value
+from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.record.model import Run
 from sdyopt.record.recorder import FunctionResult, Subject
 from sdyopt.record.sharding_record import ShardingRecord
@@ -93,7 +95,40 @@ class Explainer:
             return self._explain_values(
                 [self._inputs.returned[target.function, target.number]], self._result(target)
             )
+        if isinstance(target, OutputTarget):
+            values = output_values(self._module, target)
+            trees = [self._explain_output(value, target.name) for value in values[:_MAX_VALUES]]
+            more = len(values) - len(trees)
+            return [*trees, Sentence(f"… and {more} more values of this name")] if more else trees
         return self._explain_values(target.values)
+
+    def _explain_output(self, value: Value, name: str) -> Sentence:
+        """The answer about a value of the program after the passes."""
+        subject = block_or_result(value)
+        collectives = collectives_of(self._module)
+        if isinstance(subject, OpResult) and subject.op in collectives:
+            number = collectives.index(subject.op)
+            tree = explain_collective(self._module, number, self.record, self.names)
+        else:
+            tree = self._explain_origin(subject)
+        return Sentence(f"output {name} is {tree.text}", tree.place, tree.children)
+
+    def _explain_origin(self, value: OpResult | BlockArgument) -> Sentence:
+        """The answer about what propagation saw of a value."""
+        values = self.record.values
+        for each in dict.fromkeys([value, *values.predecessors(value), *values.originals(value)]):
+            for run in reversed(self.record.runs):
+                subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
+                if subject is not None:
+                    return explain_subject(self.record, run, subject, self.names)
+        state = f"{self.names.value(value)}: {type_text(value)}"
+        if (sharding := sharding_of(value)) is not None:
+            state += f" {sharding_text(sharding)}"
+        root = Sentence(state, self.names.place_of_value(value))
+        root.add("a pass after propagation creates it, so no propagation decided on its sharding")
+        if place := root.place:
+            root.add(f"see --explain={place} for the values that this line computes")
+        return root
 
     def _explain_values(
         self, values: Sequence[Value], found: dict[Subject, Run] | None = None

@@ -1,6 +1,7 @@
 """What a question is about: a value, a line of the user's program, or a collective.
 
 %14, @main %arg3, @main result 0       values, by their names in the source
+output %14, @main output %14           a value, by its name in the program after the passes
 train.py:120                           the values that a line computes
 #3, collective 3                       a collective, by its number in the report
 """
@@ -21,7 +22,10 @@ from sdyopt.explain.input_names import InputNames
 from sdyopt.ir.value import Value
 from sdyopt.notation.text_parser import TextParser, error_at_range
 
-HELP = "such as '%0', '@main %arg0', '@main result 0', 'train.py:12' or '#3' for a collective of the report"
+HELP = (
+    "such as '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, 'train.py:12' or '#3' for "
+    "a collective of the report"
+)
 _SSA_NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")
 _LINE = re.compile(r"(?P<file>[^%#].*):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?\Z")
 _COLLECTIVE = re.compile(r"(?:#|collective +)(?P<number>[0-9]{1,9})\Z")
@@ -42,6 +46,15 @@ class ResultTarget(NamedTuple):
     number: int
 
 
+class OutputTarget(NamedTuple):
+    """A value, by its name in the program after the passes, and the function if that is given."""
+
+    name: str
+    function: str | None
+    source: Source
+    start: int
+
+
 class CollectiveTarget(NamedTuple):
     """A collective, by its number in the report."""
 
@@ -49,7 +62,7 @@ class CollectiveTarget(NamedTuple):
     source: Source
 
 
-Target = ValueTarget | ResultTarget | CollectiveTarget
+Target = ValueTarget | ResultTarget | OutputTarget | CollectiveTarget
 
 
 def find_target(text: str, inputs: InputNames) -> Target:
@@ -66,6 +79,14 @@ def find_target(text: str, inputs: InputNames) -> Target:
 # --- Values -----------------------------------------------------------------------------------------
 
 
+class _FunctionName(NamedTuple):
+    """The name of a function, and its offsets in the question."""
+
+    name: str
+    start: int
+    end: int
+
+
 class _ValueParser:
     def __init__(self, source: Source, inputs: InputNames) -> None:
         self._parser = TextParser(source)
@@ -74,11 +95,12 @@ class _ValueParser:
     def parse(self) -> Target:
         parser = self._parser
         function = self._function()
+        is_output = parser.accept("output")
         start = parser.skip_space()
-        if parser.accept("result"):
+        if not is_output and parser.accept("result"):
             index = parser.number("the number of a result")
             self._finish()
-            return self._result(function, index, start)
+            return self._result(self._known(function), index, start)
         match = _SSA_NAME.match(parser.source.text, start)
         if match is None:
             raise self._error(parser.error("expected the name of a value", HELP))
@@ -87,7 +109,9 @@ class _ValueParser:
         if function is None and parser.accept("of"):
             function = self._function()
         self._finish()
-        return ValueTarget(self._values(match[0], function, start))
+        if is_output:
+            return OutputTarget(match[0], None if function is None else function.name, parser.source, start)
+        return ValueTarget(self._values(match[0], self._known(function), start))
 
     def _finish(self) -> None:
         try:
@@ -96,19 +120,24 @@ class _ValueParser:
             raise self._error(error) from None
 
     def _error(self, error: DiagnosticError) -> DiagnosticError:
-        return _about(error, self._parser.source)
+        return about(error, self._parser.source)
 
-    def _function(self) -> str | None:
+    def _function(self) -> _FunctionName | None:
         parser = self._parser
         start = parser.skip_space()
-        if not parser.accept("@"):
-            return None
-        name = parser.accept_name()
-        if name not in self._inputs.functions:
+        return (
+            _FunctionName(parser.accept_name() or "", start, parser.position) if parser.accept("@") else None
+        )
+
+    def _known(self, function: _FunctionName | None) -> str | None:
+        """The name of a function of the source."""
+        if function is not None and function.name not in self._inputs.functions:
             names = [f"@{known}" for known in self._inputs.functions]
-            help = nearest_or_all(f"@{name}", names[:_LISTED])
-            raise self._error(parser.error_since(start, "no function of this name", help))
-        return name
+            help = nearest_or_all(f"@{function.name}", names[:_LISTED])
+            source = self._parser.source
+            error = error_at_range(source, function.start, function.end, "no function of this name")
+            raise self._error(error.help(help))
+        return None if function is None else function.name
 
     def _result(self, function: str | None, index: int, start: int) -> ResultTarget:
         functions = self._inputs.functions
@@ -137,7 +166,9 @@ class _ValueParser:
         if not found:
             names = list(dict.fromkeys(known.name for known in candidates.values()))
             where = "the source" if function is None else f"@{function}"
-            help = _similar_names(name, names)
+            similar = _similar_names(name, names)
+            after = f"'output {name}' is the value with this name after the passes"
+            help = f"{similar}; {after}" if similar else after
             raise self._error(self._parser.error_since(start, f"no value of this name in {where}", help))
         return list(found)
 
@@ -177,15 +208,15 @@ def _values_of_line(source: Source, file: str, line: int, inputs: InputNames) ->
     if not known:
         names = list(dict.fromkeys(PurePath(name).name for name in lines))
         error = error_at_range(source, 0, end, "no operation is from this file")
-        raise _about(error.help(nearest_or_all(PurePath(file).name, names[:_LISTED])), source)
+        raise about(error.help(nearest_or_all(PurePath(file).name, names[:_LISTED])), source)
     all_lines = {number for found in known.values() for number in found}
     numbers = sorted(all_lines, key=lambda number: (abs(number - line), number))
     error = error_at_range(source, 0, end, "no value is computed on this line")
     help = f"the nearest lines are {', '.join(map(str, sorted(numbers[:3])))}"
-    raise _about(error.help(help), source)
+    raise about(error.help(help), source)
 
 
-def _about(error: DiagnosticError, source: Source) -> DiagnosticError:
+def about(error: DiagnosticError, source: Source) -> DiagnosticError:
     """The error with the text that it is located in."""
     error.diagnostic.id = USAGE_ERROR
     error.diagnostic.source = source
@@ -200,5 +231,5 @@ def unknown_collective(target: CollectiveTarget, count: int) -> DiagnosticError:
     error = DiagnosticError(Diagnostic(Severity.ERROR, target.source.location(0), message))
     if not count:
         help = "add -sdy-propagation-pipeline=enable-insert-explicit-collectives=true"
-        return _about(error.help(help), target.source)
-    return _about(error.help("--report lists them"), target.source)
+        return about(error.help(help), target.source)
+    return about(error.help("--report lists them"), target.source)

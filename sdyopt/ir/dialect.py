@@ -49,7 +49,7 @@ class Dialect:
         # The errors for a mnemonic without a parser.
         self.unknown_attribute = "unknown attribute `{mnemonic}` in dialect `{dialect}`"
         self.unknown_type = "unknown type `{mnemonic}` in dialect `{dialect}`"
-        # Attribute name -> help for the syntax error of a value that starts with `<`.
+        # Attribute name -> help for a value that lacks the dialect and the mnemonic, such as `<@mesh, […]>`.
         self.hints: dict[str, str] = {}
         # The verifier of discardable attributes whose names start with the namespace and a dot. Those of
         # function arguments and results have verifiers of their own, below.

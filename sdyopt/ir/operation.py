@@ -176,7 +176,7 @@ class Op:
         raise NotImplementedError
 
     def set_mutable_attribute(self, name: str, value: Attribute | None) -> None:
-        """Sets one of `mutable_attributes`. Only parsing, cloning and the rewriter call this."""
+        """Sets one of `mutable_attributes`. Passes call the rewriter instead."""
         raise NotImplementedError
 
     def has_trait(self, trait: Trait) -> bool:

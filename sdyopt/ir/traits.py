@@ -71,7 +71,7 @@ CONSTANT_LIKE = Trait("constant-like")
 COMMUTATIVE = Trait("commutative")
 # Regions use no values defined outside the operation.
 ISOLATED = Trait("isolated-from-above")
-# The region arguments correspond to the operands, and are printed with the operands' names.
+# The region arguments stand for the operands with the same indices, and have the shardings of these.
 RENAMES_OPERANDS = Trait("renames-operands")
 # Must be the last operation of its block.
 TERMINATOR = Trait("terminator", verify_in_context=_check_is_last)

@@ -9,7 +9,7 @@ MAIN = "main"
 
 
 def entry_functions(module: ModuleOp) -> list[FuncOp]:
-    """`@main`, or else every function with a body that is not private, and that no other one calls."""
+    """`@main`, or else every function that has a body, is not private and is never called."""
     functions = [op for op in module.block.ops if isinstance(op, FuncOp)]
     for function in functions:
         if function.sym_name == MAIN:

@@ -140,8 +140,9 @@ def _of_axis(
             for part in difference(found, own_axes, mesh):
                 yield replace(base, axis=part, factor=factor, obstacle=Obstacle.NO_DIMENSION)
             continue
-        current = None if result is None else result.before[base.position].factors.get(factor)
-        has = own_axes if result is None else () if current is None else current.axes
+        # The dimension may have it for another of its factors, or beyond the size of all.
+        own = base.site.shardings[base.position]
+        has = own_axes if result is None or own is None else own.dims[dim_of[factor]].axes
         for part in difference(found, has, mesh):
             reasons = (
                 refusals.refusals[:1] if result is None else _reasons(refusals, result, base, factor, part)

@@ -53,9 +53,9 @@ def common_prefix(first: Sequence[AxisRef], second: Sequence[AxisRef]) -> Axes:
 
 
 def axes_after(prefix: Axes, axes: Axes) -> Axes:
-    """The axes of a list after those that it has in common with another one.
+    """The rest of `axes`, from the first axis that `prefix` does not contain at the same position.
 
-    An axis of which the other list has a major-most sub-axis is included as a whole.
+    If `prefix` contains only a major-most sub-axis of this axis, the rest has the whole axis.
     """
     for position, axis in enumerate(axes):
         if position >= len(prefix) or not is_axis_prefix(axis, prefix[position]):
@@ -64,7 +64,10 @@ def axes_after(prefix: Axes, axes: Axes) -> Axes:
 
 
 def prefix_without(axis: AxisRef, others: Iterable[AxisRef]) -> AxisRef | None:
-    """The largest prefix of an axis that overlaps none of `others`; None if there is none."""
+    """The largest prefix of an axis that overlaps none of `others`; None if it is empty.
+
+    None also if the axis cannot coexist with one of `others`.
+    """
     prefix: AxisRef | None = axis
     for other in others:
         if prefix is None:
@@ -92,7 +95,7 @@ def overlap(axes: Iterable[AxisRef], others: Sequence[AxisRef]) -> bool:
 
 
 def major_sub_axis(axis: AxisRef, size: int) -> AxisRef:
-    """The major-most sub-axis of this size, which must be smaller than the axis."""
+    """The major-most sub-axis of a size that is smaller than the size of the axis."""
     return AxisRef(axis.name, SubAxis(axis.pre_size, size))
 
 

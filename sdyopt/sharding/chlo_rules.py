@@ -1,6 +1,6 @@
-"""Rules of operations of chlo, which the registry of sharding rules does not know.
+"""Sharding rules of chlo's operations, which the registry of sharding rules does not know.
 
-Propagation stops at them, as in the reference, unless they have their rule as an attribute.
+Propagation stops at these operations, as in Shardy, unless they have their rule as an attribute.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleB
 
 
 def chlo_rule_of(op: Op) -> OpShardingRule | None:
-    """The rule of a top-k, or of an elementwise operation on tensors of one shape; None for others."""
+    """The rule of a chlo operation: a top-k, or an elementwise operation on tensors of one static shape."""
     if op.dialect_name != "chlo":
         return None
     rule: object = None

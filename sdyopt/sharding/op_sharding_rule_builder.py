@@ -31,6 +31,7 @@ class FactorType(Enum):
 
 # For each operand or result, the dimension that a factor belongs to, or None.
 Dims = Sequence[int | None]
+# The factors of each dimension.
 _Tensor = list[list[int]]
 
 

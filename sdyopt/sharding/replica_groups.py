@@ -1,4 +1,4 @@
-"""Replica groups given by axes of a mesh of shardings."""
+"""Replica groups given by the axes of an sdy mesh."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from sdyopt.ir.types import I64, tensor
 def groups_by_axes(axes: Sequence[AxisRef], mesh_or_ref: MeshOrRef) -> mesh_axes.ReplicaGroupMeshAxes | None:
     """The groups of devices that differ along `axes` only; None if they cannot be given by axes.
 
-    Version 2026-06 refers to axes as shardings do, and to sub-axes too, but not to axes of an inlined mesh.
+    The axes of a named mesh in version 2026-06 are sdy attributes, which may be sub-axes. All other axes are
+    stablehlo attributes, and must be full axes.
     """
     refs: Sequence[Attribute]
     if isinstance(mesh_or_ref, Mesh) or is_at_least(SdyVersion.AUGUST_2026):
@@ -32,7 +33,7 @@ def groups_by_axes(axes: Sequence[AxisRef], mesh_or_ref: MeshOrRef) -> mesh_axes
 
 
 def stablehlo_mesh(mesh: Mesh) -> mesh_axes.Mesh:
-    """A mesh in the form of replica groups."""
+    """An sdy mesh as an attribute of the stablehlo dialect."""
     axes = tuple([mesh_axes.MeshAxis(axis.name, axis.size) for axis in mesh.axes])
     ids = mesh.device_ids
     return mesh_axes.Mesh(axes, dense(tensor((len(ids),), I64), pack(f"<{len(ids)}q", *ids)) if ids else None)

@@ -27,8 +27,8 @@ from sdyopt.sharding.axis_lists import Axes, sharded_size, split_axis
 class FactorSharding(NamedTuple):
     """The sharding of one factor in one tensor.
 
-    `is_minor_most`: the factor is the last one of its dimension. `overflow_axes`: axes of the dimension that
-    are beyond the size of this factor and shard no factor.
+    `is_minor_most`: the factor is the last factor of its dimension. `overflow_axes`: axes of the dimension
+    that are beyond the size of this factor and shard no factor.
     """
 
     axes: Axes = ()
@@ -81,7 +81,7 @@ def project(
 ) -> list[TensorProjection]:
     """The projections of operands and results.
 
-    A missing sharding counts as fully open, or as closed with `closed_if_missing`.
+    A missing sharding counts as fully open or, with `closed_if_missing`, as fully closed.
     """
     return [
         project_tensor(mapping, sharding, rule.factor_sizes, mesh, closed_if_missing)
@@ -142,7 +142,7 @@ def _project_dimension(
         overflow = remaining.take_all() if remaining and sharded_size(axes, mesh) != sizes[factor] else ()
         factors[factor] = FactorSharding(axes, sharding.is_closed, False, overflow)
         if overflow:
-            # No factor after overflow axes can be sharded. As in the reference, the first of these factors
+            # No factor after overflow axes can be sharded. As in Shardy, the first of these factors
             # is closed, and the others have no factor sharding.
             next_factor = dim.factors[dim.factors.index(factor) + 1]
             factors[next_factor] = FactorSharding((), True, next_factor == last)

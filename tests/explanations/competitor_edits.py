@@ -7,6 +7,7 @@ from functools import partial
 from sdyopt.dialects.sdy.axes import AxisRef, difference
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.record.arrivals import arrivals
+from sdyopt.record.recorder import Subject
 from sdyopt.sharding.axis_lists import Axes, overlap, prefix_without
 from sdyopt.sharding.propagation.refusals import Reason
 from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection, unproject
@@ -61,15 +62,31 @@ def _not_in_the_way(axes: Axes, others: Axes) -> Axes:
 
 def without_competitor(undoing: Undoing) -> list[Edit]:
     """Drops the conflicting axes from the annotations that they come from, or from the tensor."""
-    if undoing.place is Place.TENSOR:
-        is_other_factor = undoing.refusal.reason is Reason.OTHER_FACTOR
-        return _without_other_factor(undoing) if is_other_factor else _with_equal_axes(undoing)
-    program, subject, refusal = undoing.program, undoing.subject, undoing.refusal
+    refusal, subject = undoing.refusal, undoing.subject
     if subject is None or refusal.culprit is None:
         return []
+    is_there = overlap(undoing.all_axes(undoing.position), refusal.conflicting)
+    if undoing.place is Place.TENSOR and is_there:
+        is_other_factor = refusal.reason is Reason.OTHER_FACTOR
+        return _without_other_factor(undoing) if is_other_factor else _with_equal_axes(undoing)
+    if is_there:
+        return _without_origin(undoing, subject, refusal.conflicting)
+    # The same step gives them to a factor that they cannot shard, because a more major one is not sharded.
     edits: list[Edit] = []
-    overlapping = [axis for axis in refusal.conflicting if overlap((axis,), refusal.axes)]
-    for axis in overlapping or refusal.conflicting[:1]:
+    for position, source in enumerate(undoing.site.subjects):
+        if source is not None and overlap(
+            undoing.axes_of(refusal.other_factor, position), refusal.conflicting
+        ):
+            edits += _without_origin(undoing, source, refusal.conflicting)
+    return edits
+
+
+def _without_origin(undoing: Undoing, subject: Subject, axes: Axes) -> list[Edit]:
+    """Drops axes of a subject from the annotations that they come from."""
+    program = undoing.program
+    overlapping = [axis for axis in axes if overlap((axis,), undoing.refusal.axes)]
+    edits: list[Edit] = []
+    for axis in overlapping or axes[:1]:
         for arrival in arrivals(program.record, program.run, subject, axis):
             *_, last = arrival.chain()
             edits += change_annotation(program, last.subject, partial(_without, last.dim, last.axis))

@@ -52,7 +52,7 @@ class Remainder(Enum):
 
     MANUAL = "a manual computation fixes the mesh and the local shapes of its inputs and outputs"
     SIZE = "no further axis divides the dimension: its size is 1, or other axes shard it fully"
-    TYPES = "no sharding rule relates dimensions whose sizes have no common divisor"
+    TYPES = "no sharding rule is possible: sizes without a common divisor, or a type that is no static tensor"
     INVALID_RESULT = "propagation makes an invalid program of the one with the edit"
     NONE = "not explained"
 
@@ -92,12 +92,12 @@ class Undone:
             return Remainder.MANUAL
         if self.outcome is Outcome.INVALID_RESULT:
             return Remainder.INVALID_RESULT
-        if self.outcome is Outcome.NO_EDIT and remaining is not None:
-            if remaining.obstacle is Obstacle.NO_RULE:
-                return Remainder.TYPES
-            if all(refusal.reason in _OF_SIZES for refusal in remaining.refusals):
-                return Remainder.SIZE
-        return Remainder.NONE
+        if remaining is not None and remaining.obstacle is Obstacle.NO_RULE:
+            return Remainder.TYPES
+        if self.outcome is not Outcome.NO_EDIT or remaining is None:
+            return Remainder.NONE
+        is_of_sizes = all(refusal.reason in _OF_SIZES for refusal in remaining.refusals)
+        return Remainder.SIZE if is_of_sizes else Remainder.NONE
 
 
 _OF_SIZES = {Reason.NOT_DIVISIBLE, Reason.OVERFLOW, Reason.MAJOR_FACTOR}

@@ -78,10 +78,15 @@ class Undoing:
         """Changes the annotation of the tensor, or gives it one, on the mesh of the neighbor."""
         return annotate(self.program, self.subject, self.mesh_or_ref, change)
 
-    def axes_of(self, factor: int, position: int) -> Axes:
+    def axes_of(self, factor: int | None, position: int) -> Axes:
         """The axes of a factor in a tensor at the fixed point."""
-        current = self.result.before[position].factors.get(factor)
+        current = None if factor is None else self.result.before[position].factors.get(factor)
         return () if current is None else current.axes
+
+    def all_axes(self, position: int) -> list[AxisRef]:
+        """The axes of all dimensions of a tensor at the fixed point."""
+        sharding = self.site.shardings[position]
+        return [] if sharding is None else [axis for dim in sharding.dims for axis in dim.axes]
 
 
 def only_in_dim(sharding: TensorSharding, axes: Sequence[AxisRef], kept_dim: int) -> TensorSharding:

@@ -18,8 +18,8 @@ Shardings = Sequence[MeshSharding | None]
 class ReshardingRequirement(IntEnum):
     """Which annotations differ from given shardings and so require resharding; lower is better.
 
-    An annotation is explicit where it is on the operation itself: with `annotate_for_users` on an
-    operand, without it on a result.
+    An annotation is explicit if it is about this operation: an annotation of an operand with
+    `annotate_for_users`, or an annotation of a result without it.
     """
 
     NONE = 0
@@ -34,7 +34,7 @@ def annotation_of(value: Value) -> ShardOp | None:
 
 
 def annotations_on(value: Value) -> list[ShardOp]:
-    """The annotations that use a value, the latest first."""
+    """The annotations that use a value, in the order of its uses: usually the last in the program first."""
     return [user for user in value.users if isinstance(user, ShardOp)]
 
 
@@ -68,7 +68,7 @@ def _operand_candidate(value: Value) -> _Candidate:
 
 
 def _combinations(candidates: list[_Candidate]) -> Iterator[Shardings]:
-    """All combinations with and without each optional sharding; the first has all of them."""
+    """All combinations with and without each optional sharding; the first combination has all shardings."""
     return product(
         *[
             [sharding] if is_mandatory or sharding is None else [sharding, None]

@@ -1,4 +1,4 @@
-"""Halo resharding: from a shard with one halo size to the same shard with another."""
+"""Halo resharding: from a shard with some halo sizes to the same shard with other halo sizes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def reshard_halos(
 
     Errors are located at `op`.
     """
-    # Operations created after one another keep their order at these two only.
+    # Only at these two insertion points do operations stay in the order in which they are created.
     assert "at_end_of" in insertion_point or "before" in insertion_point
     old, new = local_type(global_type, source, op), local_type(global_type, target, op)
     if DYNAMIC in (*old.shape, *new.shape):

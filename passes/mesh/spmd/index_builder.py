@@ -52,7 +52,7 @@ class IndexBuilder:
         return self.constant(integer(value, INDEX), INDEX)
 
     def query(self, op_class: type[AxesQuery], mesh: SymbolRef, axes: Axes) -> Sequence[Value]:
-        """The size of each axis, or the position of the device along it."""
+        """The results of a query: the size of each axis, or the index of the device along each axis."""
         op = self._rewriter.create(
             op_class,
             (),
@@ -70,7 +70,7 @@ class IndexBuilder:
         return product
 
     def linear_index(self, indices: Sequence[Value], sizes: Sequence[Value]) -> Value:
-        """The position in row-major order of a device with these indices in a group of these sizes."""
+        """The row-major linear index of these indices in a group of these sizes."""
         if len(indices) == 1:
             return indices[0]
         map, operands = _linear_map(indices, sizes)
@@ -80,8 +80,8 @@ class IndexBuilder:
 def _linear_map(indices: Sequence[Value], sizes: Sequence[Value]) -> tuple[AffineMapAttr, list[Value]]:
     """The row-major map and its operands, for two axes or more.
 
-    The operand order is the reference's: all indices but the last, the last size, the last index, then
-    the other sizes except the first, which the result does not depend on.
+    The operand order is that of MLIR: all indices but the last, the last size, the last index, then the
+    other sizes except the first, which the result does not depend on.
     """
     rank = len(indices)
     operands = [*indices[:-1], sizes[-1], indices[-1], *sizes[1:-1]]

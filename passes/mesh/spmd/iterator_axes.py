@@ -43,7 +43,8 @@ class IteratorAxes:
     def _assign(self, iterator: int | None, axes: Axes) -> bool:
         """Assigns axes to an iterator; False on a conflict.
 
-        It conflicts if the iterator has other axes or cannot be sharded, or if another has one of these axes.
+        An iterator that cannot be sharded takes no axes. Any other must not have other axes already, and no
+        other iterator may have one of these axes.
         """
         if iterator is None or self.space.iterator_types[iterator] is IteratorType.REPLICATED:
             return not axes
@@ -77,7 +78,7 @@ class IteratorAxes:
 def find_iterator_axes(
     op: Op, space: IterationSpace | None, results: Shardings, operands: Shardings
 ) -> IteratorAxes | None:
-    """The iterator axes that annotated shardings assign; None if they conflict or there are none.
+    """The iterator axes that annotated shardings assign; None if shardings conflict or none is given.
 
     Shardings that the operation cannot have are reported as errors that do not fail the pass.
     """

@@ -28,7 +28,7 @@ class IterationSpace:
     """The iterators of an operation, and one indexing map per operand and result.
 
     `is_trivially_shardable`: the operation on shards is the operation itself with local types, as long
-    as no reduction iterator is sharded. `requires_iterators`: it is an error to have none.
+    as no reduction iterator is sharded. `requires_iterators`: an empty list of iterators is an error.
     """
 
     iterator_types: tuple[IteratorType, ...]

@@ -3,8 +3,8 @@
 If one step reaches the target, it is the only one: the last axis of a dimension moves to another dimension
 (all_to_all), a dimension is sharded along one more axis (all_slice), or the last axis of a dimension is
 removed (all_gather). Otherwise each dimension first loses its axes beyond the common prefix with the
-target, minor-most first, and then gets the missing axes, major-most first. Partial results are reduced
-before that (all_reduce).
+target, minor-most first, and then gets the missing axes, major-most first. Before all that, partial results
+are reduced (all_reduce).
 """
 
 from __future__ import annotations

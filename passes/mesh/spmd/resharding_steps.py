@@ -154,7 +154,7 @@ class MoveLastAxis(ReshardingStep):
         axis = builder.sharding.axes_of(self.source)[-1]
         count = builder.mesh_shape[axis]
         builder.sharding = self.result(builder.sharding)
-        builder.local_type()
+        builder.local_type()  # raises if a dimension is not divisible
         shape = list(builder.shard_type.shape)
         shape[self.source] = gathered_size(shape[self.source], count)
         shape[self.target] = shard_size(shape[self.target], count)

@@ -120,7 +120,7 @@ def dialect_attribute(
 ) -> Callable[[C], C]:
     """Class decorator: the attribute `mnemonic` of a dialect, defined as `definition` in TableGen.
 
-    `brackets` are those around the whole format, if it has any other than `<>`; they are part of help texts.
+    `brackets` are those around the whole format, such as `{}`, if they are not `<>`. Help shows them.
     """
 
     def register(attribute_class: C) -> C:

@@ -15,7 +15,6 @@ from sdyopt.diagnostics.location import (
     FusedLoc,
     Location,
     NameLoc,
-    OpaqueLoc,
     UnknownLoc,
 )
 from sdyopt.interning import Interned
@@ -126,5 +125,3 @@ def _inner_locations(location: Location) -> Iterator[Attribute | Location]:
         if isinstance(location.metadata, Attribute):
             yield location.metadata
         yield from location.locations
-    elif isinstance(location, OpaqueLoc):
-        yield location.fallback

@@ -29,7 +29,6 @@ from sdyopt.diagnostics.location import (
     FusedLoc,
     Location,
     NameLoc,
-    OpaqueLoc,
     UnknownLoc,
 )
 from sdyopt.interning import Interned
@@ -359,11 +358,6 @@ def _fused(attribute_printer: AttributePrinter, location: FusedLoc) -> Parts:
         *comma_separated(location.locations),
         "]",
     ]
-
-
-@prints(OpaqueLoc)
-def _opaque_location(_attribute_printer: AttributePrinter, location: OpaqueLoc) -> Parts:
-    return [location.fallback]
 
 
 def _file_name(attribute_printer: AttributePrinter, file: str) -> str:

@@ -138,7 +138,7 @@ class AxisRef(Attribute):
         )
 
     def merge(self, other: AxisRef, mesh: Mesh) -> AxisRef:
-        """The sub-axis of this and `other`, which `can_merge` must accept, or the full axis if it is all."""
+        """The reference that covers this and `other`, which `can_merge` must accept."""
         assert self.can_merge(other)
         size = self.size(mesh) * other.size(mesh)
         if size == mesh.axis_size(self.name):
@@ -152,10 +152,9 @@ class AxisRef(Attribute):
 def mesh_order(axis: AxisRef, mesh: Mesh) -> tuple[int, int, int]:
     """The key that sorts references by the position of their axis in the mesh, then by start and end.
 
-    Axes that are not in the mesh come last and compare equal; the verifier rejects them.
+    Axes that are not in the mesh come last; the verifier rejects them.
     """
-    position = mesh.axis_position(axis.name)
-    return (position, axis.pre_size, axis.interval_end) if position < len(mesh.axes) else (position, 0, 0)
+    return (mesh.axis_position(axis.name), axis.pre_size, axis.interval_end)
 
 
 def is_sorted(axes: Sequence[AxisRef], mesh: Mesh) -> bool:

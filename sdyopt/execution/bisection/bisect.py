@@ -17,9 +17,9 @@ from sdyopt.partition.outlining import called_functions
 from sdyopt.pipeline.run import Verify
 
 _RESHARDS = "sdy-insert-explicit-reshards"
-# How many operations before an operation are taken along, if none computes something else by itself.
+# How many levels of producers are added to each operation, in turn, until one computes something else.
 _DEPTHS = (0, 1, 2, 4, 8)
-# Units that are tested at once.
+# The maximum number of units that are tested at once.
 _BATCH = 256
 
 
@@ -27,9 +27,9 @@ _BATCH = 256
 class Culprit:
     """What makes a program compute something else.
 
-    `pass_flag` is the first pass after which it does. `op` is the operation, and `program` the program that
-    consists of it, to which `steps` are applied; None if the operation could not be found, in which case
-    `program` is the whole program before these steps. `difference` is that of the reduced program.
+    `pass_flag` is the first pass after which it does, and `op` the operation; None if it was not found.
+    `program` consists of this operation or, without one, is the whole program before `steps`. `difference` is
+    how `program` differs after `steps`.
     """
 
     pass_flag: str
@@ -118,7 +118,7 @@ class Bisection:
         for depth in _DEPTHS:
             larger = [unit.with_producers(depth) for unit in units]
             wrong = self._wrong_units(program, larger, steps)
-            # The innermost of operations that contain each other, and of those the first.
+            # Small units first; those of the same size in the order of the program.
             for unit in sorted(wrong, key=_size):
                 alone = program_of_units(program, [unit]).module
                 validation = self._run(alone, steps)

@@ -72,7 +72,7 @@ class Unit:
 
     @property
     def key(self) -> object:
-        """Equal for units that compute the same on shards of the same values; itself if there are regions."""
+        """Equal for units with the same operations and shardings; with regions, the unit itself."""
         if any(op.regions for op in self.ops):
             return self
         ops = tuple([(op.signature, op.attributes) for op in self.ops])
@@ -178,7 +178,7 @@ class _Builder:
         return argument if even is sharding else self._reshard(argument, sharding)
 
     def _even(self, value: Value, sharding: TensorSharding | None) -> TensorSharding | None:
-        """The sharding of an input or result of a function: the same if all shards have one size."""
+        """The sharding for an input or result of @main: replicated if sizes of shards differ."""
         type = value.type
         if sharding is None or not isinstance(type, RankedTensor) or sharding.rank != type.rank:
             return sharding

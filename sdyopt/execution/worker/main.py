@@ -1,7 +1,7 @@
-"""The protocol: a request as JSON on stdin, one line of JSON as the answer on stdout.
+"""The protocol: a request as JSON on stdin, and answers on stdout, each a line of JSON.
 
-XLA may write to stdout and end the process at any time, so the answer goes to a copy of stdout that nothing
-else writes to. An answer has the key `cannot` if a program cannot be run, or `missing` without jax.
+XLA may write to stdout and end the process at any time, so answers go to a copy of stdout that nothing else
+writes to. An answer has the key `cannot` if a program cannot be run, or `missing` without jax.
 """
 
 from __future__ import annotations

@@ -55,36 +55,37 @@ def exchange_reduce_window(op: ReduceWindowOp, context: HaloContext) -> Values:
     for input, init, inside in zip(op.inputs, op.init_values, inits, strict=True):
         shard = body.shard_of(input, init)
         inputs.append(_extend_all(body, shard, reads, padding_of(init, inside)))
-    pairs, dilations = _window_attributes([(each.low, each.high) for each in windows], windows, inputs[0])
+    sides = inputs[0][1]
+    pairs, dilations = _window_attributes([(each.low, each.high) for each in windows], windows, sides)
     attributes = {**attributes_of(op), "padding": pairs, "base_dilations": dilations}
     region = Region()
     body.rewriter.copy_region(op.body, region)
     result_types = [_local_type(body, result, context.types) for result in op.results]
-    operands = [*[each.value for each, _ in inputs], *inits]
+    operands = [*[value for value, _ in inputs], *inits]
     return body.finish(body.create(ReduceWindowOp, operands, result_types, attributes, [region]).results)
 
 
-# By dimension.
+# What remains to be padded, by the number of the window.
 _Sides = dict[int, Extended]
 
 
 def _extend_all(
     body: ShardedBody, value: Value, reads: Sequence[ReadDimension], padding: Padding
-) -> tuple[Extended, _Sides]:
-    """A shard with halos along all sharded dimensions, and what remains to be padded along each of them."""
+) -> tuple[Value, _Sides]:
+    """A shard with halos along all sharded dimensions, and by dimension what remains to be padded."""
     sides: _Sides = {}
     for read in reads:
         sides[read.dim] = extend(body, value, read, padding)
         value = sides[read.dim].value
-    return Extended(value), sides
+    return value, sides
 
 
 def _window_attributes(
-    padding: Sequence[tuple[int, int]], windows: Sequence[WindowDimension], extended: tuple[Extended, _Sides]
+    padding: Sequence[tuple[int, int]], windows: Sequence[WindowDimension], sides: _Sides
 ) -> tuple[Attribute, Attribute]:
-    """The padding and base dilations, in which sharded dimensions have those that remain."""
+    """The attributes of padding and base dilations: along sharded dimensions, those of `sides`."""
     pairs, dilations = list(padding), [window.base_dilation for window in windows]
-    for dim, side in extended[1].items():
+    for dim, side in sides.items():
         pairs[dim], dilations[dim] = (side.low, side.high), side.dilation
     numbers = [number for pair in pairs for number in pair]
     return dense_integers(tensor((len(pairs), 2), I64), numbers), dense_array(I64, dilations)
@@ -124,11 +125,11 @@ def exchange_convolution(op: ConvolutionOp, context: HaloContext) -> Values:
     padding, dilations = _window_attributes(
         [(slid.window.low, slid.window.high) for slid in windows],
         [slid.window for slid in windows],
-        (extended, by_number),
+        by_number,
     )
     attributes = {**attributes_of(op), **groups, "padding": padding, "lhs_dilation": dilations}
     type = _local_type(body, op.out, context.types)
-    return body.finish(body.create(ConvolutionOp, [extended.value, rhs], [type], attributes).results)
+    return body.finish(body.create(ConvolutionOp, [extended, rhs], [type], attributes).results)
 
 
 def _is_sharded_consistently(op: ConvolutionOp, types: LocalTypes) -> bool:

@@ -20,7 +20,8 @@ from sdyopt.sharding.sharding_projection import TensorProjection
 class Alternative(NamedTuple):
     """The axes of each factor, and the candidate that decides them: a factor and axes for it.
 
-    `elements` is the number of elements that these axes shard, in all operands and results that have them.
+    `elements` is the number of elements that the candidate shards, in all operands and results that have its
+    axes. If no candidate decides, `factor` is -1.
     """
 
     axes: tuple[Axes, ...]
@@ -36,24 +37,26 @@ def alternatives(
     mesh: Mesh,
     axes_in_conflict: Axes = (),
 ) -> list[Alternative]:
-    """The chosen alternative, then those that begin with another candidate; none if there is no conflict.
+    """The chosen alternative, then those in which another candidate is assigned first.
 
-    The chosen one has the candidate that won `axes_in_conflict`, or else the best one.
+    Empty if there is no conflict. The candidate of the chosen alternative is the best of those that won
+    `axes_in_conflict` or, if none did, of all that won.
     """
     if already_common_axes(rule, tensors) is not None:
         return []
     chosen = tuple(find_common_axes(rule, tensors, sizes, mesh))
-    found: dict[tuple[Axes, ...], Alternative] = {}
     candidates = weighted_candidates(rule, tensors, sizes, mesh)
     winners = [each for each in candidates if each[1] == chosen[each[0]]]
     winners.sort(key=lambda candidate: not overlap(candidate[1], axes_in_conflict))
-    for factor, axes, elements in winners:
-        found.setdefault(chosen, Alternative(chosen, factor, axes, elements))
-    found.setdefault(chosen, Alternative(chosen, -1, (), 0))
+    winner = winners[0] if winners else (-1, (), 0)
+    found = {chosen: Alternative(chosen, *winner)}
     for factor, axes, elements in candidates:
         if overlap(axes, chosen[factor]) or (axes_in_conflict and not overlap(axes, axes_in_conflict)):
             continue
         assigned = assign_axes_to_factors(rule, tensors, sizes, mesh, (factor, axes))
+        if not assigned[factor]:
+            # The factor depends on other factors, which must be fully sharded first.
+            continue
         redistribute_replicated_axes(rule, assigned, mesh)
         found.setdefault(tuple(assigned), Alternative(tuple(assigned), factor, axes, elements))
     return list(found.values())

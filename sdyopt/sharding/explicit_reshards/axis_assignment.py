@@ -39,7 +39,8 @@ def assign_axes_to_factors(
 ) -> list[Axes]:
     """The axes of each factor. `sizes` are the numbers of elements of the tensors.
 
-    `first` is a candidate that is assigned before the best one, to find out what that would give.
+    `first` is a candidate that is assigned before the best candidate, to find out what follows from it. If
+    its factor depends on others, which are not fully sharded at first, no axes are assigned.
     """
     assigned: list[Axes] = [()] * len(rule.factor_sizes)
     dependencies = _FactorDependencies(rule)
@@ -82,18 +83,18 @@ class _Candidate:
 
     __slots__ = ("axes", "factor", "growth", "precedence", "weight")
 
-    def __init__(self, factor: int, axes: Axes, precedence: _Precedence, sharded_size: int) -> None:
+    def __init__(self, factor: int, axes: Axes, precedence: _Precedence, growth: int) -> None:
         self.factor = factor
         self.axes = axes
         self.precedence = precedence
-        self.growth = sharded_size
+        self.growth = growth
         self.weight = 0
 
     def update(self, factor: int, axes: Axes, assigned: Axes, mesh: Mesh) -> bool:
         """Updates this candidate after `axes` have been assigned to a factor.
 
-        `assigned` are the axes of this candidate's own factor. Returns whether it remains a candidate, that
-        is, whether its axes still extend `assigned`.
+        `assigned` are the axes that this candidate's own factor has so far. Returns whether it remains a
+        candidate, that is, whether its axes still extend `assigned`.
         """
         if self.factor == factor:
             if not is_strict_prefix(axes, self.axes):
@@ -102,7 +103,7 @@ class _Candidate:
             return True
         remaining = prefix_without_overlap(self.axes, axes)
         if remaining == self.axes:
-            # As in the reference, the growth includes the assigned axes here; this decides ties.
+            # As in Shardy, the growth includes the assigned axes here; this decides ties.
             self.growth = sharded_size(self.axes, mesh)
             return True
         if remaining == assigned:

@@ -75,7 +75,7 @@ def _axes_of_two_tensors(
     first: int,
     second: int,
 ) -> list[Axes]:
-    """Keeps the axes of one tensor; a factor that only the other has keeps those before an overlap."""
+    """Keeps the axes of one tensor; a factor that only the other has keeps its axes before an overlap."""
 
     def preference(index: int) -> tuple[bool, int, int]:
         tensor = tensors[index]
@@ -140,5 +140,5 @@ def _is_batching(rule: OpShardingRule, factor: int) -> bool:
 
 
 def _is_in_all_tensors(rule: OpShardingRule, factor: int) -> bool:
-    """Whether every operand and result that is not a scalar has a factor."""
+    """Whether every operand and result that is not a scalar has this factor."""
     return all(mapping.has_factor(factor) for mapping in rule.tensors if mapping.dims)

@@ -38,7 +38,7 @@ def find_common_reshape_axes(
     redistributed = []
     for tensor, mapping in zip(tensors, rule.tensors, strict=True):
         _redistribute(axes, tensor, mapping, rule.factor_sizes, mesh)
-        # A sharding drops the axes of factors after one that is not fully sharded.
+        # A sharding drops the axes of factors after a factor that is not fully sharded.
         tensor_sharding = unproject(tensor, mapping, rule.factor_sizes, mesh_or_ref, mesh)
         redistributed.append(project_tensor(mapping, tensor_sharding, rule.factor_sizes, mesh))
     common = [_common_axes(redistributed, factor) for factor in range(len(rule.factor_sizes))]
@@ -84,6 +84,6 @@ def _redistribute(
             break
     for factor, factor_axes in zip(factors, assigned, strict=True):
         tensor.factors[factor] = tensor.factors[factor]._replace(axes=factor_axes, overflow_axes=())
-    if remaining and factors:
+    if factors:
         last = tensor.factors[factors[-1]]
         tensor.factors[factors[-1]] = last._replace(overflow_axes=with_axes((), reversed(remaining), mesh))

@@ -58,7 +58,7 @@ def _extend(tensor: TensorProjection, factor: int, axes: Axes) -> None:
 def _allowed_prefix(step: StepInput, tensor: TensorProjection, factor: int, axes: Axes) -> Axes:
     """The prefix of axes that does not conflict with the current factor shardings of a tensor.
 
-    Empty if it is not longer than the current axes of the factor.
+    If it does not extend the current axes of the factor, it may be shorter or empty.
     """
     current = tensor.factors.get(factor)
     if current is None or not axes:
@@ -93,7 +93,7 @@ def _prefix_in_results(step: StepInput, tensor: TensorProjection, factor: int, a
 
 
 def _preferences(step: StepInput, axes: list[Axes]) -> list[Preference]:
-    """The preference of each factor; they take axes in ascending order."""
+    """The preference of each factor; factors take axes in ascending order of preference."""
     preferences = []
     for factor, (size, tensor) in enumerate(_source_tensors(step, axes)):
         factor_sharded_size = sharded_size(axes[factor], step.mesh) if step.is_elementwise else 0
@@ -102,7 +102,7 @@ def _preferences(step: StepInput, axes: list[Axes]) -> list[Preference]:
 
 
 def _source_tensors(step: StepInput, axes: list[Axes]) -> list[tuple[int, int]]:
-    """For each factor, the size and index of the largest tensor with all its axes; -1, -1 without axes."""
+    """For each factor, the size and index of the largest tensor that has all its axes; else -1, -1."""
     sources = [(-1, -1)] * len(axes)
     for index, tensor in enumerate(step.tensors):
         size = prod(step.sizes[factor] for factor in tensor.factors)

@@ -88,8 +88,8 @@ def _compatible_axes_of(
 def _compatible_axes_of_two(old: Axes, new: Axes, can_grow: bool) -> tuple[Axes, bool]:
     """The compatible axes of two lists, and whether a further list may add axes to them.
 
-    If one list is a prefix of the other, the result is the longer one, or the old one if that cannot grow.
-    Otherwise it is the common prefix, and cannot grow any more.
+    If one list is a prefix of the other, the result is the longer list, or `old` if it cannot grow. Otherwise
+    the result is the common prefix, which cannot grow any more.
     """
     if old is new:
         return old, can_grow
@@ -137,14 +137,14 @@ def _refuse_incompatible(
         elif not is_source:
             trace.refuse(Reason.DIRECTION, factor, rest)
         else:
-            # Two other tensors have axes that are not compatible.
+            # Two other tensors have axes that are not compatible with each other.
             trace.refuse(Reason.OTHER_AXES, factor, rest)
 
 
 def refuse_for_further_reasons(
     refusal: Refusal, sizes: Sequence[int], tensors: Sequence[TensorProjection], mesh: Mesh, trace: StepTrace
 ) -> None:
-    """Adds what else stops the axes of a refusal; a strategy only finds the first reason."""
+    """Adds the further reasons that stop the axes of a refusal; a strategy finds only the first reason."""
     factor, axes = refusal.factor, refusal.axes
     targets = tensors if refusal.target is None else [tensors[refusal.target]]
     for tensor in targets:
@@ -152,11 +152,11 @@ def refuse_for_further_reasons(
         if current is None or not axes_after(current.axes, axes):
             continue
         prefix_unused_by_other_factors(axes[0], tensor, factor, trace.conflict)
-        before = sharded_size([axis for axis in current.axes if not axis.overlaps(axes[0])], mesh)
-        # Once as it is, and once as if it were not explicitly replicated or unreduced.
+        major_size = sharded_size([axis for axis in current.axes if not axis.overlaps(axes[0])], mesh)
+        # The tensor as it is, then without its explicitly replicated and unreduced axes.
         for each in (tensor, TensorProjection(tensor.factors)):
             report = partial(trace.conflict_in, tensor)
-            prefix_allowed_in_factor(axes[0], each, current, sizes[factor], before, mesh, report)
+            prefix_allowed_in_factor(axes[0], each, current, sizes[factor], major_size, mesh, report)
         trace.truncated(factor, axes, tensor)
 
 
@@ -170,7 +170,7 @@ def _is_either_prefix(first: Axes, second: Axes) -> bool:
 def truncate(
     step: StepInput, factor: int, axes: Axes, limit: Limit, target: TensorProjection | None = None
 ) -> Axes:
-    """The axes before the first one with a conflict, and the largest prefix of that axis without a conflict.
+    """The axes before the first axis with a conflict, and the largest prefix of this axis without a conflict.
 
     With `is_conservative`, the list also ends before the first sub-axis. The rest is refused to `target`.
     """
@@ -251,7 +251,6 @@ def prefix_allowed_in_factor(
         return None
     if any(other.contains(prefix) for other in current.axes):
         return prefix
-    reason = Reason.CLOSED if current.is_closed else Reason.OVERFLOW
     if not current.is_closed and not current.overflow_axes:
         if current.is_minor_most:
             return prefix
@@ -261,6 +260,7 @@ def prefix_allowed_in_factor(
         if dividing is not None:
             return dividing
     else:
+        reason = Reason.CLOSED if current.is_closed else Reason.OVERFLOW
         report(reason, prefix, tensor, current.overflow_axes)
     # The factor cannot be sharded further, but keeps its last axis.
     if current.axes and is_axis_prefix(current.axes[-1], prefix):

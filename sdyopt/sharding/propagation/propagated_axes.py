@@ -24,7 +24,8 @@ class PropagatedAxis(NamedTuple):
 def propagated_axes(rule: OpShardingRule, step: StepResult) -> Iterator[PropagatedAxis]:
     """Each axis that a step adds to a factor of a tensor, with the tensor that it comes from.
 
-    This is the first tensor in which the factor had all new axes before the step.
+    This is the first tensor in which the factor had all its new axes before the step. If there is no such
+    tensor, the axis is left out.
     """
     for target, mapping in enumerate(rule.tensors):
         sources = _new_axes(mapping, step.before[target], step.after[target], step.before, step.mesh)

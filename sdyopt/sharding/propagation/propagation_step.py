@@ -98,7 +98,7 @@ class StepRunner:
     def run(self, rule: OpShardingRule, shardings: Shardings) -> StepResult | None:
         """Runs a step without the cache.
 
-        None if the shardings have no common mesh or a maximal one, or if one has another rank than the rule.
+        None if the shardings have no common mesh, if it is maximal, or if ranks of shardings and rule differ.
         """
         mesh_or_ref = common_mesh_or_ref(shardings, self.mesh_of)
         mesh = None if mesh_or_ref is None else self.mesh_of(mesh_or_ref)
@@ -160,7 +160,7 @@ class StepRunner:
 def _with_overflow(
     refusal: Refusal, rule: OpShardingRule, shardings: Shardings, before: Sequence[TensorProjection]
 ) -> Refusal:
-    """The refusal, with another reason if its factor is closed only because of overflow axes before it."""
+    """The refusal, but for overflow axes if its factor is closed only because it follows them."""
     if refusal.reason is not Reason.CLOSED or refusal.culprit is None:
         return refusal
     sharding, mapping = shardings[refusal.culprit], list(rule.tensors)[refusal.culprit]
@@ -177,7 +177,7 @@ def _with_overflow(
 def _have_ranks_of(rule: OpShardingRule, shardings: Shardings) -> bool:
     """Whether no sharding has another rank than its tensor in the rule.
 
-    That is only possible in a sharding group of tensors with different ranks, which the verifier reports.
+    Ranks differ only in a sharding group of tensors of different ranks, which the verifier reports.
     """
     return not any(
         sharding is not None and sharding.rank != mapping.rank

@@ -1,7 +1,7 @@
 """Refusals: the axes that a propagation step does not propagate, each with the reason.
 
-The strategies report a refusal where they decide it, to the trace of their input. A step has a trace only if
-someone asks for its refusals, after propagation; see `StepRunner.refusals`.
+The strategies report a refusal where they decide it, to the trace in their input. Only `StepRunner.refusals`,
+which explanations call after propagation, runs a step with a trace.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ class Reason(Enum):
 class Refusal(NamedTuple):
     """Axes that a factor does not get.
 
-    `axes`: major to minor; those after the first are refused because the first is. `target`: the tensor that
-    does not get them, by index among operands and results; None if no tensor does. `culprit`: the tensor that
-    the reason is about, and in it `other_factor` and the `conflicting` axes, where the reason has them.
+    `axes`: major to minor; the axes after the first are refused because the first is refused. `target`: the
+    tensor that does not get the axes, by index among operands and results; None if no tensor gets them.
+    `culprit`: the tensor that the reason is about, and in it `other_factor` and the `conflicting` axes, where
+    the reason has them.
     """
 
     reason: Reason

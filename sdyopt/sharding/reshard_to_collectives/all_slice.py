@@ -56,10 +56,10 @@ class _AllSlice:
     # --- 1. Axes that move with others --------------------------------------------------------
 
     def _axes_that_move_together(self, source: int) -> Sequence[AxisRef]:
-        """The axes along which to slice a dimension whose last surplus axis moves to the one that lacks them.
+        """The axes along which to slice dimension `source` before an all-to-all moves them with others.
 
-        Neither dimension may need a permute, and the slices must divide this one evenly. The axes use the
-        capacity of the other dimension.
+        They follow the last surplus axis of `source` in the target of the all-to-all. Neither dimension may
+        need a permute, and the slices must divide `source` evenly. The axes use capacity of the target.
         """
         state = self._state
         surplus = state.surplus[source]
@@ -88,7 +88,7 @@ class _AllSlice:
     # --- 2. Axes in their own dimension -------------------------------------------------------
 
     def _slice_in_place(self, dim: int) -> list[AxisRef]:
-        """Slices a dimension along its missing axes; returns those not in use that exceed its capacity."""
+        """Slices a dimension along missing axes that are not in use; returns those beyond its capacity."""
         state = self._state
         surplus, missing = state.surplus[dim], state.missing[dim]
         unassigned: list[AxisRef] = []

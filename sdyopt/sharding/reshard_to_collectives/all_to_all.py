@@ -12,8 +12,8 @@ from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 def move_axes(state: ReshardState, in_order: bool) -> Iterator[AllToAllParams]:
     """Moves surplus axes to the dimensions that lack them, one all-to-all at a time.
 
-    With `in_order`, only axes that are the next missing ones of their dimension are moved. This runs first,
-    so that axes from several dimensions arrive in the order of the target and need no permute.
+    With `in_order`, axes move only if they are the first missing axes of their destination. The plan does
+    this first, so that axes from several dimensions arrive in the order of the target and need no permute.
     """
     for source in range(state.rank):
         while (param := _move_from(state, source, in_order)) is not None:

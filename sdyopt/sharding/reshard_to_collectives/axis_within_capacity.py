@@ -45,20 +45,15 @@ def assign_to_surplus(
 ) -> None:
     """Assigns available axes to the surplus of each dimension, within its capacity.
 
-    They become the major-most or minor-most surplus axes. `available(dim)` may return one list for all
-    dimensions; assigned axes are removed from it. `on_assigned` is called for each assigned axis.
+    The assigned axes become the major-most or minor-most surplus axes, and are removed from `available(dim)`,
+    which may return the same list for all dimensions. `on_assigned` is called for each assigned axis.
     """
     split_axes: list[AxisRef] = []
     for dim, surplus in enumerate(state.surplus):
-        if capacities[dim] <= 1:
-            continue
         position = 0 if major_most else len(surplus)
         axes = available(dim)
         unassigned: list[AxisRef] = []
-        for index, axis in enumerate(axes):
-            if capacities[dim] <= 1:
-                unassigned.extend(axes[index:])
-                break
+        for axis in axes:
             fitting, rest, capacities[dim] = split_by_capacity(state, axis, capacities[dim])
             if fitting is None:
                 unassigned.append(axis)

@@ -22,23 +22,22 @@ def _is_useful_in(state: ReshardState, dim: int) -> bool:
     if surplus and missing and state.sizes_divide(surplus[0], missing[0]):
         return True
     destinations: set[int] = set()
-    last: int | None = None
-    last_position = 0
+    previous: tuple[int, int] | None = None
     for axis in surplus:
         found = state.destinations.get(axis)
         if found is None:
-            if last is not None and not missing:
-                # An axis to gather follows one to move, but an all-to-all moves the last axes only.
+            if previous is not None and not missing:
+                # An axis to gather follows an axis to move, but an all-to-all moves the last axes only.
                 return True
-            last = None
+            previous = None
             continue
         destination, position = found
-        is_next = destination == last and position == last_position + 1
+        is_next = previous == (destination, position - 1)
         if (destination == dim or destination in destinations) and not is_next:
             # Axes with the same destination are not adjacent, or not in the order of the target.
             return True
         destinations.add(destination)
-        last, last_position = destination, position
+        previous = found
     return False
 
 
@@ -59,8 +58,8 @@ def _axes_to_gather(state: ReshardState) -> Iterator[AxisRef]:
 def permute(state: ReshardState) -> None:
     """Replaces the surplus axes of each dimension by axes of the same sharded size.
 
-    In this order: missing axes of the dimension; then the remaining missing axes of any dimension, as its
-    last axes, where an all-to-all can move them; then the old axes that are to be gathered, as its first
+    In this order: missing axes of the dimension; then missing axes that remain in any dimension, as the last
+    surplus axes, which an all-to-all can move; then the old axes that are to be gathered, as the first
     surplus axes, in their old dimension if possible, otherwise in any.
     """
     old_surplus, state.surplus = state.surplus, [[] for _ in state.surplus]
@@ -105,7 +104,7 @@ def _assign_missing_axes(state: ReshardState, dim: int, capacity: int) -> int:
 def _replaced_last(state: ReshardState, axes: list[AxisRef], replaced_size: int) -> list[AxisRef]:
     """The axes to gather, in the order in which they are assigned.
 
-    The leading ones, up to the sharded size that missing axes have replaced, come last. The others are
+    The leading axes, up to the sharded size that missing axes have replaced, come last. The other axes are
     assigned first, so that they stay in their dimension.
     """
     replaced: list[AxisRef] = []

@@ -34,8 +34,8 @@ class ReshardState:
 
     - The axes of all `surplus` and `missing` lists are aligned: any two that can coexist are identical or
       disjoint, and compared by identity. Whatever splits a surplus axis aligns `missing` again.
-    - `in_use` has all surplus axes, which an all-slice must not use. As in the reference, axes may remain
-      in it after an all-gather; `release_gathered_axes` removes them.
+    - `in_use` has all surplus axes, which an all-slice must not use. As in Shardy, gathered axes may remain
+      in `in_use`; `release_gathered_axes` removes them.
     - `destinations` maps each missing axis to its dimension and its position in `missing`. All-to-alls remove
       the first missing axes and do not update the map: positions of one dimension stay valid relative to each
       other, and axes that are no longer missing keep their entries.
@@ -121,7 +121,7 @@ class ReshardState:
         return max(sizes) % min(sizes) == 0
 
     def append_axis(self, axes: list[AxisRef], axis: AxisRef) -> None:
-        """Appends an axis to a list, merged with the last one if possible."""
+        """Appends an axis to a list, merged with the last axis if possible."""
         if axes and axes[-1].can_merge(axis):
             axes[-1] = axes[-1].merge(axis, self.mesh)
         else:

@@ -48,7 +48,7 @@ def convolution(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
 def _add_spatial_factors(
     signature: OpSignature, builder: OpShardingRuleBuilder, dim: int, kernel_dim: int, result_dim: int
 ) -> None:
-    """Adds a factor for the window positions and one for the window itself; the larger one is major.
+    """Adds a factor for the window positions and a factor for the window itself; the larger factor is major.
 
     Their product is at most the size of the input dimension. A factor of size 1 is left out.
     """

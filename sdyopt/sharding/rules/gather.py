@@ -107,7 +107,7 @@ class _SliceDim(NamedTuple):
 def _slice_dims(slice_shape: Sequence[int], operand_rank: int, dims: GatherDimensions) -> Iterator[_SliceDim]:
     non_window_dims = {*dims.collapsed_slice_dims, *dims.operand_batching_dims}
     window_dims = iter([dim for dim in range(operand_rank) if dim not in non_window_dims])
-    batch_dims = iter([dim for dim in range(len(slice_shape) + 1) if dim != dims.index_vector_dim])
+    indices_dims = iter([dim for dim in range(len(slice_shape) + 1) if dim != dims.index_vector_dim])
     operand_batching_dims = dict(
         zip(dims.start_indices_batching_dims, dims.operand_batching_dims, strict=True)
     )
@@ -115,7 +115,7 @@ def _slice_dims(slice_shape: Sequence[int], operand_rank: int, dims: GatherDimen
         if slice_dim in dims.offset_dims:
             yield _SliceDim(slice_dim, size, next(window_dims), None)
         else:
-            indices_dim = next(batch_dims)
+            indices_dim = next(indices_dims)
             yield _SliceDim(slice_dim, size, operand_batching_dims.get(indices_dim), indices_dim)
 
 

@@ -27,11 +27,11 @@ def triangular_solve(signature: OpSignature, builder: OpShardingRuleBuilder) -> 
     a, b = signature[TriangularSolveOp.a].shape, signature[TriangularSolveOp.b].shape
     builder.add_pointwise(a[:-2])
     rows, columns = len(a) - 2, len(a) - 1
-    # The dimension of a that corresponds to one of b, and the contracting one.
+    # The dimensions of a that correspond to a dimension of b, and to a dimension of the result.
     is_left = signature[TriangularSolveOp.left_side]
     is_transposed = signature[TriangularSolveOp.transpose_a].value in ("TRANSPOSE", "ADJOINT")
     free, contracting = (rows, columns) if is_left != is_transposed else (columns, rows)
-    # The dimension of b that corresponds to one of a, and the one that corresponds to one of the result.
+    # The dimensions of b that correspond to a dimension of a, and to a dimension of the result.
     shared, other = (rows, columns) if is_left else (columns, rows)
     for dim in (rows, columns):
         if dim == shared:

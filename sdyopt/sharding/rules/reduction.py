@@ -66,7 +66,8 @@ def select_and_scatter(signature: OpSignature, builder: OpShardingRuleBuilder) -
 def sort(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j], [i, j])->([i, j], [i, j]) need_replication={j}
 
-    Propagation is blocked along the sort dimension if all other dimensions have size 1.
+    Propagation is blocked along the sort dimension if all other dimensions have size 1. As in Shardy, the
+    factor of a sort dimension that is given by a negative number is not special.
     """
     shape, sort_dim = signature[SortOp.inputs][0].shape, signature[SortOp.dimension]
     is_blocked = all(dim == sort_dim or size == 1 for dim, size in enumerate(shape))

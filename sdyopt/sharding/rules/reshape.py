@@ -3,7 +3,7 @@
 Both shapes are read from the major-most dimension on, and divided into factors. While the products of the
 factors read so far are equal, the greatest common divisor of what remains of both current dimensions is a
 factor of both, along which shardings propagate; if it is 1, each shape gets a factor of its own. While the
-products differ, the shape with the smaller one gets factors of its own.
+products differ, the shape with the smaller product gets factors of its own.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class _ShapeReader:
         return not self.is_done and self._shape[self._dim] == 1
 
     def advance(self) -> int:
-        """Moves to the next dimension; returns the current one."""
+        """Moves to the next dimension; returns the dimension that was current."""
         self._dim += 1
         self.remaining = 1 if self.is_done else self._shape[self._dim]
         return self._dim - 1
@@ -83,7 +83,7 @@ class _ShapeReader:
         """The factor to take next if the other shape has the larger product.
 
         It is the factor that makes both products equal, if it divides `remaining`; otherwise `remaining`
-        divided by its greatest common divisor with that of the other shape, or `remaining` if that is 1.
+        divided by the greatest common divisor of both shapes' `remaining`, or `remaining` if this gives 1.
         """
         quotient, rest = divmod(other.product, self.product)
         if rest == 0 and self.remaining % quotient == 0:

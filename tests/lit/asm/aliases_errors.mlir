@@ -20,13 +20,13 @@
 
 // -----
 
-// Missing value.
+// Missing equals sign.
 // expected-error @below {{expected '=' in attribute alias definition}}
 #a 1
 
 // -----
 
-// An attribute alias used as a type.
+// A type alias that is defined as an attribute.
 // expected-error @below {{expected non-function type}}
 !t = 1
 

@@ -27,7 +27,7 @@ func.func @arguments() {
   return
 }
 
-// A block that is its own predecessor, twice through one branch, is listed once.
+// A block that is its own predecessor by two successors of one branch is listed twice.
 // CHECK-LABEL: func.func @loop
 func.func @loop() {
   "t.branch"()[^loop] : () -> ()
@@ -74,7 +74,7 @@ func.func @regions() {
   return
 }
 
-// An empty block is printed if the region could be taken for one without blocks.
+// The label of an empty entry block is printed, so that the region differs from one without blocks.
 // CHECK-LABEL: func.func @empty_block
 func.func @empty_block() {
   // CHECK-NEXT: "t.region"() ({

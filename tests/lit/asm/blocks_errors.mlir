@@ -10,7 +10,7 @@ func.func @f() {
 
 // An error for each undefined block.
 func.func @f() {
-  // expected-error @below {{reference to an undefined block}}
+  // expected-error @below 2 {{reference to an undefined block}}
   "t.br"()[^a, ^b] : () -> ()
 }
 

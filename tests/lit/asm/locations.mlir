@@ -52,6 +52,6 @@
 // CHECK: "t.located"() : () -> () loc(fused<"pass">["a"])
 "t.located"() : () -> () loc(fused<"pass">["a"])
 
-// No locations are fused into an unknown one.
+// An empty list of locations is an unknown location.
 // CHECK: "t.located"() : () -> () loc(unknown)
 "t.located"() : () -> () loc(fused[])

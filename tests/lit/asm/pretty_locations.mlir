@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect --mlir-print-debuginfo --mlir-pretty-debuginfo --mlir-print-local-scope | filecheck %s
 
-// Pretty locations: without `loc(…)`, call sites on lines of their own.
+// Pretty locations are printed without `loc(…)` and without quotes around file names. They cannot be parsed.
 
 // Unknown location.
 // CHECK: "t.located"() : () -> () [unknown]
@@ -13,6 +13,15 @@
 // A name with a child location.
 // CHECK: "t.located"() : () -> () "layer"(model.py:1:1)
 "t.located"() : () -> () loc("layer"("model.py":1:1))
+
+// A call site: the caller is on a line of its own,
+// CHECK: "t.located"() : () -> () "callee"
+// CHECK-NEXT: {{^}} at "caller"
+"t.located"() : () -> () loc(callsite("callee" at "caller"))
+
+// unless it is a position in a file and the callee a name.
+// CHECK: "t.located"() : () -> () "callee" at model.py:1:1
+"t.located"() : () -> () loc(callsite("callee" at "model.py":1:1))
 
 // Fused locations.
 // CHECK: "t.located"() : () -> () <"pass">["a", "b"]

@@ -126,7 +126,7 @@ func.func @f() {
 
 // -----
 
-// A location that is not an attribute.
+// A number in place of a location.
 // expected-error @below {{expected location instance}}
 "t.op"() : () -> () loc(1)
 

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --allow-unregistered-dialect -split-input-file -verify-diagnostics
 
-// The error of an invalid token hides errors about the tokens before it.
+// An invalid token is reported before, and mostly instead of, errors about the tokens before it.
 
 // A character that starts no token.
 // expected-error @below {{unexpected character}}
@@ -56,7 +56,7 @@
 
 // -----
 
-// An invalid token after another error.
+// An invalid token after a wrong type: both are reported.
 // expected-error @below {{unexpected character}}
 // expected-error @below {{expected function type}}
 "t.op"() : i32 ;

@@ -8,8 +8,7 @@
 // SKIPPED: module {...}
 
 // Values are numbered in order. Sibling regions use the same numbers.
-// Options make names unique, print users, and take names
-// from locations.
+// Flags make names unique, print users, and take names from locations.
 // CHECK-LABEL: func.func @names(%arg0: i32, %arg1: i32)
 // UNIQUE-LABEL: func.func @names(%arg0: i32, %arg1: i32)
 // USERS-LABEL: func.func @names(%arg0: i32, %arg1: i32)

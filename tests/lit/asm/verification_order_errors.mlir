@@ -19,8 +19,8 @@ func.func @isolated_next_to_each_other(%a: tensor<8xf32>) {
 
 // -----
 
-// Isolated operations in the case are verified with the case. The first one, directly in the function,
-// would be verified after it, so the error in the case is the first and the last.
+// The isolated operation inside the case is verified with the case, the one directly in the function after the
+// case. So the error inside the case ends verification, and the other one is not reported.
 sdy.mesh @mesh = <["x"=2]>
 func.func @isolated_further_inside(%a: tensor<8xf32>, %number: tensor<i32>) {
   sdy.named_computation<"first">(%a) (%b: tensor<8xf32>) {

@@ -2,7 +2,7 @@
 // Names of values, private functions and meshes, the order of functions and line numbers make no difference.
 // RUN: sdy-opt %t/renamed.mlir --compare-with=%t/program.mlir | filecheck %s --check-prefix=SAME
 
-// An inserted operation is the only difference: the values after it still correspond to those of the other program.
+// An inserted operation is the only difference: all other values still correspond to those of the other program.
 // RUN: sdy-opt %t/inserted.mlir --compare-with=%t/program.mlir | filecheck %s --check-prefix=INSERTED
 
 // SAME:      mesh    <["x"=2]>

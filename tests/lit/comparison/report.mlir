@@ -8,6 +8,7 @@
 
 // SAME:       no difference: 2 values at the peak of memory
 // CHECK:      shardings: 1 of 2 values at the peak of memory changed
+// CHECK-NEXT:   a report has no other shardings: compare with the program or a snapshot to see all
 // CHECK-NEXT:   change  count  where {{ *}} what       value
 // CHECK-NEXT:   +128 B      1  new.mlir:{{[0-9]+}}  operation  %0
 // CHECK-NEXT:         tensor<8x8xf32>: [{"x"}, {}] → [{}, {}]

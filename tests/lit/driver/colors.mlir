@@ -1,4 +1,4 @@
-// Diagnostics are coloured on a terminal, or on request.
+// Diagnostics are colored on a terminal, or on request.
 // RUN: not sdy-opt %s 2>&1 | filecheck %s --check-prefix=PLAIN
 // RUN: not env FORCE_COLOR=1 sdy-opt %s --color=never 2>&1 | filecheck %s --check-prefix=PLAIN
 // RUN: not env FORCE_COLOR=1 NO_COLOR=1 sdy-opt %s 2>&1 | filecheck %s --check-prefix=PLAIN

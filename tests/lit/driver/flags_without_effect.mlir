@@ -19,7 +19,7 @@
 // PASS:      sdy-opt: warning: for the --mlir-print-ir-after option: pass 'canonicalize' did not run
 // PASS-NEXT: help: --dump-pass-pipeline prints the passes that run
 
-// A pass that runs inside another one does.
+// A pass that another pass runs prints its IR.
 // RUN: sdy-opt %s -inline --mlir-print-ir-after=canonicalize 2>&1 | filecheck %s --check-prefix=NESTED
 // NESTED-NOT: warning:
 // NESTED:     IR Dump After CanonicalizerPass

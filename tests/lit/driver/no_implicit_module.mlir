@@ -29,7 +29,7 @@ func.func @second() {
 
 // -----
 
-// Passes on functions are not nested; the pipeline of pass flags is one on the operation.
+// Passes on functions are not nested: the pipeline of the pass flags runs on the top-level operation.
 // RUN: sdy-opt %S/Inputs/one_function.mlir --no-implicit-module -mesh-spmdization -cse --dump-pass-pipeline 2>&1 \
 // RUN:   | filecheck %s --check-prefix=DUMP
 // DUMP: func.func(mesh-spmdization,cse)

@@ -5,8 +5,8 @@
 
 sdy.mesh @mesh = <["x"=4]>
 
-// The shards of 2x2 matrices along two halves of "x" are those of 4 pairs along all of it, so since 2026-08 the
-// second reshard is a reshape of the first.
+// The shards of the 2x4 matrix along the two sub-axes of "x" have the same elements as the shards of the vector
+// along "x", so since 2026-08 the second reshard is a reshape of the first.
 // JUNE-LABEL: func.func @reshape
 // JUNE:         sdy.reshard %arg0 <@mesh, [{"x":(1)2}, {"x":(2)2}]>
 // JUNE:         sdy.reshard %{{.*}} <@mesh, [{"x"}]>

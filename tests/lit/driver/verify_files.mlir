@@ -20,7 +20,7 @@
 // RUN: sdy-opt-verify %t/folder | filecheck %s --check-prefix=FOLDER
 // FOLDER: {{^}}1 program verified; 1 lit test skipped{{$}}
 
-// Of the operation of an error, the first lines are shown; all of them on request.
+// Only the first lines of the operation of an error are shown; all of them on request.
 // RUN: not sdy-opt-verify %t/axis.mlir 2>&1 | filecheck %s --check-prefix=SHORT
 // SHORT:      note: see current operation:
 // SHORT:      ... ({{[0-9]+}} more lines; --max-diagnostic-op-lines=0 prints all)

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s --verify-roundtrip | filecheck %s
 
-// The short form does not print the locations of its region, so that these are not compared.
+// The short form has no syntax for the locations in the region, so locations are compared in generic form only.
 // CHECK: stablehlo.reduce(%arg0 init: %arg1) applies stablehlo.add
 func.func @sum(%x: tensor<8xf32>, %zero: tensor<f32>) -> tensor<f32> {
   %0 = "stablehlo.reduce"(%x, %zero) <{dimensions = array<i64: 0>}> ({

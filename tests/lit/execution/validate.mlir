@@ -2,7 +2,7 @@
 // RUN: sdy-opt %s --validate=2 -split-input-file -verify-diagnostics -sdy-partition-pipeline
 // RUN: sdy-opt %s --validate --validate-mode=manual -split-input-file -verify-diagnostics -sdy-partition-pipeline
 
-// The program is run on one device, and what each of 4 devices runs on 4. Every shard of every result is
+// The program is run on one device, and the partitioned program on 4 devices. Every shard of every result is
 // compared. Here a concatenation is turned into messages between neighbors.
 sdy.mesh @mesh = <["x"=4]>
 // expected-remark @+1 {{validated: @main: 2 results are equal on 4 devices for}}

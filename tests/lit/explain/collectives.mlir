@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -sdy-propagation-pipeline=enable-insert-explicit-collectives=true --explain='#0' --explain='#1' --explain='#2' | filecheck %s
 
-// The rows of %lhs and the columns of %rhs are both sharded along "x", which no product can use twice. The answer
-// names the operation, the alternative that was chosen, and the others with their costs.
+// The rows of %lhs and the columns of %rhs are both sharded along "x", which can shard only one dimension of the
+// product. The answer names the operation, the alternative that was chosen, and the others with their costs.
 // CHECK: #0 all_gather along {"x"} of %lhs: a device sends 384 B  collectives.mlir:34
 // CHECK-NEXT: ├─ stablehlo.dot: operand 0 (%lhs) does not fit "x" on dimension 1 of operand 1 and dimension 1 of
 // CHECK-NEXT: │  │  the result  collectives.mlir:37

@@ -3,7 +3,7 @@
 // NAME:      --explain:1:7: error: no value of this name in @main
 // NAME-NEXT: @main %12
 // NAME-NEXT:       ^~~
-// NAME-NEXT: help: write the name that the value has in the source; the nearest are %0
+// NAME-NEXT: help: write the name that the value has in the source; the nearest are %0; 'output %12' is the value with this name after the passes
 
 // A name that several functions have.
 // RUN: not sdy-opt %s -sdy-propagation-pipeline --explain='%%0' 2>&1 | filecheck %s --check-prefix=BOTH
@@ -19,7 +19,18 @@
 
 // RUN: not sdy-opt %s -sdy-propagation-pipeline --explain='x' 2>&1 | filecheck %s --check-prefix=SYNTAX
 // SYNTAX: --explain:1:1: error: expected the name of a value
-// SYNTAX: help: such as '%0', '@main %arg0', '@main result 0', 'train.py:12' or '#3' for a collective of the report
+// SYNTAX: help: such as '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, 'train.py:12' or '#3' for a collective of the report
+
+// The same for names of the output.
+// RUN: not sdy-opt %s -sdy-propagation-pipeline --explain='@main output %%7' 2>&1 | filecheck %s --check-prefix=OUTPUT
+// OUTPUT:      --explain:1:14: error: no value of this name in the program after the passes
+// OUTPUT-NEXT: @main output %7
+// OUTPUT-NEXT:              ^~
+// OUTPUT-NEXT: help: choose from %arg0, %0
+
+// RUN: not sdy-opt %s -sdy-propagation-pipeline --explain='output %%0' 2>&1 | filecheck %s --check-prefix=OUTPUTS
+// OUTPUTS: --explain:1:8: error: 2 functions have a value of this name
+// OUTPUTS: help: choose from '@main output %0', '@other output %0'
 
 // A line of the Python program, or of the input, has to compute something.
 // RUN: not sdy-opt %s -sdy-propagation-pipeline --explain='train.py:4' 2>&1 | filecheck %s --check-prefix=LINE

@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -sdy-propagation-pipeline --explain='@main %%0' --explain='@overflow_of_neighbor %%0' --explain='@major %%0' --explain='@manual %%b' --explain='@unrelated %%0' --explain='@scalar %%0' | filecheck %s
+// RUN: sdy-opt %s -sdy-propagation-pipeline --explain='@main %%0' --explain='@overflow_of_neighbor %%0' --explain='@major %%0' --explain='@manual %%b' --explain='@unrelated %%0' --explain='@scalar %%0' --explain='@same %%0' | filecheck %s
 
 sdy.mesh @mesh = <["x"=2, "z"=5]>
 sdy.mesh @other = <["a"=2]>
@@ -70,4 +70,14 @@ func.func @unrelated(
 func.func @scalar(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<f32> {
   %0 = stablehlo.custom_call @foo(%a) : (tensor<8xf32>) -> tensor<f32>
   return %0 : tensor<f32>
+}
+
+// The dimension has the axis already, though it shards another of the dimensions that it consists of.
+// CHECK: %0 of @same: tensor<24xf32> is sharded [{"z"}]
+// CHECK-NEXT: └─ "z" shards dimension 0
+// CHECK-NEXT:    └─ annotated: the sdy.sharding attribute of stablehlo.reshape, for %0
+// CHECK-NOT: does not shard
+func.func @same(%a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"z"}]>}) -> tensor<24xf32> {
+  %0 = stablehlo.reshape %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"z"}]>]>} : (tensor<6x4xf32>) -> tensor<24xf32>
+  return %0 : tensor<24xf32>
 }

@@ -35,7 +35,7 @@ func.func @larger_contracts(%lhs: tensor<16x32xf32> {sdy.sharding = #sdy.shardin
   return %0 : tensor<16x4xf32>
 }
 
-// The batch and the contracting factor cover as many elements. The pass-through factor wins.
+// The batch and the contracting factor shard equally many elements. The pass-through factor wins.
 // CHECK-LABEL: func.func @passing_through_wins
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {}, {}]>
 // CHECK-NEXT: %1 = sdy.reshard %arg1 <@mesh, [{"x"}, {}, {"y"}]>

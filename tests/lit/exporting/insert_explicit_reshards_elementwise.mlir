@@ -11,7 +11,7 @@ func.func @agreed(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
   return %0 : tensor<8x8xf32>
 }
 
-// Two of three tensors win. A missing sharding counts as replicated, and replication covers no elements.
+// Two of three tensors win. A missing sharding counts as replicated, and a replicated tensor has no axes to win.
 // CHECK-LABEL: func.func @majority
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"x"}]>
 // CHECK-NEXT: %1 = stablehlo.add %0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}

@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=4]>
 
-// The loop passes %w on unchanged, and gathers it in each of its 10 runs.
+// The loop passes %w on unchanged, and gathers it in each of its 10 iterations.
 func.func @weight(%w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<512x512xf32>) -> tensor<512x512xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
@@ -27,7 +27,7 @@ func.func @weight(%w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 
 sdy.mesh @mesh = <["x"=4]>
 
-// The body is a function, as in a lowered `scan`; it transposes the weight first. The number of runs is unknown.
+// The body is a function, as in a lowered `scan`; it transposes the weight first. The trip count is unknown.
 func.func @main(%w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<512x512xf32>, %n: tensor<i32>) -> tensor<512x512xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>

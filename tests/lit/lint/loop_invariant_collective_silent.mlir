@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=4]>
 
-// The gathered value is another one in each run: a slice of %w at the counter, and %b, which the loop updates.
+// Each iteration gathers another value: a slice of %w at the counter, and %b, which the loop updates.
 func.func @main(%w: tensor<10x512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}, %y: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<512x512xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>

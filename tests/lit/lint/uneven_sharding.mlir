@@ -2,7 +2,7 @@
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
-// Each device holds 3 of the 10 rows: 12 in all.
+// Each shard has 3 rows: 12 in all, 2 of which are padding.
 // expected-warning@+1 {{dimension 0 of argument 0 of @input has size 10, which "x" does not divide: 4 shards of size 3 have 2 of padding}}
 func.func @input(%a: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<10x8xf32> {
   return %a : tensor<10x8xf32>
@@ -12,7 +12,7 @@ func.func @input(%a: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
-// With 5 rows on 4 devices, each holds 2, and nothing is left for the last one.
+// 5 rows on 4 devices are shards of 2 rows, so the last shard has padding only.
 // expected-warning@+1 {{dimension 0 of result 0 of @output has size 5, which "x" does not divide: 4 shards of size 2 have 3 of padding; 1 shard has nothing else}}
 func.func @output(%a: tensor<5x8xf32>) -> (tensor<5x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   return %a : tensor<5x8xf32>

@@ -9,7 +9,7 @@ sdy.mesh @mesh = <["x"=2]>
 // CHECK-NEXT: %0 = chlo.square %arg0 {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j]) {i=8, j=4}>} : tensor<8x4xf32> -> tensor<8x4xf32>
 // CHECK-NEXT: %1 = stablehlo.sine %0 : tensor<8x4xf32>
 // CHECK-NEXT: %values, %indices = chlo.top_k(%1, k = 2) {sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i, j], [i, j]) {i=8, j=4} need_replication={j} blocked_propagation={j}>} : tensor<8x4xf32> -> (tensor<8x2xf32>, tensor<8x2xi32>)
-// Propagation passes them, so they run on shards. A top-k needs whole rows.
+// Shardings propagate along them, so they run on shards. A top-k needs whole rows.
 // LOCAL-LABEL: func.func @main
 // LOCAL-NEXT: %0 = chlo.square %arg0 : tensor<4x4xf32> -> tensor<4x4xf32>
 // LOCAL-NEXT: %1 = stablehlo.sine %0 : tensor<4x4xf32>

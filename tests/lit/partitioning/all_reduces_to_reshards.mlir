@@ -3,7 +3,7 @@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// The sharding of the operand does not say that it is unreduced, so the all-reduce is not implied by it.
+// The sharding of the operand is not unreduced along "x", so a reshard would not imply the all-reduce.
 // CHECK-LABEL: func.func public @undeclared
 // CHECK-NEXT: %0 = sdy.all_reduce {"x"} %arg0
 func.func public @undeclared(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"y"}>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"y"}>}) {

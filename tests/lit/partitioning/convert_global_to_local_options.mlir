@@ -108,7 +108,7 @@ func.func @scatter(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
   return %0 : tensor<4x4xf32>
 }
 
-// Version 2026-06 gives sub-axes too, later versions list the devices then.
+// For sub-axes, version 2026-06 writes axes as well; later versions list the devices.
 // AXES-LABEL: func.func @sub_axis
 // AXES-NEXT: %0 = {{.*}} replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh_4, axes = [#sdy<axis_ref"z":(1)2>]>
 // LATER-LABEL: func.func @gather

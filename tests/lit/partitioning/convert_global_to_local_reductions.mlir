@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -sdy-convert-global-to-local | filecheck %s
 
-// Partial results are combined by the reduction that they are results of. (C++ always adds them.)
+// Partial results are combined by the reduction that has computed them. (C++ always adds them.)
 
 sdy.mesh @mesh = <["x"=2]>
 

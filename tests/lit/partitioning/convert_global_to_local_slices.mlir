@@ -60,7 +60,8 @@ func.func @update_element(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return %0 : tensor<8xf32>
 }
 
-// A range may be in two shards. Each device pads its shard before the update; elements of the other are in the padding.
+// A range may be in two shards. Each device pads its shard, updates it, and cuts the padding, which has got the elements
+// of the other shard.
 // CHECK-LABEL: func.func @update_range(%arg0: tensor<4xf32>{{.*}}, %arg1: tensor<3xf32>, %arg2: tensor<i32>) -> (tensor<4xf32>{{.*}})
 // CHECK-NEXT: %c = stablehlo.constant dense<0> : tensor<i32>
 // CHECK-NEXT: %c_0 = stablehlo.constant dense<5> : tensor<i32>

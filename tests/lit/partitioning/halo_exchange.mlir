@@ -50,7 +50,7 @@ func.func @two_hops(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
   return %0 : tensor<16xf32>
 }
 
-// The first device needs padding in front of its elements, where it would receive zeros: they are overwritten.
+// The first device needs padding before its elements, where it would receive zeros: they are overwritten.
 // CHECK-LABEL: func.func @padding(%arg0: tensor<16xf32>{{.*}}, %arg1: tensor<f32>) -> (tensor<20xf32>{{.*}})
 // CHECK-NEXT: %0 = sdy.manual_computation(%arg0, %arg1) in_shardings=[<@mesh, [{"x"}]>, <@mesh, []>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg2: tensor<4xf32>, %arg3: tensor<f32>) {
 // CHECK-NEXT: %1 = stablehlo.slice %arg2 [2:4] : (tensor<4xf32>) -> tensor<2xf32>
@@ -187,8 +187,8 @@ func.func @weight_gradient(%a: tensor<1x16x1xf32> {sdy.sharding = #sdy.sharding<
   return %1 : tensor<3x1x1xf32>
 }
 
-// Explicit reshards gather the operands of a concatenation, and slice its result. Its operands are halos of the
-// result, which are received instead.
+// -sdy-insert-explicit-reshards gathers the operands of a concatenation, and slices its result. Each device receives
+// only the elements in its shard of the result instead.
 // CHECK-LABEL: func.func @concatenate(%arg0: tensor<16xf32>{{.*}}, %arg1: tensor<8xf32>{{.*}}) -> (tensor<24xf32>{{.*}})
 // CHECK-NEXT: %0 = sdy.manual_computation(%arg0, %arg1) in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg2: tensor<4xf32>, %arg3: tensor<2xf32>) {
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>

@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s -sdy-resolve-permutation-factors | filecheck %s
 // RUN: sdy-opt %s -sdy-partition-pipeline -verify-diagnostics
 
-// A halo exchange lists pairs of devices. On a mesh of 2^40 devices it is not made, and what is in its place is
-// an error, without tables that fill the memory.
+// A halo exchange lists pairs of devices, which is too much on a mesh of 2^40 devices: the tensor is gathered. The
+// all-gather lists all devices, too, so it is an error, before a table fills the memory.
 
 sdy.mesh @mesh = <["x"=1099511627776]>
 

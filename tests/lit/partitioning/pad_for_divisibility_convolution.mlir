@@ -33,7 +33,8 @@ func.func @fewer_windows_at_end(%a: tensor<1x8x1xf32>, %k: tensor<3x1x1xf32>) ->
   return %1 : tensor<1x6x1xf32>
 }
 
-// A sharded result of 5 elements has 6 of them, but must not have 8: its shards would differ in size.
+// The padded image of 8 elements would give 8 results. The result of 5 elements is sharded, so it must have its padded
+// size, 6: negative padding cuts the image.
 // CHECK-LABEL: func.func @sharded_result
 // CHECK: stablehlo.convolution({{.*}}window = {pad = {{\[\[}}0, -2]]} {{.*}} : (tensor<1x8x1xf32>, tensor<1x1x1xf32>) -> tensor<1x6x1xf32>
 func.func @sharded_result(%a: tensor<1x5x1xf32>, %k: tensor<1x1x1xf32>) -> tensor<1x5x1xf32> {

@@ -50,7 +50,7 @@ func.func @uneven(%a: tensor<7xf32>) -> (tensor<f32>, tensor<7xf32>) {
   return %1, %2 : tensor<f32>, tensor<7xf32>
 }
 
-// A reshard is padded to the size that both shardings divide.
+// A reshard is padded to the larger of both padded sizes.
 // CHECK-LABEL: func.func @uneven_reshard
 // CHECK: stablehlo.pad %arg0{{.*}} high = [2]{{.*}} -> tensor<8xf32>
 // CHECK-NEXT: sdy.manual_computation

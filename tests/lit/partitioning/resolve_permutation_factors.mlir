@@ -5,7 +5,7 @@
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 sdy.mesh @other = <["a"=2, "b"=2]>
 
-// Of elements 2 to 5, each device has the two that it needs, at different places.
+// Each device has the two of elements 2 to 5 that it needs, but at different offsets in its shard.
 // CHECK-LABEL: func.func @slice(%arg0: tensor<8xf32>{{.*}}) -> (tensor<4xf32>{{.*}})
 // CHECK-NEXT: %0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg1: tensor<4xf32>) {
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>

@@ -75,7 +75,7 @@ func.func @everywhere(%a: tensor<8xf32>) -> tensor<8xf32> {
 }
 func.func private @callee(tensor<8xf32>) -> tensor<8xf32>
 
-// An argument on a single device is on all devices; its reshard is removed.
+// An argument whose sharding is on a single device is available on all devices; its reshard is removed.
 // CHECK-LABEL: func.func @argument
 // CHECK-NEXT: return %arg0
 func.func @argument(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@device_1, []>}) -> tensor<8xf32> {

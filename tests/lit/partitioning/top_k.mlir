@@ -30,7 +30,7 @@ func.func @gathered(%a: tensor<4x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %1#0, %1#1 : tensor<4x2xf32>, tensor<4x2xi32>
 }
 
-// Explicit reshards shard the rows instead, which moves all elements. The results are as sharded as before.
+// -sdy-insert-explicit-reshards shards the rows instead, which moves all elements. The results keep their shardings.
 // CHECK-LABEL: func.func @moved(%arg0: tensor<4x64xf32>{{.*}}) -> (tensor<4x2xf32>{{.*}}, tensor<4x2xi32>{{.*}})
 // CHECK-NEXT: %0:2 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{}, {"x"}]>] out_shardings=[<@mesh, [{}, {}]>, <@mesh, [{}, {}]>] manual_axes={"x"} (%arg1: tensor<4x32xf32>) {
 // CHECK-NEXT: %values, %indices = chlo.top_k(%arg1, k = 2) : tensor<4x32xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)

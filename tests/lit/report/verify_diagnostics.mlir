@@ -1,4 +1,4 @@
-// Expected diagnostics may be those of a budget; success depends on them alone.
+// Expected diagnostics may be those of a budget; the exit status depends only on whether they are as expected.
 // RUN: sdy-opt %s --budget=%S/Inputs/one_kib.toml -verify-diagnostics=only-expected
 
 sdy.mesh @mesh = <["x"=2]>

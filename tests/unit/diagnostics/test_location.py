@@ -7,7 +7,6 @@ from sdyopt.diagnostics import (
     FusedLoc,
     Location,
     NameLoc,
-    OpaqueLoc,
     UnknownLoc,
     call_stack,
     resolve_file_location,
@@ -23,7 +22,7 @@ def test_equal_locations_are_one_object() -> None:
 
 def test_the_first_file_location_in_walk_order_is_shown() -> None:
     assert resolve_file_location(FusedLoc((UnknownLoc(), NameLoc("n", CallSite(B, A)), C))) is B
-    assert resolve_file_location(OpaqueLoc("llvm", C)) is C
+    assert resolve_file_location(FusedLoc((NameLoc("n"), C))) is C
     assert resolve_file_location(NameLoc("n")) is None
 
 

@@ -20,7 +20,7 @@
 // CHECK: "t.attribute"() {value = affine_map<(d0, d1) -> (d0 - d1 - 3)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0, d1) -> (d0 - d1 - 3)>} : () -> ()
 
-// A negative constant.
+// A negated dimension.
 // CHECK: "t.attribute"() {value = affine_map<(d0) -> (-d0)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0) -> (-d0)>} : () -> ()
 

@@ -40,9 +40,13 @@
 // CHECK: "t.attribute"() {value = -2.500000e-03 : f32} : () -> ()
 "t.attribute"() {value = -2.5e-3 : f32} : () -> ()
 
-// The shortest digits that identify the number are printed.
+// Six significant digits are printed if they identify the number,
 // CHECK: "t.attribute"() {value = 1.000000e-01 : f32} : () -> ()
 "t.attribute"() {value = 0.1 : f32} : () -> ()
+
+// otherwise as many as necessary.
+// CHECK: "t.attribute"() {value = 0.333333343 : f32} : () -> ()
+"t.attribute"() {value = 0.3333333333 : f32} : () -> ()
 
 // NaN is printed as its bits,
 // CHECK: "t.attribute"() {value = 0x7FC00000 : f32} : () -> ()

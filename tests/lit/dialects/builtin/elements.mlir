@@ -48,7 +48,7 @@
 // CHECK: "t.attribute"() {value = dense<[1, 2]> : tensor<2xi32>} : () -> ()
 "t.attribute"() {value = dense<"0x0100000002000000"> : tensor<2xi32>} : () -> ()
 
-// Booleans, eight per byte.
+// A single byte is a splat, and true unless it is 0.
 // CHECK: "t.attribute"() {value = dense<true> : tensor<4xi1>} : () -> ()
 "t.attribute"() {value = dense<"0x05"> : tensor<4xi1>} : () -> ()
 
