@@ -107,7 +107,7 @@ def _mesh_axes(groups: ReplicaGroupMeshAxes, mesh: Mesh | None) -> tuple[str, in
 
 
 def _stablehlo_axis(axis: Attribute) -> Attribute:
-    """An axis of replica groups, which may refer to it as shardings do."""
+    """An axis of replica groups in StableHLO's form, also if the program has it in the form of shardings."""
     if not isinstance(axis, AxisRef):
         return axis
     sub_axis = axis.sub_axis

@@ -102,6 +102,8 @@ def _windows(op: SelectAndScatterOp, types: LocalTypes) -> list[_Windows] | None
         size, count = shape_of(op.operand)[dim], shape_of(op.source)[dim]
         if not size or not count:
             return None
+        if windows[dim].low and any(window.size > 1 for window in windows[:dim]):
+            return None  # NaN would come after other elements of a window, and be selected
         each = _along(dim, windows[dim], (size, count), op, types)
         if each is None:
             return None
@@ -172,7 +174,7 @@ def _fill(body: ShardedBody, value: Value, each: _Windows) -> Value:
 
 
 def _own_part(body: ShardedBody, value: Value, each: _Windows, init: Value) -> Value:
-    """The elements of the own shard. What no window reaches is the initial value."""
+    """The elements of this device's shard. What no window reaches is the initial value."""
     positions = each.operand.reads.positions
     starts = [shard * each.shard_size - position for shard, position in enumerate(positions)]
     return crop(body, value, each.operand, starts, each.shard_size, Padding(init, is_zero=False))
