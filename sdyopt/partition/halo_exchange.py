@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp
 from sdyopt.dialects.stablehlo.collectives import CollectivePermuteOp
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, I64, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.device_positions import replica_groups
@@ -144,9 +146,18 @@ def permute(body: ShardedBody, value: Value, pairs: Sequence[tuple[int, int]]) -
 def all_gather(body: ShardedBody, value: Value, dim: int, axes: Axes) -> Value:
     """The shards of a value of all devices along some axes, one after the other along one dimension."""
     groups = replica_groups(axes, body.mesh)
+    return body.all_gather(value, dim, _listed(groups), len(groups[0]), body.context.channels.new())
+
+
+def all_reduce(body: ShardedBody, value: Value, axes: Axes, combiner: type[Op]) -> Value:
+    """The values of all devices along some axes, combined by a binary operation."""
+    groups = _listed(replica_groups(axes, body.mesh))
+    return body.all_reduce(value, groups, body.context.channels.new(), combiner)
+
+
+def _listed(groups: list[list[int]]) -> Attribute:
     type = tensor((len(groups), len(groups[0])), I64)
-    ids = dense_integers(type, [device for group in groups for device in group])
-    return body.all_gather(value, dim, ids, len(groups[0]), body.context.channels.new())
+    return dense_integers(type, [device for group in groups for device in group])
 
 
 def _pad(

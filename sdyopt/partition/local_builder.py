@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.channel import ChannelHandle
-from sdyopt.dialects.stablehlo.collectives import AllGatherOp
+from sdyopt.dialects.stablehlo.collectives import AllGatherOp, AllReduceOp
 from sdyopt.dialects.stablehlo.compare_select import CompareOp, ComparisonDirection, SelectOp
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.dialects.stablehlo.control_flow import ReturnOp
@@ -179,6 +179,18 @@ class LocalBuilder:
             "use_global_device_ids": UnitAttr(),
         }
         return self.create(AllGatherOp, [value], [_reshaped(value, shape)], attributes).result
+
+    def all_reduce(
+        self, value: Value, groups: Attribute, channel: ChannelHandle, combiner: type[Op]
+    ) -> Value:
+        """The values of the devices of a group, combined by a binary operation."""
+        attributes = {
+            "replica_groups": groups,
+            "channel_handle": channel,
+            "use_global_device_ids": UnitAttr(),
+        }
+        body = self.reducer(ranked(value).element, combiner)
+        return self.create(AllReduceOp, [value], [value.type], attributes, [body]).result
 
     # --- Bodies -------------------------------------------------------------------------------
 

@@ -76,9 +76,11 @@ class TopK(NamedTuple):
 
 def top_k_of(op: Op) -> TopK | None:
     """The operation as a top-k; None for another one."""
+    if not _is_top_k(op):
+        return None
     types = (*op.operand_types, *op.result_types)
     shapes = [type.shape for type in types if isinstance(type, RankedTensor) and type.has_static_shape]
-    if not _is_top_k(op) or len(shapes) != len(types) or len(types) != 3:
+    if len(shapes) != len(types) or len(types) != 3:
         return None
     operand, values, indices = shapes
     if not operand or values != indices or values[:-1] != operand[:-1] or 0 in values:

@@ -6,7 +6,8 @@ PYTHON is a Python with jaxlib. Many reshards share a module; a module with an e
 until the reshard that causes it is alone. Without pipelines, `sdy-reshard-to-collectives` is compared.
 
 The reference stops after two rounds of collectives, even if a third is needed. Where axis sizes are not all
-powers of two, collectives that follow those of the reference are ignored.
+powers of two, collectives that follow those of the reference are ignored. Where sub-axes of source and target
+cannot coexist, its result is wrong on some devices, and is not compared.
 """
 
 from __future__ import annotations
@@ -90,6 +91,7 @@ def main() -> int:
     options = parser.parse_args()
     start, end = map(int, options.seeds.split(":"))
     reshards = [random_reshard(seed) for seed in range(start, end)]
+    reshards = [each for each in reshards if not each.has_clashing_sub_axes]
     counts: Counter[str] = Counter()
     different = []
     with reference(options.reference_python) as running:

@@ -138,7 +138,7 @@ class AxisRef(Attribute):
         )
 
     def merge(self, other: AxisRef, mesh: Mesh) -> AxisRef:
-        """The sub-axis of this and `other`, which `can_merge` must accept, or the full axis if it is all."""
+        """The reference that covers this and `other`, which `can_merge` must accept."""
         assert self.can_merge(other)
         size = self.size(mesh) * other.size(mesh)
         if size == mesh.axis_size(self.name):

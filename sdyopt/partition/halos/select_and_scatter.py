@@ -102,6 +102,8 @@ def _windows(op: SelectAndScatterOp, types: LocalTypes) -> list[_Windows] | None
         size, count = shape_of(op.operand)[dim], shape_of(op.source)[dim]
         if not size or not count:
             return None
+        if windows[dim].low and any(window.size > 1 for window in windows[:dim]):
+            return None  # NaN would come after other elements of a window, and be selected
         each = _along(dim, windows[dim], (size, count), op, types)
         if each is None:
             return None

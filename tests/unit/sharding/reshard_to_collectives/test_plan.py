@@ -89,8 +89,8 @@ def test_another_device_order_needs_a_permute_even_if_no_axis_changes() -> None:
     assert step.sharding == sharding((X,), mesh=REVERSED)
 
 
-# If sizes divide each other, every plan reaches the target, and no tensor between is larger than both source
-# and target.
+# If sizes divide each other, every plan reaches the target, and no tensor in between is larger than both the
+# source and the target.
 LISTS = [axes for count in range(4) for axes in permutations((X, Y, Z), count)]
 PAIRS = [(axes[:count], axes[count:]) for axes in LISTS for count in range(len(axes) + 1)]
 
