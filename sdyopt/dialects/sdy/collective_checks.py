@@ -36,7 +36,7 @@ def check_slice(op: CollectiveOp, axes: AxesPerDim) -> None:
 
 
 def check_unreduced_sum(op: CollectiveOp) -> None:
-    """Checks that the partial results are to be summed."""
+    """Checks that the reduction of the result is the sum."""
     if op.out_sharding.reduction is not ReductionKind.SUM:
         raise op.op_error("out_sharding reduction_op must be SUM")
 

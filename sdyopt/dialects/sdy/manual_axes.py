@@ -30,9 +30,10 @@ def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorS
 
 
 def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: ManualAxes) -> TensorSharding:
-    """The sharding outside the body: in each dimension, the manual axes of `outside`, then those of `free`.
+    """The sharding outside the body.
 
-    The mesh is that of `free`; replicated and unreduced axes are those of `outside`.
+    Each dimension has the manual axes of `outside`, then the axes of `free`. The mesh is
+    that of `free`; replicated and unreduced axes are those of `outside`.
     """
     dims = tuple(
         DimensionSharding(
