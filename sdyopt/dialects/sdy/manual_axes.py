@@ -45,7 +45,7 @@ def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: Manu
 
 
 def _manual_count(axes: tuple[AxisRef, ...], manual: ManualAxes) -> int:
-    """The number of manual axes before the free ones.
+    """The number of manual axes before the free axes.
 
     A binary search as in Shardy, so that axes in an invalid order, which may occur during a pass, give the
     same number as in Shardy.

@@ -58,7 +58,7 @@ def find_mesh(mesh_or_ref: MeshOrRef, op: Op) -> Mesh | None:
 
 
 def common_mesh(shardings: Iterable[TensorSharding | None], op: Op) -> Mesh | None:
-    """The mesh that all shardings refer to; None if meshes differ, a mesh is undefined, or there is none.
+    """The mesh that all shardings refer to; None if meshes differ, one is undefined, or none is given.
 
     An empty mesh is compatible with any other. Missing shardings are ignored.
     """

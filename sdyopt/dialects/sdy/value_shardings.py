@@ -31,7 +31,7 @@ def sharding_of(value: Value) -> TensorSharding | None:
 
 
 def sharding_of_result(result: OpResult) -> TensorSharding | None:
-    """The sharding of a result that stores it, that is, of its own `shardable_value`."""
+    """The sharding that a result stores; see `shardable_value`."""
     op = result.op
     if isinstance(op, ShardingOwner):
         return op.result_sharding(result.index)
