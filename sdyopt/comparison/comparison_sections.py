@@ -14,7 +14,7 @@ from sdyopt.report.tables import Row, Section
 from sdyopt.report.units import bytes_text, flops_text
 
 ARROW = "→"
-# The heading of a section says what its table lists.
+# The heading of a section describes its table.
 _NO_TITLE = ""
 
 T = TypeVar("T")

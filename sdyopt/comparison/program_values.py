@@ -49,8 +49,8 @@ class ProgramValue:
     `name` is the SSA name, or `result 0`; `label` is what the program calls it: the name of an argument, or a
     name stack. `op` is the operation of a result, `path` are the operations around it. `bytes` are those on
     one device. If it `is_located`, the program states a location, which is not just the line of its own text.
-    `defined` and `used` stand for the operations that it is computed from, and that use it, and those of the
-    `outline` for their names alone; None if unknown.
+    `defined` and `used` stand for the operations that it is computed from, and that use it; `outline_defined`
+    and `outline_used` for the names of these alone; None if unknown.
     `callee` is the function that is called, `code` the user's function and file, without a line.
     """
 

@@ -152,10 +152,9 @@ class AxisRef(Attribute):
 def mesh_order(axis: AxisRef, mesh: Mesh) -> tuple[int, int, int]:
     """The key that sorts references by the position of their axis in the mesh, then by start and end.
 
-    Axes that are not in the mesh come last and compare equal; the verifier rejects them.
+    Axes that are not in the mesh come last; the verifier rejects them.
     """
-    position = mesh.axis_position(axis.name)
-    return (position, axis.pre_size, axis.interval_end) if position < len(mesh.axes) else (position, 0, 0)
+    return (mesh.axis_position(axis.name), axis.pre_size, axis.interval_end)
 
 
 def is_sorted(axes: Sequence[AxisRef], mesh: Mesh) -> bool:
