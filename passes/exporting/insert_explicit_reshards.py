@@ -208,7 +208,7 @@ class _ReshardInserter:
             ) from None
 
     def _all_reduce_operands(self, op: Op) -> None:
-        """All-reduces operands along the axes that the results are not unreduced along."""
+        """All-reduces operands along their unreduced axes that are not unreduced axes of the results."""
         if not op.results:
             if any(_unreduced_axes(value) for value in op.operands):
                 raise op.error("Some operands have unreduced axes but the operation has no results.")
