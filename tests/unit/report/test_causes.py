@@ -46,7 +46,8 @@ def test_a_sort_needs_all_of_its_dimension() -> None:
     (found,) = report(
         f"""
         {MESH}
-        func.func @main(%a: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}}) -> tensor<8xf32> {{
+        func.func @main(%a: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}})
+            -> tensor<8xf32> {{
           %0 = sdy.all_gather [{{"x"}}] %a out_sharding=<@mesh, [{{}}]> : tensor<8xf32>
           %1 = "stablehlo.sort"(%0) <{{dimension = 0 : i64}}> ({{
           ^bb0(%l: tensor<f32>, %r: tensor<f32>):
