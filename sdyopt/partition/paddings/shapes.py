@@ -105,16 +105,14 @@ def pad_reshape(op: ReshapeOp, padder: Padder) -> Padded:
 
 @pads(ManualComputationOp)
 def pad_manual_computation(op: ManualComputationOp, padder: Padder) -> Padded:
-    """Rejects padding: all shards along manual axes have the types of the body."""
-    types = padder.types
-    body = op.block
-    returned = body.last
-    assert returned is not None
-    for value, sharding, inner in (
-        *zip(op.operands, op.in_shardings, body.arguments, strict=True),
-        *zip(op.results, op.out_shardings, returned.operands, strict=True),
+    """Rejects padding: it would be after each shard along manual axes, and not only at the end."""
+    for type, sharding in (
+        *zip(op.signature.operand_types, op.in_shardings, strict=True),
+        *zip(op.signature.result_types, op.out_shardings, strict=True),
     ):
-        outer = types.padded_type(value.type, sharding)
-        if outer is not value.type and inner is not None:
-            raise unsupported(op, 0)
+        padded = padder.types.padded_type(type, sharding)
+        if padded is not type:
+            assert isinstance(type, RankedTensor) and isinstance(padded, RankedTensor)
+            sizes = zip(type.shape, padded.shape, strict=True)
+            raise unsupported(op, next(dim for dim, (size, new) in enumerate(sizes) if size != new))
     return None

@@ -44,6 +44,22 @@ func.func @huge(%a: tensor<9223372036854775807xi8>) {
 
 // -----
 
+sdy.mesh @mesh = <["x"=2, "y"=3]>
+
+// Each shard along "x" would have padding after its elements, and the whole tensor only at its end.
+// -sdy-update-non-divisible-input-output-shardings avoids this.
+func.func private @free_axis(%a: tensor<1x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", "y"}]>}) {
+  // expected-error @+1 {{'sdy.manual_computation' op dimension 1 is sharded into shards of different sizes, which cannot be padded here}}
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{}, {"x", "y"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%b: tensor<1x4xf32>) {
+    %1 = stablehlo.slice %b [0:1, 0:1] : (tensor<1x4xf32>) -> tensor<1x1xf32>
+    %2 = stablehlo.reshape %1 : (tensor<1x1xf32>) -> tensor<1xf32>
+    sdy.return %2 : tensor<1xf32>
+  } : (tensor<1x8xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
 sdy.mesh @mesh = <["x"=3]>
 
 // The numbers depend on the state, so the state cannot have padding.
