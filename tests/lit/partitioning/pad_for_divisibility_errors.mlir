@@ -36,6 +36,18 @@ func.func @reshape(%a: tensor<3x2xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
+// Both have 20 elements with their padding, but other ones.
+func.func @reshape_with_equal_padding(%a: tensor<3x5xf32>) {
+  %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<3x5xf32>
+  // expected-error @+1 {{'stablehlo.reshape' op dimension 0 is sharded into shards of different sizes, which cannot be padded here}}
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<3x5xf32>) -> tensor<5x3xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
 func.func @huge(%a: tensor<9223372036854775807xi8>) {
   // expected-error @+1 {{'sdy.all_slice' op a dimension would have size 9223372036854775808 with its padding, which is too large}}
   %0 = sdy.all_slice [{"x"}] %a out_sharding=<@mesh, [{"x"}]> : tensor<9223372036854775807xi8>
