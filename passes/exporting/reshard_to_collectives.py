@@ -95,7 +95,8 @@ class _ReshardLowering:
         return not _has_same_axes(source, target, op)
 
     def lower(self, op: ReshardOp, operands: Sequence[Value], rewriter: Rewriter) -> Sequence[Value]:
-        value = value_before_barriers(operands[0], self._before_barriers)
+        (operand,) = operands
+        value = value_before_barriers(operand, self._before_barriers)
         source, target = sharding_or_replicated(value, op.sharding.mesh_or_ref), op.sharding
         if source.rank != target.rank:
             raise _legalization_error(op)

@@ -168,7 +168,7 @@ def _axes_of_pairs(pairs: Sequence[tuple[int, int]], mesh: Mesh) -> list[str] | 
     None if a device is not in the mesh, or the mesh is too large.
     """
     total = mesh.total_size
-    if total > MAX_DEVICES or any(not 0 <= device < total for pair in pairs for device in pair):
+    if total > MAX_DEVICES or any(device >= total for pair in pairs for device in pair):
         return None
     position = {device: index for index, device in enumerate(mesh.device_ids or range(total))}
     varying: set[str] = set()

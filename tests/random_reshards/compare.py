@@ -49,7 +49,7 @@ def _compare(reshards: Sequence[Reshard], pipeline: str, reference: Reference) -
         yield from _compare(reshards[:middle], pipeline, reference)
         yield from _compare(reshards[middle:], pipeline, reference)
         return
-    ours_by_name, theirs_by_name = _functions(ours.output), _functions(theirs.output)
+    ours_by_name, theirs_by_name = functions_of(ours.output), functions_of(theirs.output)
     for reshard in reshards:
         here, there = (found.get(reshard.name, "") for found in (ours_by_name, theirs_by_name))
         if reshard.may_need_third_round:
@@ -73,7 +73,7 @@ def _without_axis(result: PipelineResult) -> PipelineResult:
     return PipelineResult(result.output, tuple(messages))
 
 
-def _functions(module: str) -> dict[str, str]:
+def functions_of(module: str) -> dict[str, str]:
     """The text of each function of a module, by name."""
     return {match[1]: match[0] for match in re.finditer(r"^  func\.func @(\w+).*?^  \}", module, re.M | re.S)}
 

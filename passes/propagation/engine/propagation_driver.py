@@ -314,7 +314,7 @@ class PropagationDriver:
         """Sets on each operation the rule by which shardings propagated along it."""
         for op, rule in self._site_factory.rules:
             if op.parent is not None:
-                rewriter.set_attribute(op, SHARDING_RULE, rule)
+                rewriter.set_attributes(op, op.attributes.with_entry(SHARDING_RULE, rule))
 
 
 def _has_operand_with_other_uses(op: Op) -> bool:
