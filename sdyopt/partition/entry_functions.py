@@ -9,7 +9,7 @@ MAIN = "main"
 
 
 def entry_functions(module: ModuleOp) -> list[FuncOp]:
-    """`@main`, or else every function with a body that is not private, and that no other one calls."""
+    """`@main` or, without one, every public function that has a body and that no function calls."""
     functions = [op for op in module.block.ops if isinstance(op, FuncOp)]
     for function in functions:
         if function.sym_name == MAIN:
