@@ -10,7 +10,7 @@ from sdyopt.comparison.comparison_json import json_comparison
 from sdyopt.comparison.comparison_sections import header_of, sections_of
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.report.formats import DEFAULT_WIDTH
-from sdyopt.report.markdown_report import ROWS, markdown_text, section_lines
+from sdyopt.report.markdown_report import markdown_text, section_lines
 from sdyopt.report.text_report import MIN_WIDTH
 from sdyopt.report.text_report import section_lines as text_section_lines
 
@@ -24,7 +24,7 @@ def text_comparison(found: Comparison, width: int = DEFAULT_WIDTH, rows: int | N
 def markdown_comparison(found: Comparison) -> str:
     """The comparison as GitHub-flavoured Markdown."""
     header = [f"{markdown_text(line)}  " for line in header_of(found)]
-    return "\n".join([*header, "", *section_lines(sections_of(found), ROWS)]) + "\n"
+    return "\n".join([*header, "", *section_lines(sections_of(found))]) + "\n"
 
 
 _WRITERS: dict[str, Callable[[Comparison], str]] = {

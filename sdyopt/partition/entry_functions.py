@@ -9,7 +9,7 @@ MAIN = "main"
 
 
 def entry_functions(module: ModuleOp) -> list[FuncOp]:
-    """`@main` or, without one, every public function that has a body and that no function calls."""
+    """`@main`, or else every function that has a body, is not private and is never called."""
     functions = [op for op in module.block.ops if isinstance(op, FuncOp)]
     for function in functions:
         if function.sym_name == MAIN:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp
 from sdyopt.dialects.stablehlo.collectives import CollectivePermuteOp
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, I64, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.device_positions import replica_groups
@@ -34,7 +36,7 @@ class Padding(NamedTuple):
 
 
 def padding_of(outside: Value, inside: Value) -> Padding:
-    """Padding with a scalar: a value `outside` of the manual computation, an argument `inside` of it."""
+    """Padding with a scalar, which has the value `outside` of the manual computation and `inside` of it."""
     constant = constant_of(outside)
     return Padding(inside, constant is not None and not any(constant.data))
 
@@ -109,7 +111,7 @@ def crop(
 
 
 def receive(body: ShardedBody, value: Value, piece: Piece, dim: int, axes: Axes) -> Value:
-    """The piece that this device receives, zeros if it receives none. `value` is its own shard."""
+    """The piece that this device receives, zeros if it receives none. `value` is the shard of this device."""
     value = take(body, value, dim, piece.start, piece.end)
     if not piece.hop:
         return value
@@ -144,9 +146,18 @@ def permute(body: ShardedBody, value: Value, pairs: Sequence[tuple[int, int]]) -
 def all_gather(body: ShardedBody, value: Value, dim: int, axes: Axes) -> Value:
     """The shards of a value of all devices along some axes, one after the other along one dimension."""
     groups = replica_groups(axes, body.mesh)
+    return body.all_gather(value, dim, _listed(groups), len(groups[0]), body.context.channels.new())
+
+
+def all_reduce(body: ShardedBody, value: Value, axes: Axes, combiner: type[Op]) -> Value:
+    """The values of all devices along some axes, combined by a binary operation."""
+    groups = _listed(replica_groups(axes, body.mesh))
+    return body.all_reduce(value, groups, body.context.channels.new(), combiner)
+
+
+def _listed(groups: list[list[int]]) -> Attribute:
     type = tensor((len(groups), len(groups[0])), I64)
-    ids = dense_integers(type, [device for group in groups for device in group])
-    return body.all_gather(value, dim, ids, len(groups[0]), body.context.channels.new())
+    return dense_integers(type, [device for group in groups for device in group])
 
 
 def _pad(

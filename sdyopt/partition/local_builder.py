@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sdyopt.dialects.stablehlo.binary import AddOp
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.channel import ChannelHandle
-from sdyopt.dialects.stablehlo.collectives import AllGatherOp
+from sdyopt.dialects.stablehlo.collectives import AllGatherOp, AllReduceOp
 from sdyopt.dialects.stablehlo.compare_select import CompareOp, ComparisonDirection, SelectOp
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.dialects.stablehlo.control_flow import ReturnOp
@@ -181,9 +180,21 @@ class LocalBuilder:
         }
         return self.create(AllGatherOp, [value], [_reshaped(value, shape)], attributes).result
 
+    def all_reduce(
+        self, value: Value, groups: Attribute, channel: ChannelHandle, combiner: type[Op]
+    ) -> Value:
+        """The values of the devices of a group, combined by a binary operation."""
+        attributes = {
+            "replica_groups": groups,
+            "channel_handle": channel,
+            "use_global_device_ids": UnitAttr(),
+        }
+        body = self.reducer(ranked(value).element, combiner)
+        return self.create(AllReduceOp, [value], [value.type], attributes, [body]).result
+
     # --- Bodies -------------------------------------------------------------------------------
 
-    def reducer(self, element: Type, op_class: type[Op] = AddOp) -> Region:
+    def reducer(self, element: Type, op_class: type[Op]) -> Region:
         """A region that combines two scalars by a binary operation."""
         region, type = Region(), tensor((), element)
         block = region.add_block()

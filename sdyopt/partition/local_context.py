@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
@@ -75,11 +74,11 @@ class LocalContext:
         """The axes that shard each dimension of a value."""
         return self.types.axes_per_dim(value)
 
-    def mesh(self, sharding: TensorSharding, op: Op, message: str = "failed to resolve mesh") -> Mesh:
+    def mesh(self, sharding: TensorSharding, op: Op) -> Mesh:
         """The mesh of a sharding. Raises DiagnosticError if it does not exist."""
         mesh = self.types.mesh(sharding)
         if mesh is None:
-            raise op.op_error(message)
+            raise op.op_error("failed to resolve mesh")
         return mesh
 
     def common_mesh(self, op: Op) -> Mesh:
@@ -141,7 +140,7 @@ class LocalContext:
         mesh: Mesh,
         type: RankedTensor,
     ) -> Value:
-        """This device's shard, of this type, of a tensor that is not sharded along these axes yet."""
+        """This device's shard, of type `type`, of a tensor that is not sharded along `axes_per_dim` yet."""
         starts = [
             self.offset(builder, axes, mesh, size) if axes else builder.index(0)
             for axes, size in zip(axes_per_dim, type.shape, strict=True)
@@ -152,9 +151,10 @@ class LocalContext:
 def check_device_count(mesh: Mesh, op: Op) -> None:
     """Raises DiagnosticError if a table with one entry for each device would be too large."""
     if mesh.total_size > MAX_DEVICES:
-        raise too_many_devices(mesh, op)
+        raise op.op_error(f"needs a table of all {mesh.total_size} devices; the limit is {MAX_DEVICES}")
 
 
-def too_many_devices(mesh: Mesh, op: Op) -> DiagnosticError:
-    """The error of a mesh whose devices cannot be listed."""
-    return op.op_error(f"needs a table of all {mesh.total_size} devices; the limit is {MAX_DEVICES}")
+def first_shard_table(axes: Axes, mesh: Mesh, op: Op) -> list[int]:
+    """By device id: 1 if the device has the first shard along `axes`, else 0."""
+    check_device_count(mesh, op)
+    return [int(index == 0) for index in shard_indices(axes, mesh)]

@@ -43,11 +43,8 @@ def outline(
     inputs: Sequence[Value],
     in_shardings: Sequence[TensorSharding | None],
     out_shardings: Sequence[TensorSharding | None],
-    *,
-    name: str = "outlined",
-    is_private: bool = True,
 ) -> Outlined:
-    """Copies an operation, the meshes and the functions that it calls to a new module.
+    """Copies an operation, all meshes, and the functions that the operation calls to a new module.
 
     `inputs` are `inputs_of(op)`. The program of the operation is not changed. Raises DiagnosticError for an
     operation that calls a recursive function.
@@ -67,9 +64,11 @@ def outline(
     for use, argument in zip(copy.operand_uses, arguments, strict=False):
         rewriter.set_operand(use, argument)  # each operand is an argument of its own
     rewriter.create(ReturnOp, copy.results, at_end_of=block, location=op._location)
-    attributes: dict[str, Attribute] = {"sym_name": string(name), "function_type": TypeAttr(type)}
-    if is_private:
-        attributes["sym_visibility"] = string("private")
+    attributes: dict[str, Attribute] = {
+        "sym_name": string("outlined"),
+        "sym_visibility": string("private"),
+        "function_type": TypeAttr(type),
+    }
     function = rewriter.create(
         FuncOp, attributes=attributes, at_end_of=module.block, location=op._location, regions=[body]
     )

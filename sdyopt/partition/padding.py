@@ -192,9 +192,9 @@ def unpadded_shape(op: Op, operand: int) -> tuple[int, ...]:
     return type.shape
 
 
-def unpadded_result_shape(op: Op, result: int = 0) -> tuple[int, ...]:
-    """The shape of a result before it is padded."""
-    type = op.signature.result_types[result]
+def unpadded_result_shape(op: Op) -> tuple[int, ...]:
+    """The shape of the first result before it is padded."""
+    type = op.signature.result_types[0]
     assert isinstance(type, RankedTensor)
     return type.shape
 

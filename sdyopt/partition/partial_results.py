@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.stablehlo import collectives as stablehlo
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
-from sdyopt.ir.attribute import UnitAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.elements_attributes import dense_array
 from sdyopt.ir.operation import Op
@@ -46,13 +44,7 @@ def all_reduce(
     """A `stablehlo.all_reduce` of a value along axes of the mesh of a sharding."""
     builder, mesh = local.builder(op), local.mesh(sharding, op)
     groups = local.replica_groups(axes, mesh, sharding.mesh_or_ref, op)
-    attributes = {
-        "replica_groups": groups.attribute,
-        "channel_handle": local.new_channel(),
-        "use_global_device_ids": UnitAttr(),
-    }
-    body = builder.reducer(ranked(value).element, combiner)
-    return builder.create(stablehlo.AllReduceOp, [value], [value.type], attributes, [body]).result
+    return builder.all_reduce(value, groups.attribute, local.new_channel(), combiner)
 
 
 def all_gather(

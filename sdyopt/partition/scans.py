@@ -63,7 +63,7 @@ def scan_of(op: ReduceWindowOp, windows: Sequence[WindowDimension], axes: Sequen
 
 
 def exchange_totals(scan: Scan, context: HaloContext) -> Values:
-    """Scans the shards, and combines them with the totals of the shards before, or after, their own."""
+    """Scans the shards, and combines each with the totals of the shards before, or after, it."""
     op, dim = scan.op, scan.dim
     axes = context.types.axes_per_dim(op.inputs[0])[dim]
     if context.types.shard_size(shape_of(op.inputs[0])[dim], axes, op.inputs[0]) == 1:
@@ -101,7 +101,7 @@ def _scan_shards(
 def _totals_of_others(
     body: ShardedBody, scan: Scan, sums: Sequence[Value], inits: Sequence[Value], axes: Axes
 ) -> Sequence[Value]:
-    """The totals of all shards before, or after, the own one, combined."""
+    """The combined totals of all shards before, or after, the shard of this device."""
     dim, last = scan.dim, 0 if scan.is_reversed else shape_of(sums[0])[scan.dim] - 1
     masked = []
     for value, init in zip(sums, inits, strict=True):

@@ -1,4 +1,4 @@
-"""The k largest elements along a sharded dimension: those of each shard, and then those of all of these.
+"""The k largest elements along a sharded dimension: the largest of each shard, then the largest of these.
 
 With k = 2 and 8 elements on two devices:
 
@@ -53,9 +53,9 @@ class TopK(NamedTuple):
         return self.op.operand_at(0)
 
     def is_worth_exchanging(self, shards: int, is_gathered: bool) -> bool:
-        """Whether the elements of all shards and their indices are fewer bytes than the shards.
+        """Whether the largest elements of all shards and their indices take fewer bytes than the reshard.
 
-        If the tensor is not gathered, an all-to-all sends one shard of it, instead of all.
+        If the tensor is gathered, a device gets all shards, else one shard, by an all-to-all.
         """
         type, index_type = ranked(self.operand), ranked(self.op.results[1])
         size, remainder = divmod(type.shape[-1], shards)
@@ -76,9 +76,11 @@ class TopK(NamedTuple):
 
 def top_k_of(op: Op) -> TopK | None:
     """The operation as a top-k; None for another one."""
+    if not _is_top_k(op):
+        return None
     types = (*op.operand_types, *op.result_types)
     shapes = [type.shape for type in types if isinstance(type, RankedTensor) and type.has_static_shape]
-    if not _is_top_k(op) or len(shapes) != len(types) or len(types) != 3:
+    if len(shapes) != len(types) or len(types) != 3:
         return None
     operand, values, indices = shapes
     if not operand or values != indices or values[:-1] != operand[:-1] or 0 in values:

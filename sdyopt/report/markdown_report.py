@@ -15,20 +15,20 @@ ROWS = 20
 _ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"} | {"@": "@<!-- -->"})
 
 
-def markdown_report(report: Report, rows: int | None = ROWS) -> str:
-    """The report as GitHub-flavoured Markdown; `rows` limits every table, None shows all."""
-    return "\n".join(_lines(report, rows)) + "\n"
+def markdown_report(report: Report) -> str:
+    """The report as GitHub-flavoured Markdown."""
+    return "\n".join(_lines(report)) + "\n"
 
 
-def _lines(report: Report, rows: int | None) -> Iterator[str]:
+def _lines(report: Report) -> Iterator[str]:
     if report.mesh:
         yield f"{report.devices} devices, mesh {markdown_text(report.mesh)}"
         yield ""
-    yield from section_lines(sections_of(report), rows)
+    yield from section_lines(sections_of(report))
 
 
-def section_lines(sections: Sequence[Section], rows: int | None) -> Iterator[str]:
-    """Sections as Markdown; `rows` limits every table, None shows all."""
+def section_lines(sections: Sequence[Section]) -> Iterator[str]:
+    """Sections as Markdown."""
     for section in sections:
         yield f"### {markdown_text(section.heading)}"
         yield ""
@@ -36,21 +36,21 @@ def section_lines(sections: Sequence[Section], rows: int | None) -> Iterator[str
             yield f"{markdown_text(sentence)}  "
         for table in section.tables:
             yield ""
-            yield from _table(table, rows)
+            yield from _table(table)
         yield ""
 
 
-def _table(table: ReportTable, limit: int | None) -> Iterator[str]:
+def _table(table: ReportTable) -> Iterator[str]:
     if table.title:
         yield f"**{markdown_text(table.title)}**"
         yield ""
     yield _row(table.columns)
     yield "|" + "|".join("---:" if n < table.figures else "---" for n in range(len(table.columns))) + "|"
-    for row in table.rows[:limit]:
+    for row in table.rows[:ROWS]:
         yield _row(row)
-    if limit is not None and len(table.rows) > limit:
+    if len(table.rows) > ROWS:
         yield ""
-        yield f"… and {len(table.rows) - limit} more"
+        yield f"… and {len(table.rows) - ROWS} more"
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -93,7 +93,7 @@ def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, tex
                 texts.live_value(value, size) for size, value in sized[:MAX_LIVE_VALUES] if size
             ]
             found.replicated = sum(
-                (_copies(size, texts.replicas(value)) for size, value in sized), Fraction(0)
+                (_replicated_bytes(size, texts.replicas(value)) for size, value in sized), Fraction(0)
             )
             found.curve = [MemoryPoint(size, source_location(op.location)) for op, size in peak.curve]
     found.constants = sum(
@@ -115,7 +115,7 @@ def _sized(peak: Peak, live: LiveMemory) -> list[tuple[int, Value]]:
     return sorted(((live.bytes(value), value) for value in dict.fromkeys(values)), key=lambda v: -v[0])
 
 
-def _copies(size: int, replicas: int) -> Fraction:
+def _replicated_bytes(size: int, replicas: int) -> Fraction:
     """The bytes of a shard that one device would not need if all with the same shard divided it evenly."""
     return size - Fraction(size, replicas)
 

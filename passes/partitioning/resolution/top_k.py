@@ -1,4 +1,4 @@
-"""The k largest elements along a sharded dimension, although the operand was resharded for them.
+"""Top-k operations whose operand was resharded for them, although the largest elements of shards are enough.
 
     %1 = sdy.reshard %0 <@mesh, [{"x"}, {}]> : tensor<8x1024xf32>
     %2:2 = stablehlo.custom_call @mhlo.topk(%1) … : (tensor<8x1024xf32>) -> (tensor<8x4xf32>, tensor<8x4xi32>)
@@ -24,7 +24,7 @@ from .without_reshards import erase_unused
 
 
 def exchange_top_k(op: Op, context: HaloContext) -> bool:
-    """Exchanges the largest elements of the shards instead of the shards; returns whether it did."""
+    """Exchanges the largest elements of shards instead of the shards; returns whether that is possible."""
     top_k = top_k_of(op)
     if top_k is None:
         return False
@@ -54,7 +54,7 @@ def exchange_top_k(op: Op, context: HaloContext) -> bool:
 
 
 def _is_gathered(top_k: TopK, context: HaloContext) -> bool:
-    """Whether the operand is gathered for the operation, instead of being sharded along other dimensions."""
+    """Whether the operand is or would be gathered for the operation, not sharded along other dimensions."""
     reshard = top_k.operand.defining_op
     if not isinstance(reshard, ReshardOp):
         return True

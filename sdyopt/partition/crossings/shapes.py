@@ -10,7 +10,7 @@ from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import shape_of
 from sdyopt.partition.local_types import Axes, LocalTypes
-from sdyopt.partition.replication import Dim, crosses_shards
+from sdyopt.partition.replication import Dim, all_dims, crosses_shards
 
 _Groups = tuple[list[int], list[int]]
 
@@ -25,6 +25,7 @@ def reshape(op: ReshapeOp, types: LocalTypes) -> Iterator[Dim]:
     shapes = [shape_of(value) for value in values]
     axes = [types.axes_per_dim(value) for value in values]
     if 0 in shapes[0]:
+        yield from all_dims(op)
         return
     for groups in _groups(*shapes):
         kept = [[dim for dim in dims if shape[dim] != 1] for dims, shape in zip(groups, shapes, strict=True)]

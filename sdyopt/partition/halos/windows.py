@@ -55,39 +55,40 @@ def exchange_reduce_window(op: ReduceWindowOp, context: HaloContext) -> Values:
     for input, init, inside in zip(op.inputs, op.init_values, inits, strict=True):
         shard = body.shard_of(input, init)
         inputs.append(_extend_all(body, shard, reads, padding_of(init, inside)))
-    pairs, dilations = _window_attributes([(each.low, each.high) for each in windows], windows, inputs[0])
+    sides = inputs[0][1]
+    pairs, dilations = _window_attributes([(each.low, each.high) for each in windows], windows, sides)
     attributes = {**attributes_of(op), "padding": pairs, "base_dilations": dilations}
     region = Region()
     body.rewriter.copy_region(op.body, region)
     result_types = [_local_type(body, result, context.types) for result in op.results]
-    operands = [*[each.value for each, _ in inputs], *inits]
+    operands = [*[value for value, _ in inputs], *inits]
     return body.finish(body.create(ReduceWindowOp, operands, result_types, attributes, [region]).results)
 
 
-# By dimension.
+# Extended shards, with what remains to be padded, by the dimension of the tensor or of the window.
 _Sides = dict[int, Extended]
 
 
 def _extend_all(
     body: ShardedBody, value: Value, reads: Sequence[ReadDimension], padding: Padding
-) -> tuple[Extended, _Sides]:
-    """A shard with halos along all sharded dimensions, and what remains to be padded along each of them."""
+) -> tuple[Value, _Sides]:
+    """A shard with halos along all sharded dimensions, and by dimension what remains to be padded."""
     sides: _Sides = {}
     for read in reads:
         sides[read.dim] = extend(body, value, read, padding)
         value = sides[read.dim].value
-    return Extended(value), sides
+    return value, sides
 
 
 def _window_attributes(
-    padding: Sequence[tuple[int, int]], windows: Sequence[WindowDimension], extended: tuple[Extended, _Sides]
+    padding: Sequence[tuple[int, int]], windows: Sequence[WindowDimension], sides: _Sides
 ) -> tuple[Attribute, Attribute]:
-    """The padding and base dilations, in which sharded dimensions have those that remain."""
+    """The attributes of padding and base dilations. `sides`, by the dimension of the window, replace some."""
     pairs, dilations = list(padding), [window.base_dilation for window in windows]
-    for dim, side in extended[1].items():
+    for dim, side in sides.items():
         pairs[dim], dilations[dim] = (side.low, side.high), side.dilation
-    numbers = [number for pair in pairs for number in pair]
-    return dense_integers(tensor((len(pairs), 2), I64), numbers), dense_array(I64, dilations)
+    lows_and_highs = [amount for pair in pairs for amount in pair]
+    return dense_integers(tensor((len(pairs), 2), I64), lows_and_highs), dense_array(I64, dilations)
 
 
 def _local_type(body: ShardedBody, result: Value, types: LocalTypes) -> RankedTensor:
@@ -120,15 +121,15 @@ def exchange_convolution(op: ConvolutionOp, context: HaloContext) -> Values:
     zero = Padding(body.zero(scalar_type(lhs)), is_zero=True)
     extended, sides = _extend_all(body, lhs, reads, zero)
     windows = windows_of_convolution(op, context.types)
-    by_number = {number: sides[slid.dim] for number, slid in enumerate(windows) if slid.dim in sides}
+    window_sides = {number: sides[slid.dim] for number, slid in enumerate(windows) if slid.dim in sides}
     padding, dilations = _window_attributes(
         [(slid.window.low, slid.window.high) for slid in windows],
         [slid.window for slid in windows],
-        (extended, by_number),
+        window_sides,
     )
     attributes = {**attributes_of(op), **groups, "padding": padding, "lhs_dilation": dilations}
     type = _local_type(body, op.out, context.types)
-    return body.finish(body.create(ConvolutionOp, [extended.value, rhs], [type], attributes).results)
+    return body.finish(body.create(ConvolutionOp, [extended, rhs], [type], attributes).results)
 
 
 def _is_sharded_consistently(op: ConvolutionOp, types: LocalTypes) -> bool:
@@ -149,7 +150,10 @@ def _is_sharded_consistently(op: ConvolutionOp, types: LocalTypes) -> bool:
 
 
 def _local_groups(op: ConvolutionOp, types: LocalTypes, mesh: Mesh) -> dict[str, Attribute] | None:
-    """The number of feature groups of a shard; None if groups are cut."""
+    """The attribute with the number of feature groups of a shard, if there are several.
+
+    None if shards cut groups.
+    """
     axes = types.axes_per_dim(op.lhs)[op.dimension_numbers.input_feature]
     count, shards = op.feature_group_count, sharded_size(axes, mesh)
     if count == 1:

@@ -6,10 +6,9 @@ from sdyopt.dialects.stablehlo.binary import AddOp, MulOp, XorOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.ir.types import I1, tensor
 from sdyopt.partition.combiners import binary_body
-from sdyopt.partition.device_positions import shard_indices
 from sdyopt.partition.identities import identity_of, is_identity
 from sdyopt.partition.local_builder import ranked
-from sdyopt.partition.local_context import LocalContext, check_device_count
+from sdyopt.partition.local_context import LocalContext, first_shard_table
 from sdyopt.partition.registry import Lowered, lowering
 
 # Reductions whose result changes if the initial value counts once for each device. A maximum does not change.
@@ -18,9 +17,10 @@ _COUNTS_EACH = (AddOp, MulOp, XorOp)
 
 @lowering(ReduceOp)
 def lower_reduce(op: ReduceOp, local: LocalContext) -> Lowered:
-    """Makes initial values that may count only once the identity except on the first device of each group.
+    """Initial values that may count only once, as in a sum, count on the first device of each group only.
 
-    Nothing changes if the initial value is the identity, as it usually is.
+    On the others, the identity takes their place. Nothing changes if they are the identity, as they usually
+    are.
     """
     axes_per_dim = local.axes_per_dim(op.inputs[0])
     axes = tuple([axis for dim in op.dimensions for axis in axes_per_dim[dim]])
@@ -34,9 +34,7 @@ def lower_reduce(op: ReduceOp, local: LocalContext) -> Lowered:
         identity = identity_of(combiner, element)
         assert identity is not None
         builder, mesh = local.builder(op), local.common_mesh(op)
-        check_device_count(mesh, op)
-        table = [int(shard == 0) for shard in shard_indices(axes, mesh)]
-        is_first = builder.reshape(local.lookup(builder, table, I1), ())
+        is_first = builder.reshape(local.lookup(builder, first_shard_table(axes, mesh, op), I1), ())
         inits[index] = builder.select(is_first, init, builder.splat(tensor((), element), identity))
     if inits != list(op.init_values):
         local.rewriter.set_operands(op, [*op.inputs, *inits])

@@ -10,15 +10,13 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.stablehlo.binary import SubtractOp
 from sdyopt.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.ir.numeric_attributes import boolean
-from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.combiners import binary_body
-from sdyopt.partition.device_positions import shard_indices
 from sdyopt.partition.identities import identity_of
 from sdyopt.partition.index_arithmetic import broadcast_components
 from sdyopt.partition.local_builder import LocalBuilder, ranked, shape_of
-from sdyopt.partition.local_context import LocalContext, check_device_count
+from sdyopt.partition.local_context import LocalContext, first_shard_table
 from sdyopt.partition.local_types import Axes
 from sdyopt.partition.reduced_axes import check_is_combined
 from sdyopt.partition.registry import Lowered, lowering
@@ -169,9 +167,3 @@ def _drop_except_on_first_device(
     is_first = builder.reshape(local.lookup(builder, first_shard_table(axes, mesh, op), I1), ())
     mask = builder.broadcast(is_first, tensor(type.shape, I1))
     return builder.select(mask, indices, builder.integers(type, [-1]))
-
-
-def first_shard_table(axes: Axes, mesh: Mesh, op: Op) -> list[int]:
-    """For each device, whether it has the first shard along `axes`."""
-    check_device_count(mesh, op)
-    return [int(index == 0) for index in shard_indices(axes, mesh)]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from sdyopt.dialects.sdy.collectives import ReplicatedToUnreducedOp, ShardedToUnreducedOp
 from sdyopt.dialects.stablehlo.slicing import DynamicUpdateSliceOp
 from sdyopt.ir.types import I1, tensor
-from sdyopt.partition.device_positions import shard_indices
 from sdyopt.partition.local_builder import ranked, shape_of
-from sdyopt.partition.local_context import LocalContext, check_device_count
+from sdyopt.partition.local_context import LocalContext, first_shard_table
 from sdyopt.partition.registry import Lowered, lowering
 
 
@@ -28,8 +27,6 @@ def lower_sharded_to_unreduced(op: ShardedToUnreducedOp, local: LocalContext) ->
 def lower_replicated_to_unreduced(op: ReplicatedToUnreducedOp, local: LocalContext) -> Lowered:
     """The tensor on the first device of each group, and zeros on the others."""
     mesh, builder, type = local.mesh(op.out_sharding, op), local.builder(op), ranked(op.tensor)
-    check_device_count(mesh, op)
-    is_first = [int(index == 0) for index in shard_indices(tuple(op.axes), mesh)]
-    mask = builder.reshape(local.lookup(builder, is_first, I1), ())
+    mask = builder.reshape(local.lookup(builder, first_shard_table(tuple(op.axes), mesh, op), I1), ())
     full_mask = builder.broadcast(mask, tensor(type.shape, I1))
     return [builder.select(full_mask, op.tensor, builder.zero(type))]

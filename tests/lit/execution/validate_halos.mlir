@@ -58,3 +58,18 @@ func.func @main(%a: tensor<6x32xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}
   %1:2 = stablehlo.custom_call @mhlo.topk(%0) {mhlo.attributes = {k = 3 : i64, largest = true}, mhlo.version = 1 : i64} : (tensor<6x32xi32>) -> (tensor<6x3xi32>, tensor<6x3xi32>)
   return %1#0, %1#1 : tensor<6x3xi32>, tensor<6x3xi32>
 }
+
+// -----
+
+// A dynamic slice whose elements are in two shards, the second of which is smaller. The index is clamped as that of
+// the whole tensor.
+sdy.mesh @mesh = <["x"=4]>
+// expected-remark @+1 {{validated: @main: 1 result is equal on 4 devices}}
+func.func @main(%a: tensor<13x2xf32>, %i: tensor<ui8>) -> tensor<4x2xf32> {
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<13x2xf32>
+  %c = stablehlo.constant dense<0> : tensor<ui8>
+  %m = stablehlo.constant dense<15> : tensor<ui8>
+  %1 = stablehlo.remainder %i, %m : tensor<ui8>
+  %2 = stablehlo.dynamic_slice %0, %1, %c, sizes = [4, 2] : (tensor<13x2xf32>, tensor<ui8>, tensor<ui8>) -> tensor<4x2xf32>
+  return %2 : tensor<4x2xf32>
+}
