@@ -139,7 +139,7 @@ def _has_same_axes(source: TensorSharding, target: TensorSharding, op: Op) -> bo
 
 
 def _has_same_sharded_axes(first: TensorSharding, second: TensorSharding, mesh: Mesh) -> bool:
-    """Whether two shardings over one mesh are equal, apart from axes of size one."""
+    """Whether two shardings over one mesh shard dimensions along equal axes, apart from those of size one."""
 
     def sharded_axes(sharding: TensorSharding) -> list[list[AxisRef]]:
         return [[axis for axis in dim.axes if axis.size(mesh) > 1] for dim in sharding.dims]

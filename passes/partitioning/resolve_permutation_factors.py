@@ -116,7 +116,7 @@ class ResolvePermutationFactors(Pass):
         return rewriter.changed
 
     def _resolve_rotations(self, ops: Sequence[Op], context: HaloContext) -> None:
-        """Exchanges halos of concatenations before the slices that they may consist of."""
+        """Exchanges halos of concatenations before those of slices, which may be their operands."""
         if not self.enable_halo_exchange:
             return
         for op in ops:
@@ -166,9 +166,9 @@ def _replicate(op: Op, dims: Sequence[Dim], types: LocalTypes, rewriter: Rewrite
     changes: list[tuple[int, TensorSharding]] = []
     for number, value in enumerate(values):
         sharding = types.sharding(value)
-        numbers = {each.dim for each in dims if each.tensor % len(values) == number}
-        if sharding is not None and any(sharding.dims[dim].axes for dim in numbers):
-            changes.append((number, _without_axes(sharding, numbers)))
+        whole = {each.dim for each in dims if each.tensor % len(values) == number}
+        if sharding is not None and any(sharding.dims[dim].axes for dim in whole):
+            changes.append((number, _without_axes(sharding, whole)))
     first_result = len(op.operands)
     operands = tuple([change for change in changes if change[0] < first_result])
     results = tuple([(number - first_result, new) for number, new in changes if number >= first_result])
