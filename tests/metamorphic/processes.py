@@ -21,6 +21,7 @@ from tests.random_modules.compare import run_here
 
 HASH_SEEDS = ("0", "1")
 _ROOT = Path(__file__).parents[2]
+_MODULE = "tests.metamorphic.processes"
 
 
 def checksums(seeds: range) -> Iterator[str]:
@@ -36,7 +37,7 @@ def differences(seeds: range, pythons: Sequence[str]) -> list[str]:
     """The modules for which the processes do not print the same."""
     processes = [
         subprocess.Popen(
-            [python, "-m", __name__, "--print", "--seeds", f"{seeds.start}:{seeds.stop}"],
+            [python, "-m", _MODULE, "--print", "--seeds", f"{seeds.start}:{seeds.stop}"],
             cwd=_ROOT,
             env={**os.environ, "PYTHONHASHSEED": hash_seed},
             stdout=subprocess.PIPE,

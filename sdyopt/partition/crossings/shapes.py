@@ -11,8 +11,7 @@ from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import shape_of
 from sdyopt.partition.local_types import Axes, LocalTypes
 from sdyopt.partition.replication import Dim, all_dims, crosses_shards
-
-_Groups = tuple[list[int], list[int]]
+from sdyopt.partition.reshape_groups import reshape_groups
 
 
 @crosses_shards(ReshapeOp)
@@ -27,7 +26,7 @@ def reshape(op: ReshapeOp, types: LocalTypes) -> Iterator[Dim]:
     if 0 in shapes[0]:
         yield from all_dims(op)
         return
-    for groups in _groups(*shapes):
+    for groups in reshape_groups(*shapes):
         kept = [[dim for dim in dims if shape[dim] != 1] for dims, shape in zip(groups, shapes, strict=True)]
         is_kept = len(kept[0]) == len(kept[1]) == 1 and axes[0][kept[0][0]] == axes[1][kept[1][0]]
         ones = [Dim(n, dim) for n, dims in enumerate(groups) for dim in dims if shapes[n][dim] == 1]
@@ -72,17 +71,3 @@ def broadcast_in_dim(op: BroadcastInDimOp, types: LocalTypes) -> Iterator[Dim]:
             yield Dim(0, dim)
             if shape_of(op.results[0])[result_dim] == 1:
                 yield Dim(1, result_dim)
-
-
-def _groups(shape: Sequence[int], result_shape: Sequence[int]) -> Iterator[_Groups]:
-    """The smallest ranges of dimensions of both shapes with equal numbers of elements."""
-    groups: _Groups = ([], [])
-    products, remaining = [1, 1], [list(enumerate(shape)), list(enumerate(result_shape))]
-    while any(remaining):
-        side = 0 if remaining[0] and (products[0] <= products[1] or not remaining[1]) else 1
-        dim, size = remaining[side].pop(0)
-        groups[side].append(dim)
-        products[side] *= size
-        if products[0] == products[1]:
-            yield groups
-            groups, products = ([], []), [1, 1]
