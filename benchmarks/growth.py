@@ -1,10 +1,11 @@
 """Measures how time and memory grow with the size of a program, along many dimensions.
 
-    python -m benchmarks.growth [--output benchmarks/growth.md] [DIMENSION …]
+    python -m benchmarks.growth [--output benchmarks/growth.md] [--reference-python PYTHON] [DIMENSION …]
 
 Each dimension is measured at two sizes, one twice the other. The exponent is that of the power law between
 them, without the time and memory of a program of size 1: 1 is linear, 2 is quadratic. Times are processor
-times, so that other load on the machine has little effect.
+times, so that other load on the machine has little effect. With a Python that has jaxlib, the C++ passes that
+it contains are measured, too.
 """
 
 from __future__ import annotations
@@ -15,12 +16,16 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.growth_programs import DIMENSIONS, Dimension
 
 STEPS = (2, 4)
+# The limit for a run of the C++ passes.
+_REFERENCE_SECONDS = 60
 # Exponents above this one are marked.
 LIMIT = 1.2
 # Differences that are smaller have no meaningful exponent.
@@ -57,34 +62,69 @@ def exponent(values: list[float], least: float) -> float | None:
     return math.log2(after / before) if min(before, after) >= least else None
 
 
+# The command that processes a file.
+Command = Callable[[str], list[str]]
+
+
 def measure(dimension: Dimension) -> Growth:
-    """The growth along a dimension."""
-    start = _run(dimension.write(1), dimension.flags)
+    """The growth of sdy-opt along a dimension."""
+    growth = _measure(dimension, lambda path: [sys.executable, "-m", "sdyopt", path, *dimension.flags])
+    assert growth is not None
+    return growth
+
+
+def measure_reference(dimension: Dimension, python: str) -> Growth | None:
+    """The growth of the C++ passes; None if they cannot do the same, fail or take too long."""
+    pipeline = dimension.reference_pipeline
+    if pipeline is None:
+        return None
+    script = str(Path(__file__).with_name("reference.py"))
+    return _measure(
+        dimension, lambda path: [python, script, "--whole", path, pipeline], seconds=_REFERENCE_SECONDS
+    )
+
+
+def _measure(dimension: Dimension, command: Command, seconds: float | None = None) -> Growth | None:
+    """The growth of a command; None if it fails or takes longer than `seconds`, if these are given."""
     sizes = [dimension.size * step for step in STEPS]
-    usages = [_run(dimension.write(size), dimension.flags) for size in sizes]
+    usages = []
+    for size in (1, *sizes):
+        usage = _run(dimension.write(size), command, seconds)
+        if usage is None:
+            return None
+        usages.append(usage)
+    start, *usages = usages
     net = tuple(Usage(each.seconds - start.seconds, each.mebibytes - start.mebibytes) for each in usages)
     return Growth(sizes[-1], net)
 
 
-def _run(text: str, flags: tuple[str, ...]) -> Usage:
-    with tempfile.TemporaryDirectory() as folder:
+def _run(text: str, command: Command, seconds: float | None) -> Usage | None:
+    with tempfile.TemporaryDirectory() as folder, Path(folder, "out.mlir").open("w") as output:
         source = Path(folder, "program.mlir")
         source.write_text(text, encoding="utf-8")
-        command = [sys.executable, "-m", "sdyopt", str(source), "-o", str(Path(folder, "out.mlir")), *flags]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(command(str(source)), stdout=output, stderr=subprocess.DEVNULL)
+        timer = threading.Timer(seconds or 0, process.kill)
+        if seconds is not None:
+            timer.start()
         _, status, usage = os.wait4(process.pid, 0)
+        timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
+    if seconds is not None and process.returncode:
+        return None
     kilobytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
     return Usage(usage.ru_utime + usage.ru_stime, kilobytes / 1024)
 
 
-def row(name: str, growth: Growth) -> str:
+def row(name: str, growth: Growth, reference: Growth | None = None) -> str:
     """A row of the table."""
+    theirs = "– | – | – | –" if reference is None else _cells(reference)
+    return f"| {name} | {growth.size:,} | {_cells(growth)} | {theirs} |"
+
+
+def _cells(growth: Growth) -> str:
     last = growth.usages[-1]
     times, memory = _cell(growth.time_exponent), _cell(growth.memory_exponent)
-    return (
-        f"| {name} | {growth.size:,} | {last.seconds:.2f} s | {times} | {last.mebibytes:.0f} MiB | {memory} |"
-    )
+    return f"{last.seconds:.2f} s | {times} | {last.mebibytes:.0f} MiB | {memory}"
 
 
 def _cell(exponent: float | None) -> str:
@@ -99,26 +139,41 @@ def main() -> None:
     )
     parser.add_argument("dimensions", nargs="*", metavar="DIMENSION", help="words of the names of dimensions")
     parser.add_argument("--output", type=Path, help="the Markdown file to write the table to")
+    parser.add_argument("--reference-python", metavar="PYTHON", help="a Python with jaxlib to compare with")
     options = parser.parse_args()
     names = [name for name in DIMENSIONS if all(word in name for word in options.dimensions)]
     lines = [
-        "| dimension | largest size | time | exponent | memory | exponent |",
-        "|---|--:|--:|--:|--:|--:|",
+        "| dimension | largest size | time | exponent | memory | exponent "
+        "| C++: time | exponent | memory | exponent |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     print(*lines, sep="\n", flush=True)
     for name in names:
-        lines.append(row(name, measure(DIMENSIONS[name])))
+        dimension, python = DIMENSIONS[name], options.reference_python
+        lines.append(row(name, measure(dimension), python and measure_reference(dimension, python)))
         print(lines[-1], flush=True)
     if options.output is not None:
-        options.output.write_text("\n".join([_HEAD, *lines, ""]), encoding="utf-8")
+        options.output.write_text("\n".join([_HEAD, *lines, _TAIL]), encoding="utf-8")
 
 
 _HEAD = """\
 # Growth
 
 `make growth` writes this page. It shows how processor time and peak memory of `sdy-opt` grow, both without
-start-up, when a program doubles along one dimension. An exponent of 1 is linear; those above 1.2 are bold. A
-dash is a difference that is too small to measure.
+start-up, when a program doubles along one dimension, and those of the C++ passes in jaxlib where they can do
+the same. An exponent of 1 is linear; those above 1.2 are bold. A dash is a difference that is too small to
+measure.
+"""
+
+_TAIL = """
+Two exponents of time are above 1.2:
+
+- *constraints, propagated*: the constraints become reshards, which are folded into one. Its location is the
+  fused location of all of them, and each step of folding creates a fused location that is one longer, as in
+  MLIR.
+- *chain of calls in loops, inlined*: a function is simplified and verified again once the calls in it are
+  inlined, as in MLIR. It then contains the whole rest of the chain, and inlined operations get new call-site
+  locations.
 """
 
 

@@ -13,6 +13,18 @@ from itertools import cycle
 PROPAGATE = ("-sdy-propagation-pipeline=enable-insert-explicit-collectives=true",)
 PARTITION = ("-sdy-partition-pipeline",)
 UNREGISTERED = ("--allow-unregistered-dialect",)
+_CLEAN = (*UNREGISTERED, "-cse", "-canonicalize")
+# The pipelines by which the C++ passes do the same.
+REFERENCE_PIPELINES: dict[tuple[str, ...], str] = {
+    (): "",
+    UNREGISTERED: "",
+    PROPAGATE: "builtin.module(sdy-import-pipeline,sdy-user-priority-propagate,"
+    "sdy-export-pipeline{enable-insert-explicit-collectives=true})",
+    ("-sdy-reshard-to-collectives",): "builtin.module(func.func(sdy-reshard-to-collectives))",
+    ("-inline",): "builtin.module(inline)",
+    ("-canonicalize",): "builtin.module(canonicalize)",
+    _CLEAN: "builtin.module(cse,canonicalize)",
+}
 
 _MESH = 'sdy.mesh @mesh = <["x"=2]>\n'
 _T = "tensor<8xf32>"
@@ -27,6 +39,11 @@ class Dimension:
     write: Callable[[int], str]
     size: int
     flags: tuple[str, ...] = ()
+
+    @property
+    def reference_pipeline(self) -> str | None:
+        """The pipeline by which the C++ passes do the same; None if there is none."""
+        return REFERENCE_PIPELINES.get(self.flags)
 
 
 def _list(items: Iterable[str]) -> str:
@@ -279,8 +296,6 @@ def values_on_a_line(size: int) -> str:
 def comments(size: int) -> str:
     return "// a comment\n" * size
 
-
-_CLEAN = (*UNREGISTERED, "-cse", "-canonicalize")
 
 DIMENSIONS: dict[str, Dimension] = {
     "operations, propagated": Dimension(operations, 8000, PROPAGATE),

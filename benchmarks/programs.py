@@ -8,6 +8,7 @@ and the matrix products of attention and hidden layers.
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from benchmarks.tape import Tape, Tensor
 
@@ -202,6 +203,34 @@ def _module(
     )
 
 
+# --- Constants --------------------------------------------------------------------------------------------
+
+
+def constants(numbers: int = 200_000) -> str:
+    """A program of big constants, in the ways in which they are written."""
+    random = Random(1)
+    data = random.randbytes(8 * numbers).hex().upper()
+    floats = ", ".join(f"{random.uniform(-1, 1):.6e}" for _ in range(numbers))
+    rows = [", ".join(str(random.randrange(-999, 999)) for _ in range(100)) for _ in range(numbers // 100)]
+    integers = "], [".join(rows)
+    literals = {
+        f"tensor<{2 * numbers}xf32>": f'"0x{data}"',
+        f"tensor<{numbers}xf32>": f"[{floats}]",
+        f"tensor<{numbers // 100}x100xi32>": f"[[{integers}]]",
+    }
+    types = ", ".join(literals)
+    names = ", ".join(f"%{index}" for index in range(len(literals)))
+    lines = [
+        f"    %{index} = stablehlo.constant dense<{literal}> : {type}\n"
+        for index, (type, literal) in enumerate(literals.items())
+    ]
+    return (
+        f"module {{\n  func.func @main() -> ({types}) {{\n{''.join(lines)}"
+        f"    return {names} : {types}\n  }}\n}}\n"
+    )
+
+
 if __name__ == "__main__":
-    layers, output = sys.argv[1:]
-    Path(output).write_text(training_step(int(layers)), encoding="utf-8")
+    what, output = sys.argv[1:]
+    text = constants() if what == "constants" else training_step(int(what))
+    Path(output).write_text(text, encoding="utf-8")

@@ -4,7 +4,7 @@
     python -m benchmarks.run --reference-python ~/jax/bin/python --sizes 4k,36k,360k gpt_train.mlir
 
 Each figure is the median over several rounds. In a round each tool runs once in a new process, so that other
-load on the machine affects both. benchmarks/README.md describes what is measured.
+load on the machine affects both. Times are processor times. benchmarks/README.md describes what is measured.
 """
 
 import argparse
@@ -16,20 +16,35 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.processes import BenchmarkFailed, run
 
 HERE = Path(__file__).parent
 OURS, THEIRS = "sdy-opt", "C++"
 
-# The number of layers by the name of a size; a layer has 666 operations.
-SIZES = {"4k": 6, "36k": 54, "360k": 540}
+# What `benchmarks.programs` generates, by the name of a size: a number of layers of 666 operations each, or
+# big constants.
+CONSTANTS = "constants"
+SIZES = {"4k": "6", "36k": "54", "360k": "540", CONSTANTS: CONSTANTS}
 
-# Cheap passes, so that parsing, verification and printing dominate.
-PIPELINE = "builtin.module(sdy-close-shardings)"
+# The first one has cheap passes, so that parsing, verification and printing dominate.
+PIPELINES = (
+    "builtin.module(sdy-close-shardings)",
+    "builtin.module(sdy-user-priority-propagate)",
+    "builtin.module(sdy-propagation-pipeline)",
+)
 
 # Measurement -> tool -> one value per round, in seconds or bytes.
 Figures = dict[str, dict[str, list[float]]]
+
+
+class Table(NamedTuple):
+    """A table of the output."""
+
+    title: str
+    header: list[str]
+    rows: list[list[str]]
 
 
 @dataclass
@@ -65,9 +80,13 @@ def main() -> None:
         except BenchmarkFailed as failure:
             sys.exit(f"error: {failure}")
     _progress("")
-    _print_start(small)
-    _print_programs(programs)
-    _print_growth(programs)
+    tables = [_start_table(small), *map(_program_table, programs)]
+    if sum(program.is_generated for program in programs) > 1:
+        tables.append(_growth_table(programs))
+    for table in tables:
+        _print_table(table)
+    if options.output is not None:
+        options.output.write_text("\n".join([_HEAD, *map(_markdown, tables)]), encoding="utf-8")
 
 
 def _options() -> argparse.Namespace:
@@ -82,9 +101,16 @@ def _options() -> argparse.Namespace:
         help=f"sizes of the generated programs, from {', '.join(SIZES)}; or `none` (default: %(default)s)",
     )
     parser.add_argument("--rounds", type=int, default=5, help="the number of rounds")
-    parser.add_argument("--pipeline", default=PIPELINE, help="the pipeline to measure (default: %(default)s)")
+    parser.add_argument(
+        "--pipeline",
+        dest="pipelines",
+        action="append",
+        help=f"a pipeline to measure, possibly one of several (default: {', '.join(PIPELINES)})",
+    )
     parser.add_argument("--keep", metavar="FOLDER", help="keep the generated programs in this folder")
+    parser.add_argument("--output", type=Path, help="the Markdown file to write the tables to")
     options = parser.parse_args()
+    options.pipelines = options.pipelines or list(PIPELINES)
     options.sizes = [] if options.sizes == "none" else options.sizes.split(",")
     if unknown := [size for size in options.sizes if size not in SIZES]:
         parser.error(f"unknown size {unknown[0]}; known are {', '.join(SIZES)}")
@@ -95,9 +121,9 @@ def _programs(options: argparse.Namespace, folder: Path) -> list[Program]:
     folder.mkdir(parents=True, exist_ok=True)
     programs = []
     for size in options.sizes:
-        path = folder / f"training_step_{size}.mlir"
-        run([sys.executable, "-m", "benchmarks.programs", str(SIZES[size]), str(path)])
-        programs.append(Program(path.stem, path, is_generated=True))
+        path = folder / ("constants.mlir" if size == CONSTANTS else f"training_step_{size}.mlir")
+        run([sys.executable, "-m", "benchmarks.programs", SIZES[size], str(path)])
+        programs.append(Program(path.stem, path, is_generated=size != CONSTANTS))
     for path in options.programs:
         files = sorted(path.glob("*.mlir")) if path.is_dir() else [path]
         programs += [Program(file.stem, file) for file in files]
@@ -105,15 +131,19 @@ def _programs(options: argparse.Namespace, folder: Path) -> list[Program]:
 
 
 def _measure(program: Program, options: argparse.Namespace) -> None:
-    path = str(program.path)
-    in_process = {OURS: [sys.executable, "-m", "benchmarks.ours", path, options.pipeline]}
-    whole_process = {OURS: [sys.executable, "-m", "sdyopt", path]}
-    with_passes = {OURS: [*whole_process[OURS], f"--pass-pipeline={options.pipeline}"]}
+    path, first = str(program.path), options.pipelines[0]
+    in_process = {OURS: [sys.executable, "-m", "benchmarks.ours", path, first]}
+    ours = [sys.executable, "-m", "sdyopt", path]
+    whole_processes = {"whole process": {OURS: ours}}
+    for pipeline in options.pipelines:
+        whole_processes[_with(pipeline)] = {OURS: [*ours, f"--pass-pipeline={pipeline}"]}
     if options.reference_python:
         reference = [options.reference_python, str(HERE / "reference.py")]
-        in_process[THEIRS] = [*reference, path, options.pipeline]
-        whole_process[THEIRS] = [*reference, "--whole", path]
-        with_passes[THEIRS] = [*whole_process[THEIRS], options.pipeline]
+        in_process[THEIRS] = [*reference, path, first]
+        theirs = [*reference, "--whole", path]
+        whole_processes["whole process"][THEIRS] = theirs
+        for pipeline in options.pipelines:
+            whole_processes[_with(pipeline)][THEIRS] = [*theirs, pipeline]
     for tool, command in in_process.items():
         steps = json.loads(run(command, keeps_output=True).output)
         program.operations = int(steps.pop("operations", program.operations))
@@ -121,11 +151,16 @@ def _measure(program: Program, options: argparse.Namespace) -> None:
         for step, seconds in steps.items():
             program.figures[step][tool].append(seconds)
         program.figures["together"][tool].append(steps["parse and verify"] + steps["print"])
-    for measurement, commands in (("whole process", whole_process), ("with passes", with_passes)):
+    for measurement, commands in whole_processes.items():
         for tool, command in commands.items():
             finished = run(command)
             program.figures[measurement][tool].append(finished.seconds)
             program.figures[f"peak memory, {measurement}"][tool].append(finished.memory)
+
+
+def _with(pipeline: str) -> str:
+    """The name of the measurement of a whole process with a pipeline."""
+    return f"with {pipeline.removeprefix('builtin.module(').removesuffix(')')}"
 
 
 def _measure_start(small: Program, reference_python: str | None) -> None:
@@ -136,43 +171,42 @@ def _measure_start(small: Program, reference_python: str | None) -> None:
         ("20-line file, one pass", OURS): [*opt, str(small.path), "-sdy-close-shardings"],
     }
     if reference_python:
-        whole = [reference_python, str(HERE / "reference.py"), "--whole", str(small.path), PIPELINE]
+        whole = [reference_python, str(HERE / "reference.py"), "--whole", str(small.path), PIPELINES[0]]
         commands["20-line file, one pass", THEIRS] = whole
     for (measurement, tool), command in commands.items():
         small.figures[measurement][tool].append(run(command).seconds)
 
 
-def _print_start(small: Program) -> None:
+def _start_table(small: Program) -> Table:
     rows = [[measurement, *_row(small, measurement, _seconds)] for measurement in small.figures]
-    _print_table("Start, whole process", ["", OURS, THEIRS, "ratio"], rows)
+    return Table("Start, whole process", ["", OURS, THEIRS, "ratio"], rows)
 
 
-def _print_programs(programs: list[Program]) -> None:
-    for program in programs:
-        rows = [
-            [
-                measurement,
-                *_row(program, measurement, _megabytes if measurement.startswith("peak") else _seconds),
-            ]
-            for measurement in program.figures
+def _program_table(program: Program) -> Table:
+    rows = [
+        [
+            measurement,
+            *_row(program, measurement, _megabytes if measurement.startswith("peak") else _seconds),
         ]
-        title = f"{program.name}: {program.megabytes:.1f} MB, {program.operations} operations"
-        _print_table(title, ["", OURS, THEIRS, "ratio"], rows)
+        for measurement in program.figures
+    ]
+    title = f"{program.name}: {program.megabytes:.1f} MB, {program.operations} operations"
+    return Table(title, ["", OURS, THEIRS, "ratio"], rows)
 
 
-def _print_growth(programs: list[Program]) -> None:
+def _growth_table(programs: list[Program]) -> Table:
     generated = [program for program in programs if program.is_generated]
+    measurements = [each for each in generated[0].figures if not each.startswith("peak")]
     rows = []
-    for measurement in ("parse and verify", "print", "together", "whole process", "with passes"):
+    for measurement in measurements:
         for tool in (OURS, THEIRS):
             costs = [
                 (program.median(measurement, tool) or 0) / program.operations * 1e6 for program in generated
             ]
             if any(costs):
                 rows.append([measurement, tool, *(f"{cost:.1f} ({cost / costs[0]:.2f})" for cost in costs)])
-    if len(generated) > 1:
-        header = ["", "", *(program.name for program in generated)]
-        _print_table("Growth: microseconds per operation (against the first)", header, rows)
+    header = ["", "", *(program.name for program in generated)]
+    return Table("Growth: microseconds per operation (against the first)", header, rows)
 
 
 def _row(program: Program, measurement: str, text: Callable[[float], str]) -> list[str]:
@@ -189,7 +223,8 @@ def _megabytes(value: float) -> str:
     return f"{value / 1e6:.0f} MB"
 
 
-def _print_table(title: str, header: list[str], rows: list[list[str]]) -> None:
+def _print_table(table: Table) -> None:
+    title, header, rows = table
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     print(f"\n{title}\n")
     for row in [header, *rows]:
@@ -198,6 +233,20 @@ def _print_table(title: str, header: list[str], rows: list[list[str]]) -> None:
             *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
         ]
         print("  " + "  ".join(cells).rstrip())
+
+
+def _markdown(table: Table) -> str:
+    rows = [table.header, ["---", *["--:"] * (len(table.header) - 1)], *table.rows]
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([f"## {table.title}", "", *lines, ""])
+
+
+_HEAD = """\
+# Speed
+
+`make bench REFERENCE_PYTHON=…` writes this page; the [README](README.md) describes the measurements. Times
+are processor times. C++ stands for the passes in jaxlib, and a ratio below 1 means that sdy-opt takes less.
+"""
 
 
 def _progress(text: str) -> None:

@@ -56,7 +56,6 @@ class Canonicalizer(Pass):
     enable_patterns: tuple[str, ...] = option(
         default=(), help="apply only the patterns with these names or labels; all if empty"
     )
-
     filter_dialects: tuple[str, ...] = option(
         default=(), help="apply only the patterns of these dialects; all if empty"
     )

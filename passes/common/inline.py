@@ -169,7 +169,11 @@ class _Inlining:
     # --- Growth ---------------------------------------------------------------------------
 
     def _check_growth(self, call: _Call, callee: FuncOp) -> None:
-        """Raises before a chain of functions that each call the next one twice grows exponentially."""
+        """Counts a copy of the callee.
+
+        Raises DiagnosticError before the copies grow exponentially, as in a chain of functions that each call
+        the next one twice.
+        """
         self._copied += _size(callee)
         if self._copied > MAX_COPIED_OPERATIONS:
             raise _growth_error(call.op, callee)

@@ -66,12 +66,14 @@ from functools import cache
 
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.dialects.mhlo import RaggedDotOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.axis_lists import axis_ref_list_text
 from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
+from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.operation import Op
@@ -140,7 +142,10 @@ class _ReshardInserter:
     def visit(self, op: Op) -> None:
         if isinstance(op, AllReduceOp):
             self._all_reduces.append(op)
-        if op.data_flow is not None:
+        if self._full and isinstance(op.parent_op, AsyncStartOp):
+            # Its operands are replicated, and nothing else may be in the region.
+            self._rewriter.remove_attribute(op, SHARDING)
+        elif op.data_flow is not None:
             self._use_resharder.reshard_edge_sources(op)
         elif isinstance(op, CallOp):
             self._use_resharder.reshard_call_operands(op)
@@ -203,7 +208,7 @@ class _ReshardInserter:
             ) from None
 
     def _all_reduce_operands(self, op: Op) -> None:
-        """All-reduces operands along the axes that the results are not unreduced along."""
+        """All-reduces operands along their unreduced axes that are not unreduced axes of the results."""
         if not op.results:
             if any(_unreduced_axes(value) for value in op.operands):
                 raise op.error("Some operands have unreduced axes but the operation has no results.")

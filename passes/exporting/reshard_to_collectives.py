@@ -95,7 +95,8 @@ class _ReshardLowering:
         return not _has_same_axes(source, target, op)
 
     def lower(self, op: ReshardOp, operands: Sequence[Value], rewriter: Rewriter) -> Sequence[Value]:
-        value = value_before_barriers(operands[0], self._before_barriers)
+        (operand,) = operands
+        value = value_before_barriers(operand, self._before_barriers)
         source, target = sharding_or_replicated(value, op.sharding.mesh_or_ref), op.sharding
         if source.rank != target.rank:
             raise _legalization_error(op)
@@ -138,7 +139,7 @@ def _has_same_axes(source: TensorSharding, target: TensorSharding, op: Op) -> bo
 
 
 def _has_same_sharded_axes(first: TensorSharding, second: TensorSharding, mesh: Mesh) -> bool:
-    """Whether two shardings over one mesh are equal, apart from axes of size one."""
+    """Whether two shardings over one mesh shard dimensions along equal axes, apart from those of size one."""
 
     def sharded_axes(sharding: TensorSharding) -> list[list[AxisRef]]:
         return [[axis for axis in dim.axes if axis.size(mesh) > 1] for dim in sharding.dims]

@@ -88,9 +88,9 @@ class _MeshNames:
         self._fresh = FreshNames(module)
 
     def name_of(self, mesh_or_ref: Mesh | StablehloMesh | SymbolRef, location: Location) -> SymbolRef:
-        """The name of a mesh, or the name that replaces the name of an erased symbol.
+        """The name of a mesh, or of the symbol that is kept instead of the one with this name.
 
-        A new symbol has this location.
+        Creates a symbol at `location` for a mesh without one.
         """
         name = self._names.get(mesh_or_ref)
         if name is not None:

@@ -23,6 +23,9 @@ shards, padding between elements, windows that do not overlap.
 A concatenation whose operands are gathered by reshards gets halos instead, where they are smaller. A
 rotation, the concatenation of two slices of one tensor, is one exchange.
 
+A result that is declared unreduced, but would be the whole value on every device, gets a
+`sdy.replicated_to_unreduced`. A propagation barrier is removed, or becomes a reshard.
+
 A cumulative sum, product, maximum or minimum, which is a window over all elements before or after each one,
 gathers the totals of the shards instead of their elements. A top-k along a sharded dimension gathers the k
 largest elements of each shard. A dynamic slice of a sharded dimension is a sum of slices, with zeros for the
@@ -45,8 +48,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
+from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
@@ -64,10 +68,13 @@ from sdyopt.registry import register
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
+from .resolution.barriers import remove_barriers
 from .resolution.branches import reshard_barrier_operands, reshard_branches
 from .resolution.delayed_gathers import delay_gathers
 from .resolution.meshes import resolve_mesh_change
 from .resolution.top_k import exchange_top_k
+from .resolution.unreduced_results import make_all_partial
+from .resolution.unreduced_uses import PartialUseResharder, resolve_unreduced_uses
 from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards
 
 
@@ -84,28 +91,32 @@ class ResolvePermutationFactors(Pass):
         rewriter, types = Rewriter(), LocalTypes(module)
         context = HaloContext(types, rewriter, Channels(module), self.replica_count)
         ops = list(module.walk_post_order())
+        resharder = PartialUseResharder(types, rewriter)
+        remove_barriers(ops, types, resharder, rewriter)
+        resolve_unreduced_uses(ops, types, rewriter)
+        make_all_partial(ops, types, rewriter)
         delay_gathers(module, ops, types, rewriter)
         ops = list(module.walk_post_order())
         self._resolve_rotations(ops, context)
         for op in ops:
             if op.parent is None:
                 continue  # replaced or erased with another operation
+            if isinstance(op.parent_op, AsyncStartOp):
+                continue  # the operands of the outer operation are replicated
             if isinstance(op, ReshardOp):
                 resolve_mesh_change(op, types, rewriter)
-            elif isinstance(op, PropagationBarrierOp):
-                rewriter.replace(op, [op.input])
             elif isinstance(op, IfOp):
-                reshard_branches(op, rewriter)
+                reshard_branches(op, resharder)
             elif op.dialect_name in ("stablehlo", "chlo"):
                 _warn_of_effects(op, types)
                 self._resolve(op, context)
         for op in list(module.walk()):
             if isinstance(op, OptimizationBarrierOp):
-                reshard_barrier_operands(op, rewriter)
+                reshard_barrier_operands(op, resharder)
         return rewriter.changed
 
     def _resolve_rotations(self, ops: Sequence[Op], context: HaloContext) -> None:
-        """Exchanges halos of concatenations before the slices that they may consist of."""
+        """Exchanges halos of concatenations before those of slices, which may be their operands."""
         if not self.enable_halo_exchange:
             return
         for op in ops:
@@ -155,9 +166,9 @@ def _replicate(op: Op, dims: Sequence[Dim], types: LocalTypes, rewriter: Rewrite
     changes: list[tuple[int, TensorSharding]] = []
     for number, value in enumerate(values):
         sharding = types.sharding(value)
-        numbers = {each.dim for each in dims if each.tensor % len(values) == number}
-        if sharding is not None and any(sharding.dims[dim].axes for dim in numbers):
-            changes.append((number, _without_axes(sharding, numbers)))
+        whole = {each.dim for each in dims if each.tensor % len(values) == number}
+        if sharding is not None and any(sharding.dims[dim].axes for dim in whole):
+            changes.append((number, _without_axes(sharding, whole)))
     first_result = len(op.operands)
     operands = tuple([change for change in changes if change[0] < first_result])
     results = tuple([(number - first_result, new) for number, new in changes if number >= first_result])

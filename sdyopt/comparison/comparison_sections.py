@@ -14,7 +14,7 @@ from sdyopt.report.tables import Row, Section
 from sdyopt.report.units import bytes_text, flops_text
 
 ARROW = "→"
-# The heading of a section says what its table lists.
+# The heading of a section describes its table.
 _NO_TITLE = ""
 
 T = TypeVar("T")
@@ -126,10 +126,10 @@ def _values_section(program: str, values: Sequence[ProgramValue]) -> Section:
     return section
 
 
-def _grouped(each: Iterable[T], key_of: Callable[[T], object]) -> list[list[T]]:
+def _grouped(items: Iterable[T], key_of: Callable[[T], object]) -> list[list[T]]:
     groups: dict[object, list[T]] = {}
-    for one in each:
-        groups.setdefault(key_of(one), []).append(one)
+    for item in items:
+        groups.setdefault(key_of(item), []).append(item)
     return list(groups.values())
 
 

@@ -1,8 +1,8 @@
 """The values of two programs that correspond.
 
-Names of values and functions, the order of functions and line numbers do not matter. Functions correspond if
-they have the same name and are public, if corresponding calls call them, or else if they have similar
-content. The values of corresponding functions are aligned.
+Names of values, the order of functions and line numbers do not matter. Public functions correspond by name or
+similar content, others if corresponding calls call them, or else also by name or similar content. The values
+of corresponding functions are aligned.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from sdyopt.comparison.alignment import Tokens, align, pair_anywhere
 from sdyopt.comparison.program_values import FunctionValues, ProgramValue, ProgramValues
 
-# The number of tokens of an argument, a result and a value of a body that identify it in any order.
+# How many of the first tokens of an argument, a result and a value of a body identify it in any place.
 _SPECIFIC_ARGUMENTS, _SPECIFIC_RESULTS, _SPECIFIC_VALUES = 2, 2, 3
 
 
@@ -64,13 +64,13 @@ class _Matcher:
     # --- Functions ------------------------------------------------------------------------
 
     def _roots(self) -> Iterator[tuple[FunctionValues, FunctionValues]]:
-        """Public functions: by name, then by content, then those that are left in order."""
+        """Pairs of public functions."""
         old = [function for function in self._before.functions if function.is_public]
         new = [function for function in self._after.functions if function.is_public]
         return _paired_functions(old, new)
 
     def _rest(self) -> Iterator[tuple[FunctionValues, FunctionValues]]:
-        """The functions that are not matched yet, because no corresponding calls call them."""
+        """Pairs of functions that are not matched yet, because no corresponding calls call them."""
         old = [function for function in self._before.functions if function not in self._matched]
         new = [function for function in self._after.functions if function not in self._matched]
         return _paired_functions(old, new)
@@ -99,7 +99,7 @@ class _Matcher:
 def _paired_functions(
     old: Sequence[FunctionValues], new: Sequence[FunctionValues]
 ) -> Iterator[tuple[FunctionValues, FunctionValues]]:
-    """Functions with the same name, the same operations and argument types, or else as many arguments."""
+    """Pairs of functions: with the same name, then with similar content, then with as many arguments."""
     tokens, other_tokens = list(map(_function_tokens, old)), list(map(_function_tokens, new))
     for index, other in sorted(pair_anywhere(tokens, other_tokens, 3)):
         yield old[index], new[other]

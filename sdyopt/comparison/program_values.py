@@ -47,10 +47,11 @@ class ProgramValue:
     """A value with its sharding.
 
     `name` is the SSA name, or `result 0`; `label` is what the program calls it: the name of an argument, or a
-    name stack. `op` is the operation of a result, `path` are the operations around it. `bytes` are those on
-    one device. If it `is_located`, the program states a location, which is not just the line of its own text.
-    `defined` and `used` stand for the operations that it is computed from, and that use it, and those of the
-    `outline` for their names alone; None if unknown.
+    name stack. `op` is the name of the operation that it belongs to, `path` are those around it. `bytes` are
+    those on one device. If it `is_located`, the program states a location, which is not just the line of its
+    own text.
+    `defined` and `used` stand for the operations that it is computed from, and that use it; `outline_defined`
+    and `outline_used` for the names of these alone; None if unknown.
     `callee` is the function that is called, `code` the user's function and file, without a line.
     """
 
@@ -184,7 +185,7 @@ class _Collector:
         for index, type in enumerate(type_of_function(function).results):
             attributes = function.result_attributes[index]
             attribute = attributes.get(SHARDING)
-            sharding = self._of(attribute) if isinstance(attribute, TensorSharding) else None
+            sharding = self._value_sharding(attribute) if isinstance(attribute, TensorSharding) else None
             sharding = sharding or gspmd_function_result(function, index)
             yield ProgramValue(
                 Role.RESULT,
@@ -222,7 +223,7 @@ class _Collector:
         location = source_location(op.location)
         for index, operand in enumerate(op.operands):
             in_sharding = op.in_shardings.at(index)
-            sharding = None if in_sharding is None else self._of(in_sharding)
+            sharding = None if in_sharding is None else self._value_sharding(in_sharding)
             value = self._value(operand, Role.MANUAL_INPUT, name, location, sharding, op, path)
             value.name = f"{value.name} into a manual computation"
             value.code = code_of(op.location) if value.location.file != self._source_name else ""
@@ -262,9 +263,9 @@ class _Collector:
 
     def _sharding(self, value: Value) -> ValueSharding | None:
         sharding = self._shapes.sharding(value)
-        return None if sharding is None else self._of(sharding)
+        return None if sharding is None else self._value_sharding(sharding)
 
-    def _of(self, sharding: TensorSharding) -> ValueSharding:
+    def _value_sharding(self, sharding: TensorSharding) -> ValueSharding:
         if (found := self._sharding_of.get(sharding)) is None:
             found = ValueSharding(sharding, self._shapes.mesh(sharding.mesh_or_ref))
             self._sharding_of[sharding] = found

@@ -1,8 +1,8 @@
 """Snapshots: the shardings of arguments, results and located values, as data that diffs well under git.
 
 Keys are names that the program gives: names of arguments, name stacks, functions and files, but no SSA names
-and no line numbers. Values with equal keys are one entry with a count, so that a model with more layers has
-the same entries. Entries of values are sorted; arguments and results keep their order.
+and no line numbers. Values with equal keys and shardings are one entry with a count, so that a model with
+more layers has the same entries. Entries of values are sorted; arguments and results keep their order.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def _have_same_tiling(before: ValueSharding | None, after: ValueSharding | None)
 def _comparable_tiling(sharding: ValueSharding | None) -> object:
     """A key that equal tilings have in common; None if the tiling is unknown.
 
-    Up to `MAX_COMPARED` devices are listed in it, more of them are compared by the text of their order.
+    It lists up to `MAX_COMPARED` devices. With more, the tiling is known only if it has a short text.
     """
     tiling = Uniform(Sharing.REPLICATED) if sharding is None else _tiling(sharding)
     if isinstance(tiling, DeviceTiling):

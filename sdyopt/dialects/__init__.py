@@ -1,6 +1,6 @@
-"""The dialects. Each is a module or package that is named after the namespace and defines `DIALECT`.
+"""The dialects. Each is a module or package that is named after its namespace and defines `DIALECT`.
 
-It is imported when a program first uses the namespace.
+A dialect is imported when a program first uses its namespace.
 """
 
 from __future__ import annotations

@@ -102,6 +102,7 @@ class FuncOp(FunctionOpInterface):
             dictionaries = [element for element in value.elements if isinstance(element, DictAttr)]
             self._explicit_lists.add(name)
         else:
+            # The attribute may still be missing or of another kind: it is verified later.
             type: Type | None = self.function_type
             dictionaries = []
             if isinstance(type, FunctionType):

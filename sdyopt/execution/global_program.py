@@ -22,6 +22,7 @@ from sdyopt.dialects.sdy.ops import (
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
 from sdyopt.execution.failure import NotValidated
+from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
@@ -33,6 +34,13 @@ _IDENTITIES = (
     PropagationBarrierOp,
     ReshardOp,
     ShardingConstraintOp,
+)
+COLLECTIVES = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
+        "reduce_scatter",
+    )
 )
 # The starts of the names of attributes that describe how a program is sharded or called. Other attributes of
 # mhlo describe custom calls.
@@ -50,6 +58,8 @@ def make_global(module: ModuleOp) -> None:
     for op in ops:
         if isinstance(op, AllReduceOp | ReduceScatterOp) and not _has_partial_results(op.tensor):
             raise NotValidated(f"'{op.name}' adds copies of a value, which is no operation on whole tensors")
+        if op.name in COLLECTIVES and _names_other_devices(op):
+            raise NotValidated(f"'{op.name}' outside of a manual computation has no meaning on whole tensors")
     for op in ops:
         if isinstance(op, _IDENTITIES):
             rewriter.replace(op, [op.operands[0]])
@@ -72,6 +82,12 @@ def _has_partial_results(value: Value) -> bool:
         return True
     op = value.defining_op
     return op is not None and op.dialect_name != "sdy"
+
+
+def _names_other_devices(collective: Op) -> bool:
+    """Whether a collective names devices other than the first one."""
+    devices = collective.attribute("replica_groups") or collective.attribute("source_target_pairs")
+    return not isinstance(devices, DenseElements) or any(devices.data)
 
 
 def drop_annotations(op: Op, rewriter: Rewriter) -> None:

@@ -17,21 +17,13 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
-from sdyopt.execution.global_program import drop_annotations
+from sdyopt.execution.global_program import COLLECTIVES, drop_annotations
 from sdyopt.ir.attribute import string
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedTensor, Type
 
 # The mode in which the devices are replicas.
 REPLICAS = "replicas"
-
-COLLECTIVES = frozenset(
-    f"stablehlo.{name}"
-    for name in (
-        *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
-        "reduce_scatter",
-    )
-)
 
 
 def is_local(module: ModuleOp) -> bool:

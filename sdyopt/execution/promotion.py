@@ -25,6 +25,8 @@ _FORMATS = {F32: "f", F16: "e", BF16: "H"}
 
 # Operations that depend on how their operands are represented, or are implemented for one type.
 _SEES_BITS = ("stablehlo.bitcast_convert", "stablehlo.reduce_precision", "stablehlo.custom_call")
+# Attributes of batch normalization, which must be f32.
+_ALWAYS_F32 = ("epsilon",)
 # Custom calls that only carry a sharding.
 _ANNOTATIONS = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "mhlo.sharding")
 
@@ -64,8 +66,7 @@ def promote(module: ModuleOp) -> None:
                 for argument in block.arguments:
                     rewriter.retype_argument(argument, promoted_type(argument.type))
         signature = op.signature
-        inherent = attributes.rewrite(signature.attributes)
-        assert isinstance(inherent, DictAttr)
+        inherent = _promoted_inherent(signature.attributes, attributes)
         op.signature = OpSignature(
             signature.op_class, signature.name, inherent, signature.operand_types, signature.result_types
         )
@@ -75,6 +76,18 @@ def promote(module: ModuleOp) -> None:
     # Users may precede definitions in the walk of a graph region.
     for op in module.walk():
         rewriter.retype(op, op.result_types)
+
+
+def _promoted_inherent(inherent: DictAttr, attributes: AttributeRewriter) -> DictAttr:
+    """Inherent attributes with literals in f64, but for those that are f32 for every element type."""
+    return DictAttr(
+        tuple(
+            [
+                (name, value if name in _ALWAYS_F32 else attributes.rewrite(value))
+                for name, value in inherent.entries
+            ]
+        )
+    )
 
 
 def _promoted(attribute: Attribute) -> Attribute | None:

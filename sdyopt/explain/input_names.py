@@ -25,7 +25,7 @@ _WINDOW = 4000
 
 
 class InputName(NamedTuple):
-    """The name of a value in the source, the function that defines it, and where."""
+    """The name of a value in the source, the function that defines it, and its offset."""
 
     function: str
     name: str

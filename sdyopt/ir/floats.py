@@ -156,6 +156,13 @@ def extreme_bits(is_negative: bool, format: FloatFormat) -> int:
     return _signed(is_negative, format.finite_limit - 1, format)
 
 
+def nan_bits(format: FloatFormat) -> int:
+    """The bits of a quiet NaN of a format like those of IEEE."""
+    assert format.specials is Specials.IEEE
+    exponent = (1 << format.exponent_bits) - 1
+    return _signed(False, exponent << format.mantissa_bits | 1 << (format.mantissa_bits - 1), format)
+
+
 def float_text(bits: int, format: FloatFormat) -> str:
     """The text of a number.
 

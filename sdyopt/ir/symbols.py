@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from sdyopt.ir.attribute import Attribute, StringAttr, SymbolRef
 from sdyopt.ir.op_signature import OpSignature
@@ -176,16 +177,17 @@ def _gather_own_uses(op: Op, uses: list[SymbolRef], visited: set[Attribute | OpS
         uses += symbol_references(op.attributes)
 
 
-def _references_of_signature(signature: OpSignature) -> list[SymbolRef]:
-    return list(symbol_references(signature.attributes))
+def _references_of_signature(signature: OpSignature) -> tuple[SymbolRef, ...]:
+    return symbol_references(signature.attributes)
 
 
-def symbol_references(attribute: Attribute) -> Iterator[SymbolRef]:
+@lru_cache(maxsize=4096)
+def symbol_references(attribute: Attribute) -> tuple[SymbolRef, ...]:
     """The symbol references nested in an attribute, in order.
 
     A dialect attribute refers to a symbol by a field of class SymbolRef.
     """
-    return (inner for inner in nested_attributes(attribute) if isinstance(inner, SymbolRef))
+    return tuple([inner for inner in nested_attributes(attribute) if isinstance(inner, SymbolRef)])
 
 
 def verify_symbol_table(op: Op) -> None:

@@ -115,7 +115,7 @@ def op_to_show(op: Op) -> Op:
 
 
 def has_sharding_rule(op: Op) -> bool:
-    """Whether an operation has a sharding rule; without the warning about one that has none."""
+    """Whether an operation has a sharding rule. Emits no warning if it has none."""
     with handling(lambda _: None):
         return sharding_rule_of(op) is not None
 

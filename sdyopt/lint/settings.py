@@ -67,9 +67,9 @@ class Settings:
 
 
 def select(texts: Sequence[str]) -> tuple[str, ...]:
-    """The ids that `--lint=RULE,-RULE` selects: without a positive one, all but the negative ones.
+    """The ids of the rules that `--lint=…` selects. Raises UsageError for an unknown rule.
 
-    Raises UsageError for an unknown rule.
+    `-RULE` leaves a rule out: from all rules if every text is of this form.
     """
     chosen = {ALL} if all(text.startswith("-") for text in texts) else set()
     dropped: set[str] = set()
@@ -163,5 +163,5 @@ class _Reader:
 
 
 def _key(text: str) -> str:
-    """A key as TOML writes it: quoted, unless it is bare."""
+    """A key as TOML writes it, with quotes if it needs them."""
     return text if text.replace("-", "_").isidentifier() else f'"{text}"'

@@ -25,7 +25,7 @@ Edit = Callable[[Mapping[Op, Op], Rewriter], None]
 
 
 class Trials:
-    """Trials on a program that is not partitioned yet; `base` is None if it has its collectives already."""
+    """Trials on a program. `base` is None if it is partitioned already: there are no trials then."""
 
     def __init__(
         self, module: Op, completion: Completion, with_collectives: Callable[[], LintedProgram]
@@ -48,7 +48,7 @@ class Trials:
         return copy
 
     def saved_bytes(self, edit: Edit | None = None, passes: Passes | None = None) -> Fraction | None:
-        """The wire bytes of one device that an edit saves, or passes before the program is partitioned.
+        """The wire bytes of one device that an edit saves, and passes that run before partitioning.
 
         None if the changed program cannot be partitioned.
         """

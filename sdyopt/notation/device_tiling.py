@@ -96,7 +96,7 @@ class Maximal:
 
 @dataclass(frozen=True)
 class Unknown:
-    """GSPMD's `{unknown}`, which says nothing about devices."""
+    """GSPMD's `{unknown}`, which does not determine the devices."""
 
 
 Tiling = DeviceTiling | Uniform | Maximal | Unknown

@@ -190,7 +190,7 @@ def _parse_sharing(parser: TextParser) -> Sharing:
 
 
 def _skip_metadata(parser: TextParser) -> None:
-    """Skips `={op_name="a"}`, which says nothing about devices."""
+    """Skips `={op_name="a"}`, which has no effect on devices."""
     parser.expect("=")
     parser.expect("{")
     depth = 1

@@ -31,7 +31,7 @@ MAX_LISTED = 1 << 20
 
 
 class NotExpressible(Exception):
-    """A notation cannot express a sharding; the message says why."""
+    """A notation cannot express a sharding, for the reason in the message."""
 
 
 def sharding_on(tiling: Tiling, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -> ShardingOnMesh:

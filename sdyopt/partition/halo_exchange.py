@@ -36,7 +36,7 @@ class Padding(NamedTuple):
 
 
 def padding_of(outside: Value, inside: Value) -> Padding:
-    """Padding with a scalar: a value `outside` of the manual computation, an argument `inside` of it."""
+    """Padding with a scalar, which has the value `outside` of the manual computation and `inside` of it."""
     constant = constant_of(outside)
     return Padding(inside, constant is not None and not any(constant.data))
 

@@ -140,7 +140,7 @@ class LocalContext:
         mesh: Mesh,
         type: RankedTensor,
     ) -> Value:
-        """This device's shard, of this type, of a tensor that is not sharded along these axes yet."""
+        """This device's shard, of type `type`, of a tensor that is not sharded along `axes_per_dim` yet."""
         starts = [
             self.offset(builder, axes, mesh, size) if axes else builder.index(0)
             for axes, size in zip(axes_per_dim, type.shape, strict=True)

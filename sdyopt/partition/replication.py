@@ -123,10 +123,15 @@ def _differently_sharded(op: Op, axes: Sequence[Sequence[Axes]]) -> Iterator[Dim
 
 
 def _has_different_meshes(op: Op, types: LocalTypes) -> bool:
-    """Whether sharded operands and results are on different meshes."""
-    shardings = (types.sharding(value) for value in (*op.operands, *op.results))
-    meshes = {types.mesh(each) for each in shardings if each is not None and not each.is_fully_replicated}
-    return len(meshes) > 1
+    """Whether sharded operands and results are on different meshes, or any on meshes with different axes.
+
+    Explicit reshards do not change an operation of the second kind, and do not all-reduce its results.
+    """
+    shardings = [types.sharding(value) for value in (*op.operands, *op.results)]
+    found = [(each, types.mesh(each)) for each in shardings if each is not None]
+    sharded = {mesh for each, mesh in found if not each.is_fully_replicated}
+    axes = {mesh.axes for _, mesh in found if mesh is not None and not mesh.is_empty}
+    return len(sharded) > 1 or len(axes) > 1
 
 
 def by_rule(op: Op, types: LocalTypes) -> Iterator[Dim]:

@@ -46,8 +46,8 @@ def reshape_groups(op: ReshapeOp, types: LocalTypes) -> Iterator[ReshapeGroup]:
 def _blocks(value: Value, dims: Sequence[int], types: LocalTypes) -> Axes | None:
     """The axes along which the elements of some dimensions, in row-major order, are cut into equal blocks.
 
-    None if the shards are not such blocks: a dimension does not divide, or one before it does not have shards
-    of size 1.
+    None if the shards are not such blocks: the size of a sharded dimension is not divisible, or a dimension
+    before it has shards of more than one element.
     """
     shape, axes_per_dim = shape_of(value), types.axes_per_dim(value)
     blocks: tuple[AxisRef, ...] = ()

@@ -63,7 +63,7 @@ def scan_of(op: ReduceWindowOp, windows: Sequence[WindowDimension], axes: Sequen
 
 
 def exchange_totals(scan: Scan, context: HaloContext) -> Values:
-    """Scans the shards, and combines them with the totals of the shards before, or after, their own."""
+    """Scans the shards, and combines each with the totals of the shards before, or after, it."""
     op, dim = scan.op, scan.dim
     axes = context.types.axes_per_dim(op.inputs[0])[dim]
     if context.types.shard_size(shape_of(op.inputs[0])[dim], axes, op.inputs[0]) == 1:

@@ -49,7 +49,7 @@ class SlidDimension(NamedTuple):
             return not self.window_axes
         if self.window_axes:
             # Each device has a part of the one window, and a partial sum.
-            is_whole = window.window_dilation == 1 and window.size == self.global_size
+            is_whole = window.size == self.global_size
             return is_plain and is_whole and not self.is_reversed and self.axes == self.window_axes
         extent = (window.size - 1) * window.window_dilation + 1
         return is_plain and extent <= window.stride and shard_size % window.stride == 0

@@ -32,8 +32,8 @@ class Kind(Enum):
 class Annotation(NamedTuple):
     """A sharding that the user has written.
 
-    `op` has it, `number` is the index of the argument or result that it shards. `means` says how a pass has
-    copied it to the value that the chain ends at, if one has. `priority` is the user priority.
+    `op` has it, `number` is the index of the argument or result that it shards. `means` is how a pass copied
+    it to the value that the chain ends at; None if no pass did. `priority` is the user priority.
     """
 
     kind: Kind

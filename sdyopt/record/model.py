@@ -29,10 +29,10 @@ class Site:
     """An operation in a run of propagation, with its rule and the subjects of its operands and results.
 
     A subject is None for a value that cannot have a sharding. `runner` runs the steps of the site in the last
-    round, and `shardings` are those that a step uses at the fixed point; for an edge into or out of a manual
-    computation, all of them are those on the side of the sources. `runner` is None if the site does not
-    propagate in that round. `edge_owner` is the operation that a data-flow edge belongs to, and `manual_axes`
-    are those of a manual computation that the edge leads into.
+    round, and `shardings` are those that a step uses at the fixed point; on an edge into or out of a manual
+    computation, all are converted to the side of the sources. `runner` is None if the site does not propagate
+    in that round. `edge_owner` is the operation that a data-flow edge belongs to, and `manual_axes` are those
+    of a manual computation that the edge leads into.
     """
 
     op: Op

@@ -1,4 +1,4 @@
-"""What a report says: plain data, without a reference to the program.
+"""The figures of a report: plain data, without a reference to the program.
 
 Figures are per device, except those that are called global. Bytes and FLOPs are exact; a figure that is None
 is unknown. A total sums the known figures and counts the unknown ones.

@@ -17,7 +17,7 @@ from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
-from sdyopt.ir.value import Value
+from sdyopt.ir.value import BlockArgument, Value
 from sdyopt.report.execution_counts import nested_regions
 from sdyopt.report.local_shapes import LocalShapes
 
@@ -81,13 +81,12 @@ class LiveMemory:
         # The bytes that become live at each operation, less those of values last used by the one before it.
         changes, argument_changes = [0] * (len(ops) + 1), [0] * (len(ops) + 1)
         lives = list(_live_ranges(block, ops, counts_arguments))
-        count = len(block.arguments) if counts_arguments else 0
         arguments = 0
-        for index, (value, start, end) in enumerate(lives):
+        for value, start, end in lives:
             size = self.bytes(value)
             changes[start] += size
             changes[end + 1] -= size
-            if index < count:
+            if isinstance(value, BlockArgument):
                 arguments += size
                 argument_changes[start] += size
                 argument_changes[end + 1] -= size

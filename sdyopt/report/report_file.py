@@ -9,7 +9,7 @@ from sdyopt.diagnostics.native_text import native_path
 
 
 def write_report_file(path: str, text: str) -> None:
-    """Writes a report to a file. Raises OSError, and leaves no temporary file behind."""
+    """Writes a report to a file. Raises OSError, and then leaves no temporary file."""
     target = native_path(path)
     try:
         is_regular = stat.S_ISREG(target.stat().st_mode)

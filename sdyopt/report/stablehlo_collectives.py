@@ -107,7 +107,7 @@ def _mesh_axes(groups: ReplicaGroupMeshAxes, mesh: Mesh | None) -> tuple[str, in
 
 
 def _stablehlo_axis(axis: Attribute) -> Attribute:
-    """An axis of replica groups, which may refer to it as shardings do."""
+    """An axis of replica groups in StableHLO's form, also if the program has it in the form of shardings."""
     if not isinstance(axis, AxisRef):
         return axis
     sub_axis = axis.sub_axis
@@ -168,7 +168,7 @@ def _axes_of_pairs(pairs: Sequence[tuple[int, int]], mesh: Mesh) -> list[str] | 
     None if a device is not in the mesh, or the mesh is too large.
     """
     total = mesh.total_size
-    if total > MAX_DEVICES or any(not 0 <= device < total for pair in pairs for device in pair):
+    if total > MAX_DEVICES or any(device >= total for pair in pairs for device in pair):
         return None
     position = {device: index for index, device in enumerate(mesh.device_ids or range(total))}
     varying: set[str] = set()

@@ -79,7 +79,7 @@ def time_totals(report: Report, estimate: TimeEstimate) -> tuple[Total, Total]:
 
 
 def seconds_of_runs(seconds: Fraction | None, times: Times | None) -> Fraction | None:
-    """Seconds of at most all runs of an operation; None if they are unknown."""
+    """Seconds of all runs of an operation, as often as it may run; None if they are unknown."""
     return None if seconds is None or times is None else seconds * times.high
 
 

@@ -1,7 +1,7 @@
 """Which operations are elementwise.
 
-Operations with an elementwise trait are, and so are `sdy.propagation_barrier`, `sdy.sharding_constraint` and
-`sdy.reshard`, and a `bitcast_convert` that keeps the shape.
+Operations with an elementwise trait are elementwise, and so are `sdy.propagation_barrier`,
+`sdy.sharding_constraint`, `sdy.reshard`, and a `bitcast_convert` that keeps the shape.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Projects shardings of tensors to shardings of factors, and back.
 
 By the rule `([ij])->([i, j])`, a dimension of size 8 that is sharded along "x"=4 has factor i of size 2
-sharded along `"x":(1)2` and factor j of size 4 sharded along `"x":(2)2`. Factor shardings of all operands and
-results can be compared, although a factor belongs to different dimensions in each.
+sharded along `"x":(1)2` and factor j of size 4 sharded along `"x":(2)2`. The factor shardings of all operands
+and results can be compared, although a factor may belong to another dimension in each of these tensors.
 
 A factor takes axes until it is fully sharded. The minor-most factor of a dimension takes all remaining axes,
-even if they do not divide it (the dimension is padded). If another factor is not fully sharded, and the size
-of the next axis has no divisor in common with its remaining size, this axis and all after it are its overflow
-axes: they shard no factor, and are kept only so that `unproject` restores them.
+even if they do not divide it (the dimension is padded). If any other factor is not fully sharded, and its
+remaining size and the size of the next axis have no common divisor, this axis and all axes after it are
+overflow axes of the factor: they shard no factor, and are kept only so that `unproject` restores them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class FactorSharding(NamedTuple):
 
 
 class TensorProjection:
-    """The sharding of each factor of a tensor. A propagation strategy updates it in place."""
+    """The sharding of each factor of a tensor, updated in place."""
 
     __slots__ = ("factors", "reduction", "replicated_axes", "unreduced_axes")
 
@@ -117,7 +117,7 @@ def unproject(
     """The sharding of a tensor with these factor shardings.
 
     Shards are contiguous, so a dimension sharding ends at the first factor that is not fully sharded: the
-    axes of the factors after it are dropped.
+    axes of the factors after it are dropped. Priorities, which projections do not have, are dropped, too.
     """
     dims = tuple([_unproject_dimension(dim, projection, sizes, mesh) for dim in mapping.dims])
     return TensorSharding(

@@ -34,7 +34,9 @@ def main() -> int:
     tree.update()
     reach = Reach(options.folder / "reach")
     find_unstable(reach, reach.update(tree), tree)
-    session = Session(tree, reach, options.folder / f"results-{options.seed}.jsonl", options.seconds)
+    session = Session(
+        tree, reach, options.folder / f"results-{options.seed}.jsonl", options.seconds, options.forks
+    )
     session.run(mutants)
     print("\n" + results.summary(_grouped(groups, mutants), session.results))
     return 0
@@ -48,6 +50,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, help="the same seed selects the same mutants")
     parser.add_argument("--seconds", type=float, help="run tests of at most so many seconds per mutant")
     parser.add_argument("--folder", type=Path, default=Path("build/mutants"), help="for results and records")
+    parser.add_argument(
+        "--forks", action="store_true", help="run survivors again, each tool of a lit test in its own process"
+    )
     parser.add_argument("--list", action="store_true", help="list the mutants, and run none")
     parser.add_argument("files", nargs="*", help="files or folders to change, instead of the usual ones")
     return parser

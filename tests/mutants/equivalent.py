@@ -1,14 +1,15 @@
 """Mutants that no test can kill because they compute the same, with the reason: the table equivalent.toml.
 
-The key of a mutant is its file and its lines before and after the edit.
+The key of a mutant is its file, its lines before and after the edit, and its number among mutants of the file
+with the same lines.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.mutants.mutant import Mutant
 
@@ -23,14 +24,16 @@ class Equivalence:
     before: str
     after: str
     reason: str
+    occurrence: int = 1
 
     def covers(self, mutant: Mutant) -> bool:
-        return (self.path, self.before, self.after) == (mutant.path, mutant.before, mutant.after)
+        found = (mutant.path, mutant.before, mutant.after, mutant.occurrence)
+        return found == (self.path, self.before, self.after, self.occurrence)
 
 
 def read_table(path: Path = TABLE) -> list[Equivalence]:
     """The entries of the table."""
-    entries: list[Mapping[str, str]] = tomllib.loads(path.read_text(encoding="utf-8")).get("mutant", [])
+    entries: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8")).get("mutant", [])
     return [Equivalence(**entry) for entry in entries]
 
 

@@ -19,13 +19,20 @@ _FIRST_SECONDS = 3.0
 
 
 class Session:
-    """Runs mutants, and writes results to a file. A result in it counts unless code or tests changed."""
+    """Runs mutants, and writes results to a file. A result in it counts unless code or tests changed.
 
-    def __init__(self, tree: Tree, reach: Reach, output: Path, seconds: float | None) -> None:
+    With `forks`, survivors run again with each tool of a lit test in a process of its own: an import that a
+    mutant lacks may have been made by an earlier test.
+    """
+
+    def __init__(
+        self, tree: Tree, reach: Reach, output: Path, seconds: float | None = None, forks: bool = False
+    ) -> None:
         self._tree = tree
         self._reach = reach
         self._output = output
         self._seconds = seconds
+        self._forks = forks
         self.results = results.read(output)
         self._kills = Counter(
             (name.partition("\n")[0], result.reason)
@@ -36,9 +43,9 @@ class Session:
 
     def run(self, mutants: Sequence[Mutant]) -> None:
         """Runs the mutants that have no result yet, and those that survived earlier tests."""
-        with closing(Worker(self._tree)) as worker:
+        with closing(Worker(self._tree, forks=self._forks)) as worker:
             for number, mutant in enumerate(mutants, start=1):
-                fingerprint = self._reach.fingerprint(mutant, self._tree)
+                fingerprint = self._reach.fingerprint(mutant, self._tree) + " forks" * self._forks
                 old = self.results.get(mutant.name)
                 if reason := equivalent.reason_of(mutant, self._table):
                     result = Result(mutant.name, State.EQUIVALENT, reason)

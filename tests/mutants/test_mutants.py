@@ -109,7 +109,7 @@ WRONG = {"checks sums": "a - b", "checks limits": "a <= b"}
 class Toys:
     """A worker that runs the tests of `WRONG`."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, forks: bool) -> None:
         self._tree = tree
 
     def run(self, tests: dict[str, float]) -> Verdict:
@@ -125,7 +125,7 @@ def test_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.mutants.session.Worker", Toys)
     (tmp_path / "a.py").write_text("x = a < b\ny = a + b\n")
     mutants = list(mutants_of("a.py", tmp_path))
-    session = Session(Tree(ROOT, tmp_path), reach_of(tmp_path, {"checks limits": [1]}), tmp_path / "r", None)
+    session = Session(Tree(ROOT, tmp_path), reach_of(tmp_path, {"checks limits": [1]}), tmp_path / "r")
     session.run(mutants)
     states = {mutant.after: session.results[mutant.name].state for mutant in mutants}
     assert states == {"x = a <= b": "killed", "x = a >= b": "survived", "y = a - b": "survived"}
@@ -140,7 +140,7 @@ def test_a_session_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (tmp_path / "a.py").write_text("y = a + b\n")
     [mutant] = mutants_of("a.py", tmp_path)
     for lines, expected in [({}, State.SURVIVED), ({"checks sums": [1]}, State.KILLED)]:
-        session = Session(Tree(ROOT, tmp_path), reach_of(tmp_path, lines), tmp_path / "r", None)
+        session = Session(Tree(ROOT, tmp_path), reach_of(tmp_path, lines), tmp_path / "r")
         session.run([mutant])
         assert session.results[mutant.name].state is expected
     assert results.read(tmp_path / "r")[mutant.name] == Result(mutant.name, State.KILLED, "checks sums", 1)

@@ -39,14 +39,13 @@ class Tree:
         command = [sys.executable, "-m", "compileall", "-q", "sdyopt", "passes", "tests"]
         subprocess.run(command, cwd=self.folder, check=True)
 
-    def environment(self) -> dict[str, str]:
-        """The environment in which Python imports the copy, and keeps no bytecode of mutants."""
-        return {
-            **os.environ,
-            "PYTHONPATH": str(self.folder),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "SDYOPT_LIT_SUBPROCESS": "1",
-        }
+    def environment(self, forks: bool = False) -> dict[str, str]:
+        """The environment in which Python imports the copy, and keeps no bytecode of mutants.
+
+        Without `forks`, lit tests start no fork server.
+        """
+        added = {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        return {**os.environ, **added, **({} if forks else {"SDYOPT_LIT_SUBPROCESS": "1"})}
 
     @contextlib.contextmanager
     def mutated(self, mutant: Mutant) -> Iterator[None]:

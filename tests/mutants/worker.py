@@ -48,14 +48,17 @@ class Verdict:
 
 
 class Worker:
-    """A process that serves requests in a tree. Each test may take `grace` seconds more than its limit."""
+    """A process that serves requests in a tree. Each test may take `grace` seconds more than its limit.
 
-    def __init__(self, tree: Tree, grace: float = 5) -> None:
+    With `forks`, each tool of a lit test is a process of its own, as in `make test`.
+    """
+
+    def __init__(self, tree: Tree, grace: float = 5, forks: bool = False) -> None:
         self._grace = grace
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-m", __name__, *(["--forks"] if forks else [])],
             cwd=tree.folder,
-            env=tree.environment(),
+            env=tree.environment(forks),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -133,7 +136,8 @@ def _child(limits: dict[str, float], stops_early: bool, writing: int) -> None:
         for stream in range(3):
             os.dup2(nowhere, stream)
         resource.setrlimit(resource.RLIMIT_AS, (_BYTES, resource.RLIM_INFINITY))
-        import_module("tests.mutants.in_process_lit").install()
+        if "--forks" not in sys.argv:
+            import_module("tests.mutants.in_process_lit").install()
         files = dict.fromkeys(test.partition("::")[0] for test in limits)
         flags = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", *(["-x"] if stops_early else [])]
         with os.fdopen(writing, "w", buffering=1, encoding="utf-8") as pipe:

@@ -7,7 +7,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tests.random_modules.meshes import Mesh, manual_sharding
-from tests.random_modules.scopes import INDEX, TRUTH, OpGenerator, Scope, Tensor, Type, Value, names, types
+from tests.random_modules.scopes import (
+    INDEX,
+    TOKEN,
+    TRUTH,
+    OpGenerator,
+    Scope,
+    Tensor,
+    Type,
+    Value,
+    names,
+    types,
+)
+
+# The number of results of an executable @main.
+_MAX_RETURNED = 8
 
 
 def fill(scope: Scope, max_ops: int) -> None:
@@ -25,14 +39,26 @@ def fill(scope: Scope, max_ops: int) -> None:
 
 def _use_the_rest(scope: Scope, values: Sequence[Value], text: str) -> None:
     """Passes values that `text` defines but does not use to an operation with side effects."""
-    unused = [
+    unused = _unused(values, text)
+    if unused:
+        properties = 'call_target_name = "sdy_testonly", has_side_effect = true'
+        scope.write(f'"stablehlo.custom_call"({names(unused)}) <{{{properties}}}> : ({types(unused)}) -> ()')
+
+
+def _unused(values: Sequence[Value], text: str) -> list[Value]:
+    """The values that `text` defines but does not use."""
+    return [
         value
         for value in values
         if len(re.findall(rf"{re.escape(value.name)}\b", text)) == ("#" not in value.name)
     ]
-    if unused:
-        properties = 'call_target_name = "sdy_testonly", has_side_effect = true'
-        scope.write(f'"stablehlo.custom_call"({names(unused)}) <{{{properties}}}> : ({types(unused)}) -> ()')
+
+
+def unused_tensors(scope: Scope) -> list[Value]:
+    """The last tensors of a function that it does not use; some others if it uses all."""
+    arguments = scope.inputs or []
+    values = [value for value in scope.values if value.type != TOKEN and value not in arguments]
+    return _unused(values, "\n".join(scope.writer.lines))[-_MAX_RETURNED:] or values[-1:]
 
 
 def optimization_barrier(scope: Scope) -> None:
@@ -48,7 +74,8 @@ def while_(scope: Scope) -> None:
     value_types = [value.type for value in inputs]
     arguments = scope.arguments(value_types)
     attributes = scope.attributes(value_types, "attributes ")
-    bound = scope.one_of(INDEX)
+    is_executable = scope.writer.is_executable
+    bound = scope.constant(INDEX) if is_executable else scope.one_of(INDEX)
     pairs = ", ".join(f"{a.name} = {i.name}" for a, i in zip(arguments, inputs, strict=True))
     outputs = scope.results(value_types, f"stablehlo.while({pairs}) : {types(inputs)}{attributes}")
     # The results can be used after the loop only.
@@ -62,7 +89,13 @@ def while_(scope: Scope) -> None:
     scope.write("} do {")
     body = inside.nested(arguments, is_isolated=False)
     fill(body, 5)
-    _terminate(body, "stablehlo", value_types)
+    if is_executable:
+        one = body.result(INDEX, f"stablehlo.constant dense<1> : {INDEX}")
+        counter = body.result(INDEX, f"stablehlo.add {arguments[0].name}, {one.name} : {INDEX}")
+        values = [counter, *(body.one_of(value_type) for value_type in value_types[1:])]
+        body.write(f"stablehlo.return {names(values)} : {types(values)}")
+    else:
+        _terminate(body, "stablehlo", value_types)
     scope.write("}")
 
 

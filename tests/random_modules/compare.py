@@ -30,7 +30,7 @@ from sdyopt.driver.run import run_job
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.registry import lookup
 from tests.random_modules.modules import random_module
-from tests.random_modules.programs import random_program, random_sharded_program
+from tests.random_modules.programs import random_executable_program, random_program, random_sharded_program
 from tests.random_modules.rules.modules import random_module as random_rule_module
 
 # The file name in diagnostics.
@@ -139,6 +139,7 @@ KINDS = {
     "traces": Kind(partial(random_rule_module, is_traceable=True), TRACES),
     "programs": Kind(random_program, PIPELINES),
     "reshards": Kind(random_sharded_program, RESHARDS),
+    "executable": Kind(random_executable_program, ()),
     "sharded": Kind(random_sharded_program, EXPORT_PIPELINES),
 }
 

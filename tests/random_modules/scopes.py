@@ -67,6 +67,8 @@ class Writer:
     without: Collection[OpGenerator] = ()
     # Whether operations have shardings other than constraints and those of manual computations.
     is_sharded_inside: bool = True
+    # Whether loops end, so that the module can be run.
+    is_executable: bool = False
     functions: list[FunctionSignature] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     # The number of values so far.

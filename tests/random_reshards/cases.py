@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from random import Random
 
-from tests.random_modules.meshes import Mesh, Sharding
+from tests.random_modules.meshes import AxisRef, Mesh, Sharding
 from tests.random_reshards.meshes import pair_of_meshes
 from tests.random_reshards.shardings import pair_of_shardings
 
@@ -47,6 +48,11 @@ class Reshard:
         return any(size & (size - 1) for _, size in self.target.mesh.axes)
 
     @property
+    def has_clashing_sub_axes(self) -> bool:
+        """Whether source and target have sub-axes of one axis that cannot coexist."""
+        return self.source is not None and clash(self.source, self.target)
+
+    @property
     def function(self) -> str:
         """A function that takes the tensor, reshards it and returns it."""
         type = self.type
@@ -78,3 +84,25 @@ def module_text(reshards: Iterable[Reshard]) -> str:
     meshes = dict.fromkeys(mesh for reshard in reshards for mesh in reshard.meshes)
     definitions = [mesh.definition for mesh in meshes if mesh.definition]
     return "\n".join([*definitions, *(reshard.function for reshard in reshards)]) + "\n"
+
+
+def clash(*shardings: Sharding) -> bool:
+    """Whether the sub-axes of some mesh axis cannot all be merged from the parts of one split of the axis."""
+    refs = [ref for sharding in shardings for ref in _axis_refs(sharding)]
+    return any(
+        not _is_chain({bound for ref in refs if ref.axis == axis for bound in _bounds(ref)})
+        for axis in {ref.axis for ref in refs}
+    )
+
+
+def _axis_refs(sharding: Sharding) -> Iterable[AxisRef]:
+    return (ref for refs in (*sharding.dims, sharding.unreduced) for ref in refs)
+
+
+def _bounds(ref: AxisRef) -> tuple[int, int]:
+    return ref.pre_size, ref.pre_size * ref.size
+
+
+def _is_chain(bounds: set[int]) -> bool:
+    """Whether each bound divides the next larger one."""
+    return all(right % left == 0 for left, right in pairwise(sorted(bounds)))

@@ -6,7 +6,8 @@ PYTHON is a Python with jaxlib. Many reshards share a module; a module with an e
 until the reshard that causes it is alone. Without pipelines, `sdy-reshard-to-collectives` is compared.
 
 The reference stops after two rounds of collectives, even if a third is needed. Where axis sizes are not all
-powers of two, collectives that follow those of the reference are ignored.
+powers of two, collectives that follow those of the reference are ignored. Where sub-axes of source and target
+cannot coexist, its result is wrong on some devices, and is not compared.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def _compare(reshards: Sequence[Reshard], pipeline: str, reference: Reference) -
         yield from _compare(reshards[:middle], pipeline, reference)
         yield from _compare(reshards[middle:], pipeline, reference)
         return
-    ours_by_name, theirs_by_name = _functions(ours.output), _functions(theirs.output)
+    ours_by_name, theirs_by_name = functions_of(ours.output), functions_of(theirs.output)
     for reshard in reshards:
         here, there = (found.get(reshard.name, "") for found in (ours_by_name, theirs_by_name))
         if reshard.may_need_third_round:
@@ -72,7 +73,7 @@ def _without_axis(result: PipelineResult) -> PipelineResult:
     return PipelineResult(result.output, tuple(messages))
 
 
-def _functions(module: str) -> dict[str, str]:
+def functions_of(module: str) -> dict[str, str]:
     """The text of each function of a module, by name."""
     return {match[1]: match[0] for match in re.finditer(r"^  func\.func @(\w+).*?^  \}", module, re.M | re.S)}
 
@@ -90,6 +91,7 @@ def main() -> int:
     options = parser.parse_args()
     start, end = map(int, options.seeds.split(":"))
     reshards = [random_reshard(seed) for seed in range(start, end)]
+    reshards = [each for each in reshards if not each.has_clashing_sub_axes]
     counts: Counter[str] = Counter()
     different = []
     with reference(options.reference_python) as running:

@@ -28,5 +28,7 @@ def test_reshards_are_deterministic_and_valid() -> None:
 
 @pytest.mark.reference
 def test_collectives_are_those_of_the_reference(running: Reference) -> None:
-    for comparison in compare_all([random_reshard(seed) for seed in WITH_REFERENCE], PIPELINE, running):
+    reshards = [random_reshard(seed) for seed in WITH_REFERENCE]
+    comparable = [each for each in reshards if not each.has_clashing_sub_axes]
+    for comparison in compare_all(comparable, PIPELINE, running):
         assert not comparison.is_different, str(comparison)

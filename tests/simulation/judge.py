@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import pairwise
 from math import prod
 
 from tests.random_modules.compare import run_here
-from tests.random_modules.meshes import AxisRef, Mesh, Sharding
-from tests.random_reshards.cases import Reshard
+from tests.random_modules.meshes import Mesh
+from tests.random_reshards.cases import Reshard, clash
 from tests.simulation.kinds import Kind
 from tests.simulation.programs import function_of, read_unverified
 from tests.simulation.reshards import Simulation, simulate
@@ -21,7 +19,7 @@ RIGHT, WRONG = "right", "wrong"
 TOO_LARGE = "too large to simulate"
 OTHER_DEVICES = "the meshes differ in the number of devices"
 UNREDUCED_CHANGES = "the unreduced axes change, which the pipeline does not support"
-SUB_AXES_CLASH = "sub-axes of an axis cannot coexist"
+SUB_AXES_CLASH = "sub-axes of one sharding cannot coexist"
 # Results that are not simulated.
 REJECTED = "rejected with an error"
 KEPT = "the reshard is kept"
@@ -63,30 +61,8 @@ def _not_judged(reshard: Reshard, kind: Kind) -> str | None:
         is_same_sum = not source.unreduced and not target.unreduced
     if not is_same_sum and not kind.changes_sums:
         return UNREDUCED_CHANGES
-    return SUB_AXES_CLASH if _clash(source, target) else None
+    return SUB_AXES_CLASH if clash(source) or clash(target) else None
 
 
 def _device_count(mesh: Mesh) -> int:
     return prod(size for _, size in mesh.axes)
-
-
-def _clash(*shardings: Sharding) -> bool:
-    """Whether the sub-axes of some mesh axis cannot all be merged from the parts of one split of the axis."""
-    refs = [ref for sharding in shardings for ref in _axis_refs(sharding)]
-    return any(
-        not _is_chain({bound for ref in refs if ref.axis == axis for bound in _bounds(ref)})
-        for axis in {ref.axis for ref in refs}
-    )
-
-
-def _axis_refs(sharding: Sharding) -> Iterable[AxisRef]:
-    return (ref for refs in (*sharding.dims, sharding.unreduced) for ref in refs)
-
-
-def _bounds(ref: AxisRef) -> tuple[int, int]:
-    return ref.pre_size, ref.pre_size * ref.size
-
-
-def _is_chain(bounds: set[int]) -> bool:
-    """Whether each bound divides the next larger one."""
-    return all(right % left == 0 for left, right in pairwise(sorted(bounds)))

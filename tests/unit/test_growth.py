@@ -21,7 +21,9 @@ def test_small_values_have_no_exponent() -> None:
 
 def test_exponents_above_the_limit_are_bold() -> None:
     growth = Growth(4000, (Usage(1, 10), Usage(2, 20), Usage(8, 40)))
-    assert row("blocks", growth) == "| blocks | 4,000 | 8.00 s | **2.00** | 40 MiB | 1.00 |"
+    cells = "8.00 s | **2.00** | 40 MiB | 1.00"
+    assert row("blocks", growth) == f"| blocks | 4,000 | {cells} | – | – | – | – |"
+    assert row("blocks", growth, growth) == f"| blocks | 4,000 | {cells} | {cells} |"
 
 
 @pytest.mark.parametrize("name", DIMENSIONS)

@@ -70,7 +70,7 @@ class CopyBudget:
     def check_nesting(self, call: CallOp, function: FuncOp) -> None:
         """Raises DiagnosticError if regions would nest too deeply with all calls in `function` inlined.
 
-        It is located at `call`, a call of the function. It is also raised if the function is recursive.
+        It also does so if the function is recursive. The error is located at `call`, a call of the function.
         """
         depth = self._sizes.get(function, _DECLARATION).depth
         if depth == inf:

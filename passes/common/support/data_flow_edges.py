@@ -17,7 +17,7 @@ from .insertion_points import directly_after_definition
 
 
 def add_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:
-    """Inserts an edge with the sharding of the owner after each owner, and replaces its uses with the edge.
+    """Inserts an edge with the sharding of the owner after each owner, and replaces the owner's other uses.
 
     Owners without a static shape, such as tokens, cannot be sharded and get no edge.
     """

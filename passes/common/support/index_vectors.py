@@ -46,9 +46,9 @@ def is_row_number(indices: Value, dimension: int, component: int) -> bool:
 
 
 def _source(value: Value) -> tuple[Value, int | None]:
-    """The source of a value before reshapes, broadcasts, clamps and selects, and its dimension of the rows.
+    """The source of a value before reshapes, broadcasts, clamps and selects, and its dimension with the rows.
 
-    Dimension 0 of the value has the rows. None if no dimension of the source has them.
+    Dimension 0 of the value has the rows. The dimension is None if none of the source has them.
     """
     rows: int | None = 0
     while (op := value.defining_op) is not None:

@@ -103,7 +103,8 @@ def insertion_point_after(op: Op) -> InsertionPoint:
 def insertion_point_after_definition(value: Value) -> InsertionPoint:
     """The first point where a value can be used.
 
-    This may be the end of a block, because in a graph region uses may precede definitions.
+    It is the end of a block if the last operation defines the value, whose uses in a graph region may come
+    before it.
     """
     if isinstance(value, BlockArgument):
         first = value.owner.first

@@ -34,8 +34,8 @@ _DOTS = (DotOp, DotGeneralOp)
 class PlanInput(NamedTuple):
     """Everything that a plan depends on. Operand shardings come before result shardings.
 
-    `reshape_input` is the own sharding of a reshape's operand, also if the operand is the result of a
-    propagation barrier.
+    `reshape_input` is the sharding of a reshape's operand itself, also if it is the result of a propagation
+    barrier.
     """
 
     signature: OpSignature

@@ -68,8 +68,8 @@ def unreduce_use(
 ) -> TensorSharding | None:
     """Makes a used value unreduced along the required axes. Returns its new sharding; None without a change.
 
-    If a dimension has its required axes and more axes after them, these become unreduced directly if all of
-    them must be. A dimension that differs in another way is resharded first.
+    If a dimension has more axes after its required ones, and all of these must become unreduced, they do so
+    directly. A dimension that differs in another way is resharded first.
     """
     sharding = sharding_of(use.value)
     if sharding is None or required is None or not required.unreduced_axes:

@@ -44,7 +44,7 @@ class UseResharder:
             required = _sharding_at_sources(op, owner)
             for source in flow.sources(op, owner):
                 point = insertion_point_after_definition(source.value)
-                self._reshard(source, required, point, self._full)
+                self.reshard(source, required, point, self._full)
 
     def reshard_call_operands(self, call: CallOp) -> None:
         """Reshards call operands to the callee's argument shardings; replicates them if the callee has none.
@@ -62,7 +62,7 @@ class UseResharder:
                 tuple([fully_replicated(rank, like.mesh_or_ref, True) for rank in ranks])
             )
         for use, sharding in zip(call.operand_uses, required, strict=True):
-            self._reshard(use, sharding, insertion_point_after_definition(use.value), full=True)
+            self.reshard(use, sharding, insertion_point_after_definition(use.value), full=True)
 
     def reshard_returned_values(self, function: FuncOp) -> None:
         """Reshards the returned values of a function to its result shardings."""
@@ -74,15 +74,16 @@ class UseResharder:
             # The entry block may end with another terminator that has more operands than there are results.
             attribute = results[index].get(SHARDING) if index < len(results) else None
             required = attribute if isinstance(attribute, TensorSharding) else None
-            self._reshard(use, required, {"before": terminator}, self._full)
+            self.reshard(use, required, {"before": terminator}, self._full)
 
     def _has_non_maximal_mesh(self, sharding: TensorSharding | None) -> bool:
         mesh = None if sharding is None else self._mesh_of(sharding.mesh_or_ref)
         return mesh is not None and not mesh.is_maximal
 
-    def _reshard(
+    def reshard(
         self, use: OpOperand, required: TensorSharding | None, insertion_point: InsertionPoint, full: bool
     ) -> None:
+        """Reshards a used value to the sharding that its user requires; None requires it replicated."""
         sharding = all_reduce_use(use, required, self._mesh_of, insertion_point, self._rewriter)
         sharding = unreduce_use(use, required, self._mesh_of, insertion_point, self._rewriter) or sharding
         if full and not _are_equivalent(sharding, required):

@@ -43,8 +43,8 @@ class IteratorAxes:
     def _assign(self, iterator: int | None, axes: Axes) -> bool:
         """Assigns axes to an iterator; False on a conflict.
 
-        An iterator that cannot be sharded takes no axes. Any other must not have other axes already, and no
-        other iterator may have one of these axes.
+        Axes conflict if the iterator cannot be sharded or has different axes already, or if another iterator
+        has one of the axes.
         """
         if iterator is None or self.space.iterator_types[iterator] is IteratorType.REPLICATED:
             return not axes

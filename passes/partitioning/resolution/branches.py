@@ -8,20 +8,19 @@ from __future__ import annotations
 from sdyopt.dialects.sdy.sharding import fully_replicated
 from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_of
 from sdyopt.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
-from sdyopt.ir.rewrite import Rewriter
 
-from ...exporting.explicit_reshards.insertion import reshard_use
+from .unreduced_uses import PartialUseResharder
 
 
-def reshard_barrier_operands(op: OptimizationBarrierOp, rewriter: Rewriter) -> None:
+def reshard_barrier_operands(op: OptimizationBarrierOp, resharder: PartialUseResharder) -> None:
     """Reshards the operands of a barrier, where its results have other shardings."""
     for use, result in zip(op.operand_uses, op.results, strict=True):
-        before, after = sharding_of(use.value), sharding_of(result)
-        if after is not None and not after.is_equivalent(before):
-            reshard_use(use, after, {"before": op}, rewriter)
+        after = sharding_of(result)
+        if after is not None:
+            resharder.reshard(use, after, {"before": op}, True)
 
 
-def reshard_branches(op: IfOp, rewriter: Rewriter) -> None:
+def reshard_branches(op: IfOp, resharder: PartialUseResharder) -> None:
     """Reshards the values that the branches return; a result without a sharding is replicated."""
     for region in op.regions:
         returned = region.blocks[0].last
@@ -30,5 +29,5 @@ def reshard_branches(op: IfOp, rewriter: Rewriter) -> None:
             before, after = sharding_of(use.value), sharding_of(result)
             if after is None and before is not None:
                 after = fully_replicated(rank_of(result.type), before.mesh_or_ref, is_closed=True)
-            if after is not None and not after.is_equivalent(before):
-                reshard_use(use, after, {"before": returned}, rewriter)
+            if after is not None:
+                resharder.reshard(use, after, {"before": returned}, True)

@@ -136,10 +136,7 @@ class PropagationDriver:
                 self._worklist.mark_dirty(index)
 
     def _updates(self, site: PropagationSite, runner: StepRunner) -> Updates:
-        shardings = site.read(self.sharding_map.shardings)
-        conversion = site.conversion
-        if conversion is not None and shardings[-1] is not None:
-            shardings = (*shardings[:-1], conversion.to_source_side(shardings[-1]))
+        shardings = self._shardings(site)
         updates = runner.updates(site.rule, shardings)
         if updates and self._recorders:
             for recorder in self._recorders:
@@ -317,7 +314,7 @@ class PropagationDriver:
         """Sets on each operation the rule by which shardings propagated along it."""
         for op, rule in self._site_factory.rules:
             if op.parent is not None:
-                rewriter.set_attribute(op, SHARDING_RULE, rule)
+                rewriter.set_attributes(op, op.attributes.with_entry(SHARDING_RULE, rule))
 
 
 def _has_operand_with_other_uses(op: Op) -> bool:

@@ -55,7 +55,7 @@ class UserPriorities:
                 slot = sharding_map.slot(value)
             current = sharding_map.shardings[slot]
             if current is not None:
-                driver.set_sharding(slot, _with_priority(current, original, priority))
+                driver.set_sharding(slot, _restored(current, original, priority))
 
     # --- Removing ---------------------------------------------------------------------------------
 
@@ -124,11 +124,12 @@ class UserPriorities:
         return sharding.with_dims(dims).with_replicated_axes(tuple(replicated))
 
 
-def _with_priority(current: TensorSharding, original: TensorSharding, priority: int) -> TensorSharding:
+def _restored(current: TensorSharding, original: TensorSharding, priority: int) -> TensorSharding:
+    """The current sharding, with the dimension shardings that have this priority in the original one."""
     dims = list(current.dims)
     restored_axes: set[AxisRef] = set()
     for index, dim in enumerate(original.dims):
-        if (dim.priority or 0) == priority:
+        if dim.priority == priority:
             dims[index] = _without_priority(dim)
             restored_axes.update(dim.axes)
     replicated = tuple([axis for axis in current.replicated_axes if axis not in restored_axes])

@@ -141,7 +141,7 @@ class CmpIOp(Op):
         return None if value is None else [value]
 
     def _swap(self, swapped: str) -> None:
-        """Swaps the operands in place, so that the constant is on the right; a fold may do this."""
+        """Swaps operands and predicate in place, so that the constant is on the right; a fold may do this."""
         left, right = self.operands
         for use, new in zip(self.operand_uses, (right, left), strict=True):
             use.unlink()

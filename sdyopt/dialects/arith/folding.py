@@ -34,7 +34,7 @@ FoldResult = Sequence[Value | Attribute] | None
 IntegerFunction = Callable[..., int | None]
 FloatFunction = Callable[..., float | None]
 
-# Formats for which rounding the result of double arithmetic gives the correctly rounded result.
+# The formats that are folded. Rounding the result of double arithmetic gives their correctly rounded result.
 _FORMATS_FOLDED_AS_DOUBLES = frozenset({"bf16", "f16", "f32", "f64", "tf32"})
 
 
@@ -51,8 +51,7 @@ def fold_integers(
 def fold_floats(constants: Constants, compute: FloatFunction) -> Attribute | None:
     """Applies `compute` to floats, converted to doubles.
 
-    None if an operand is not constant, an element of the result is undefined, or the format needs more
-    precision than doubles have.
+    None if an operand is not constant, an element of the result is undefined, or the format is not folded.
     """
 
     def on_bits(format: FloatFormat) -> IntegerFunction:

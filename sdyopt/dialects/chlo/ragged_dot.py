@@ -71,7 +71,7 @@ class RaggedDotOp(Op):
 
     A ragged non-contracting dimension selects a slice of rhs per group: [m, k], [g, k, n], [g] -> [m, n].
     A ragged contracting dimension gives a result per group: [m, k], [k, n], [g] -> [g, m, n]. A ragged
-    batching dimension is the same as an ordinary one: [b, m, k], [b, k, n], [g] -> [b, m, n].
+    batching dimension is like any batching dimension: [b, m, k], [b, k, n], [g] -> [b, m, n].
     """
 
     __slots__ = ()

@@ -142,7 +142,7 @@ class AllSliceOp(Collective):
 @mesh.op("all_to_all", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
 class AllToAllOp(Collective):
     """Splits each tensor along `split_axis`, exchanges the slices within the device group, and
-    concatenates the received ones along `concat_axis`.
+    concatenates the received slices along `concat_axis`.
 
         %1 = mesh.all_to_all %0 on @grid mesh_axes = [0] split_axis = 0 concat_axis = 1
           : tensor<6x4xf32> -> tensor<3x8xf32>

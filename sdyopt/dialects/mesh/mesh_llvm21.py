@@ -132,7 +132,7 @@ class ReduceScatter21Op(ReduceScatterOp):
 def _merge_duplicate_annotation(op: ShardOp, rewriter: Rewriter) -> bool:
     """Removes the later of two annotations of a value, if their shardings are equal.
 
-    Otherwise the later one becomes an annotation of the result of the earlier one.
+    Otherwise the later annotation becomes an annotation of the result of the earlier annotation.
     """
     if isinstance(op.src.defining_op, ShardOp) or op.src.has_one_use:
         return False

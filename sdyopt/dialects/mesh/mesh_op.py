@@ -97,7 +97,7 @@ class MeshOp(Op):
         return len(self.shape)
 
     def group_size(self, axes: Axes) -> int:
-        """The product of the sizes of the axes; `DYNAMIC` if one of them is."""
+        """The product of the sizes of the axes; `DYNAMIC` if a size is dynamic."""
         size = 1
         for axis in axes:
             if self.shape[axis] == DYNAMIC:

@@ -58,7 +58,7 @@ class MeshShapeOp(AxesQuery):
 
 @mesh.op("process_multi_index", PURE)
 class ProcessMultiIndexOp(AxesQuery):
-    """The multi-index of the executing device along `axes`, by default along all.
+    """The multi-index of the executing device along `axes`, by default along all axes of the mesh.
 
     %index:2 = mesh.process_multi_index on @grid axes = [2, 0] : index, index
     """

@@ -13,7 +13,7 @@ from sdyopt.ir.constraints import AttrConstraint
 
 
 class ReductionKind(StrEnum):
-    """The operation that reduces two values to one."""
+    """The operation that combines the values of a reduction."""
 
     SUM = "sum"
     MAX = "max"

@@ -34,7 +34,7 @@ ATTRIBUTES_AND_TYPES: tuple[FormatElement | str, ...] = (AttrDict(), ":", Operan
 
 
 class RootedCollective(Collective):
-    """Base of the collectives with a root device: `root` has an index of it along each of `mesh_axes`."""
+    """Base of the collectives with a root device: `root` has the root's index along each of `mesh_axes`."""
 
     __slots__ = ()
 

@@ -233,7 +233,7 @@ def _check_blocks(parser: AsmParser, blocks: list[tuple[int, int]], offset: int)
 
 
 def _magnitude_range(type: FloatType) -> tuple[float, float]:
-    """The smallest positive and the largest finite number of a type; 0 and infinity if no double can be."""
+    """The smallest positive and the largest finite number of a type; 0 and infinity if doubles lack them."""
     format = type.format
     smallest = decode(1 if format.has_zero else 0, format)
     largest = decode(format.finite_limit - 1, format)

@@ -22,7 +22,7 @@ from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.ir.attribute import Attribute
 
-# The end of a full axis if the mesh, which has its size, is not at hand: greater than that of any sub-axis.
+# The end of a full axis, whose size only a mesh has: greater than the end of any sub-axis.
 _OPEN_END = 1 << 64
 
 
@@ -61,7 +61,7 @@ class AxisRef(Attribute):
 
     @property
     def interval_end(self) -> int:
-        """The end of the interval; the end of a full axis is greater than that of any sub-axis."""
+        """The end of the interval, without a mesh: for a full axis, greater than the end of any sub-axis."""
         return _OPEN_END if self.sub_axis is None else self.sub_axis.next_pre_size
 
     @property
@@ -70,7 +70,7 @@ class AxisRef(Attribute):
         return self.name, self.pre_size, self.interval_end
 
     def next_pre_size(self, mesh: Mesh) -> int:
-        """The end of the interval: for a full axis, the size of the axis."""
+        """The end of the interval, in a mesh: for a full axis, the size of the axis."""
         return mesh.axis_size(self.name) if self.sub_axis is None else self.sub_axis.next_pre_size
 
     def size(self, mesh: Mesh) -> int:
@@ -100,7 +100,7 @@ class AxisRef(Attribute):
         return other.contains(self) and self.next_pre_size(mesh) == other.next_pre_size(mesh)
 
     def can_coexist(self, other: AxisRef) -> bool:
-        """Whether the axis can be split into sub-axes that make up both references; true for two axes."""
+        """Whether both references can be made up of the same sub-axes; always true for different axes."""
         if self.name != other.name or self.sub_axis is None or other.sub_axis is None:
             return True
         starts = sorted([self.pre_size, other.pre_size])
@@ -138,7 +138,7 @@ class AxisRef(Attribute):
         )
 
     def merge(self, other: AxisRef, mesh: Mesh) -> AxisRef:
-        """The sub-axis of this and `other`, which `can_merge` must accept, or the full axis if it is all."""
+        """The reference that covers this and `other`, which `can_merge` must accept."""
         assert self.can_merge(other)
         size = self.size(mesh) * other.size(mesh)
         if size == mesh.axis_size(self.name):
@@ -152,10 +152,9 @@ class AxisRef(Attribute):
 def mesh_order(axis: AxisRef, mesh: Mesh) -> tuple[int, int, int]:
     """The key that sorts references by the position of their axis in the mesh, then by start and end.
 
-    Axes that are not in the mesh come last and compare equal; the verifier rejects them.
+    Axes that are not in the mesh come last; the verifier rejects them.
     """
-    position = mesh.axis_position(axis.name)
-    return (position, axis.pre_size, axis.interval_end) if position < len(mesh.axes) else (position, 0, 0)
+    return (mesh.axis_position(axis.name), axis.pre_size, axis.interval_end)
 
 
 def is_sorted(axes: Sequence[AxisRef], mesh: Mesh) -> bool:
@@ -185,7 +184,7 @@ def with_axes(axes: Sequence[AxisRef], more: Iterable[AxisRef], mesh: Mesh) -> t
 
 
 def sorted_and_merged(axes: Iterable[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
-    """References in mesh order; consecutive ones are merged where possible."""
+    """References in mesh order; consecutive references are merged where possible."""
     return with_axes((), sorted(axes, key=lambda axis: mesh_order(axis, mesh)), mesh)
 
 

@@ -21,10 +21,6 @@ from sdyopt.ir.attribute import Attribute, StringAttr
 
 def _parse_manual_axis(parser: AsmParser) -> str:
     start = parser.skip_trivia()
-    name = parser.accept_string()
-    if name is not None and not parser.looking_at(":"):
-        return name
-    parser.position = start
     attribute = parser.attribute()
     if not isinstance(attribute, StringAttr):
         raise parser.error("invalid kind of attribute specified", start)

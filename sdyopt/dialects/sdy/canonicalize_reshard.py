@@ -22,7 +22,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType, RankedTensor, Type
 from sdyopt.ir.value import Value
 
-# The label by which pipelines apply the folding of reshards of reshards alone.
+# The label by which pipelines apply only the folding of reshards of reshards.
 RESHARD_LABEL = "sdy-reshard"
 _RESHAPE, _TRANSPOSE = "stablehlo.reshape", "stablehlo.transpose"
 _LOOKED_THROUGH = (_RESHAPE, _TRANSPOSE)

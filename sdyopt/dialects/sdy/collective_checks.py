@@ -36,15 +36,15 @@ def check_slice(op: CollectiveOp, axes: AxesPerDim) -> None:
 
 
 def check_unreduced_sum(op: CollectiveOp) -> None:
-    """Checks that the partial results are to be summed."""
+    """Checks that the reduction of the result is the sum."""
     if op.out_sharding.reduction is not ReductionKind.SUM:
         raise op.op_error("out_sharding reduction_op must be SUM")
 
 
 def check_reduction(op: CollectiveOp, kind: ReductionKind) -> None:
-    """Checks that the operand's unreduced axes that the result lacks are of a kind, and that none is new.
+    """Checks that the result adds no unreduced axes, and that those it drops have this kind of reduction.
 
-    Before version 2026-08, nothing is checked if the result is unreduced along new axes, all by sums.
+    Before version 2026-08, nothing is checked if the result adds unreduced axes of sums to sums.
     """
     out = op.out_sharding
     operand = sharding_or_replicated(op.tensor, out.mesh_or_ref)
@@ -92,7 +92,7 @@ def check_all_reduce(op: CollectiveOp, axes: AxisRefList) -> None:
 
 
 def check_permute(op: CollectiveOp) -> None:
-    """Checks that sharded sizes do not change, and that different meshes differ exactly in device ids."""
+    """Checks that sharded sizes do not change, and that another mesh differs in device ids only."""
     operand, out = op.operand_sharding, op.out_sharding
     mesh, operand_mesh = op.mesh, mesh_of(operand, op)
     assert operand_mesh is not None

@@ -30,9 +30,10 @@ def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorS
 
 
 def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: ManualAxes) -> TensorSharding:
-    """The sharding outside the body: in each dimension, the manual axes of `outside`, then those of `free`.
+    """The sharding outside the body.
 
-    The mesh is that of `free`; replicated and unreduced axes are those of `outside`.
+    Each dimension has the manual axes of `outside`, then the axes of `free`. The mesh is
+    that of `free`; replicated and unreduced axes are those of `outside`.
     """
     dims = tuple(
         DimensionSharding(
@@ -44,7 +45,7 @@ def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: Manu
 
 
 def _manual_count(axes: tuple[AxisRef, ...], manual: ManualAxes) -> int:
-    """The number of manual axes before the free ones.
+    """The number of manual axes before the free axes.
 
     A binary search as in Shardy, so that axes in an invalid order, which may occur during a pass, give the
     same number as in Shardy.

@@ -49,7 +49,7 @@ class _Values:
         self._shardings = shardings
 
     def check(self, outside: Sequence[Type], inside: Sequence[Type]) -> None:
-        """Checks the shardings, and that the types inside the body are the local types of those outside."""
+        """Checks the shardings, and that `inside` are the local types of `outside`."""
         op, word = self._op, self._word
         if not outside and not inside and not len(self._shardings):
             return

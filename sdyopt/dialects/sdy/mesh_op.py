@@ -17,7 +17,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.region_traits import has_parent
 from sdyopt.ir.traits import SYMBOL
 
-# Finds the mesh that a sharding refers to; None if no mesh has that name.
+# Finds the mesh that a sharding refers to; None if its name is undefined.
 MeshLookup = Callable[[MeshOrRef], Mesh | None]
 
 _MESH = of_class(Mesh, "Mesh of axes and a list of devices")
@@ -44,12 +44,12 @@ def enclosing_module(op: Op) -> ModuleOp | None:
 
 
 def mesh_of(sharding: TensorSharding, op: Op) -> Mesh | None:
-    """The mesh of a sharding at an operation; None if no mesh has the name in the sharding."""
+    """The mesh of a sharding at an operation; None if its name is undefined."""
     return find_mesh(sharding.mesh_or_ref, op)
 
 
 def find_mesh(mesh_or_ref: MeshOrRef, op: Op) -> Mesh | None:
-    """An inlined mesh itself, or the mesh that a reference at an operation names; None if it is undefined."""
+    """An inlined mesh itself, or the mesh that a reference at an operation names; None if it names none."""
     if isinstance(mesh_or_ref, Mesh):
         return mesh_or_ref
     module = enclosing_module(op)
@@ -58,7 +58,7 @@ def find_mesh(mesh_or_ref: MeshOrRef, op: Op) -> Mesh | None:
 
 
 def common_mesh(shardings: Iterable[TensorSharding | None], op: Op) -> Mesh | None:
-    """The mesh that all shardings refer to; None if meshes differ, a mesh is undefined, or there is none.
+    """The mesh that all shardings refer to; None if meshes differ, one is undefined, or none is given.
 
     An empty mesh is compatible with any other. Missing shardings are ignored.
     """
@@ -69,7 +69,7 @@ def common_mesh(shardings: Iterable[TensorSharding | None], op: Op) -> Mesh | No
 def common_mesh_or_ref(shardings: Iterable[TensorSharding | None], look_up: MeshLookup) -> MeshOrRef | None:
     """Like `common_mesh`, but returns the mesh or reference of the first sharding with that mesh.
 
-    If all meshes are empty, it is that of the last sharding.
+    If all meshes are empty, returns the mesh or reference of the last sharding.
     """
     common: MeshOrRef | None = None
     mesh: Mesh | None = None

@@ -81,7 +81,7 @@ class DimensionSharding(Attribute):
     """`{"x", ?}p1`: the axes that shard a dimension, major to minor.
 
     Propagation does not shard a closed dimension further. It starts with the dimensions of priority 0, which
-    is the default, and then admits 1, 2, ….
+    is the default, and then admits priorities 1, 2, ….
     """
 
     axes: tuple[AxisRef, ...] = ()
@@ -270,7 +270,10 @@ class TensorSharding(Attribute):
     def with_unreduced_axes(
         self, axes: tuple[AxisRef, ...], reduction: ReductionKind | None = None
     ) -> TensorSharding:
-        """This sharding with other unreduced axes, and another reduction unless it is None."""
+        """This sharding with other unreduced axes, and with another reduction if one is given.
+
+        Without unreduced axes, the reduction is the default.
+        """
         kind = self.reduction if reduction is None else reduction
         return TensorSharding(
             self.mesh_or_ref, self.dims, self.replicated_axes, axes, kind if axes else ReductionKind.SUM

@@ -11,7 +11,7 @@ from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.operation import Op
 
-# Shardings of operands or results; None for a value without one.
+# Shardings of operands or results; None for a value without a sharding.
 Shardings = Iterable[TensorSharding | None]
 
 
@@ -24,9 +24,9 @@ def check_unreduced_transition(
 ) -> None:
     """Checks the unreduced axes of operands (`before`) and results (`after`).
 
-    Axes that only results have must be of the kind `introduced`, and axes that only operands have of the kind
-    `removed`; None allows no such axes. The other axes must keep their kind. Nothing is checked if the
-    shardings have different meshes.
+    Unreduced axes that only results have must be of the kind `introduced`, those that only operands have must
+    be of the kind `removed`; None allows no such axes. All other axes must keep their kind. If the shardings
+    have different meshes, nothing is checked.
     """
     old = [sharding for sharding in before if sharding is not None]
     new = [sharding for sharding in after if sharding is not None]

@@ -31,7 +31,7 @@ def sharding_of(value: Value) -> TensorSharding | None:
 
 
 def sharding_of_result(result: OpResult) -> TensorSharding | None:
-    """The sharding of a result that is not the target of a data-flow edge, or owns the edge."""
+    """The sharding that a result stores; see `shardable_value`."""
     op = result.op
     if isinstance(op, ShardingOwner):
         return op.result_sharding(result.index)
@@ -82,7 +82,7 @@ def edge_of_owner(owner: Value) -> DataFlowEdgeOp | None:
 
 
 def sources_of_edge(edge: DataFlowEdgeOp) -> list[OpOperand] | None:
-    """The sources of the data-flow edge whose owner an `sdy.data_flow_edge` takes; None for another input."""
+    """The sources of the data-flow edge whose owner an `sdy.data_flow_edge` takes; None if it takes none."""
     owner = edge.input
     assert isinstance(owner, OpResult | BlockArgument)
     op = owning_op(owner)
@@ -93,7 +93,7 @@ def sources_of_edge(edge: DataFlowEdgeOp) -> list[OpOperand] | None:
 
 
 def owning_op(value: OpResult | BlockArgument) -> Op:
-    """The operation that defines a result, or whose region has a block argument."""
+    """The operation that defines a result, or that has the region of a block argument."""
     op = value.op if isinstance(value, OpResult) else value.owner.parent_op
     assert op is not None
     return op

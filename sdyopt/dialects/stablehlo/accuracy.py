@@ -17,7 +17,7 @@ from sdyopt.ir.types import F64
 
 @enumeration(stablehlo, "result_accuracy_mode", "DEFAULT", "HIGHEST", "TOLERANCE", is_bracketed=True)
 class ResultAccuracyMode(EnumAttr):
-    """The tolerances apply in mode `TOLERANCE`; in the other modes, all of them must be zero."""
+    """The mode of a result accuracy. In modes other than `TOLERANCE`, all tolerances must be zero."""
 
 
 class ResultAccuracy(Attribute):

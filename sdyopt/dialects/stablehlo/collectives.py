@@ -98,7 +98,7 @@ def _check_gathered(
 
 @stablehlo.op("all_to_all", PAIRWISE_SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
 class AllToAllOp(CollectiveOp):
-    """Splits each operand, exchanges the slices within replica groups, concatenates the received slices."""
+    """Splits each operand, exchanges slices within replica groups, and concatenates the received slices."""
 
     __slots__ = ()
 

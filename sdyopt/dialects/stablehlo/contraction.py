@@ -123,7 +123,7 @@ def _check_quantized_dot(signature: OpSignature) -> None:
 
 
 def check_quantized_product(signature: OpSignature, lhs: Type, rhs: Type, out: Type) -> None:
-    """Checks the element types of a product in which at least one of them is quantized."""
+    """Checks the element types of a product, at least one of which is quantized."""
     if not isinstance(rhs, QuantizedType) or isinstance(lhs, QuantizedType) != isinstance(
         out, QuantizedType
     ):  # convolution_c28, dot_general_c14

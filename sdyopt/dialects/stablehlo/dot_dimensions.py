@@ -66,7 +66,7 @@ def _print(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
 
 
 def dot_dimensions_directive() -> Custom:
-    """`batching_dims = [0] x [0], contracting_dims = [2] x [1]`; the former is omitted if empty."""
+    """`batching_dims = [0] x [0], contracting_dims = [2] x [1]`; empty batching dimensions are omitted."""
     return Custom(_parse_directive, _write_directive, elides=["dot_dimension_numbers"])
 
 

@@ -96,7 +96,7 @@ def _check_inputs(op_parser: OpAsmParser, type: FunctionType) -> None:
 
 
 def _parse_arguments(op_parser: OpAsmParser) -> list[Argument]:
-    """Parses `(%a: type, %b: type) (%c: type, %d: type)` into all first arguments, then all second ones."""
+    """Parses `(%a: type, %b: type) (%c: type, %d: type)` into all first arguments, then all second."""
     lefts, rights = [], []
     while op_parser.accept("("):
         lefts.append(_parse_argument(op_parser))

@@ -1,4 +1,4 @@
-"""Constant operands, and the check of those that specify a result shape."""
+"""Constant operands, and the check of constant operands that specify a result shape."""
 
 from __future__ import annotations
 

@@ -24,6 +24,6 @@ INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
 def constant_index(value: Value) -> int | None:
-    """The number that a value is; None if the value is not a constant integer."""
+    """The number of a constant integer; None for any other value."""
     constant = constant_value(value.defining_op)
     return constant.value if isinstance(constant, IntegerAttr) else None

@@ -176,7 +176,7 @@ def _use_cast_source(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
     """Slices the source of a cast that only loses static sizes."""
     cast = op.source.defining_op
     lists = op.mixed_lists()
-    # `_fold_constant_lists` comes first.
+    # `_fold_constant_lists` applies first.
     if any(isinstance(e, Value) and constant_index(e) is not None for mixed in lists for e in mixed):
         return False
     if not isinstance(cast, CastOp) or not loses_static_sizes(cast):

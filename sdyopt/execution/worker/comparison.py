@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
-from sdyopt.execution.worker.element_types import Array, wide
+from sdyopt.execution.worker.element_types import Array, is_exact, wide
 from sdyopt.execution.worker.inputs import REDUCTIONS, Placement, slices
 
 
@@ -57,6 +58,9 @@ class Difference:
             np.isfinite(whole.astype(_in_double(whole))) if whole.dtype.kind != "b" else np.ones_like(whole)
         )
         largest = float(np.max(np.abs(np.where(finite, wide(whole), 0)))) if whole.size else 0.0
+        if largest and not is_exact(whole.dtype):
+            # XLA flushes smaller numbers to zero in some operations.
+            largest = max(largest, float(ml_dtypes.finfo(whole.real.dtype).smallest_normal))
         self.largest = max(self.largest, largest)
         if whole.size:
             self.not_finite = max(self.not_finite, 1 - float(np.mean(finite)))

@@ -30,10 +30,17 @@ jax.config.update("jax_enable_x64", True)
 Shards = Sequence[Sequence[Array]]
 
 
-class Program:
-    """A compiled program for a number of replicas and partitions."""
+# Known mistakes of XLA on the CPU, which a program can be compiled without:
+# - The algebraic simplifier merges a slice at dynamic offsets with one of its result, but does not clamp each
+#   offset, so that an index that is out of bounds selects elements outside of the shard.
+# - The fusion emitter for scatter gives wrong results if there are several inputs.
+_WITHOUT_KNOWN_MISTAKES = [("xla_disable_hlo_passes", "algsimp"), ("xla_cpu_use_fusion_emitters", "False")]
 
-    def __init__(self, text: str, replicas: int, partitions: int) -> None:
+
+class Program:
+    """A program compiled for a number of replicas and partitions; if `careful`, without known mistakes."""
+
+    def __init__(self, text: str, replicas: int, partitions: int, careful: bool = False) -> None:
         count = replicas * partitions
         self._client = xla_bridge.get_backend("cpu")
         self._devices = self._client.devices()[:count]
@@ -42,6 +49,8 @@ class Program:
         if partitions > 1:
             options.executable_build_options.use_spmd_partitioning = True
             options.executable_build_options.use_shardy_partitioner = True
+        if careful:
+            options.env_option_overrides = _WITHOUT_KNOWN_MISTAKES
         options.device_assignment = xla_client.DeviceAssignment.create(
             np.arange(count).reshape(replicas, partitions)
         )

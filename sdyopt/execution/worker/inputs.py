@@ -19,6 +19,8 @@ Placement = dict[str, Any]
 
 # How the parts of an unreduced value are combined.
 REDUCTIONS: dict[str, Any] = {"sum": np.add, "max": np.maximum, "min": np.minimum}
+# The sum of truths is their disjunction, and so is their maximum.
+_OF_TRUTHS = {"sum": "min", "max": "min", "min": "max"}
 _OPPOSITE = {"max": "min", "min": "max"}
 
 
@@ -75,7 +77,9 @@ def cut(rng: np.random.Generator, whole: Array, value: Placement, devices: int) 
         for device in group[1:]:
             part = _part(rng, shards[device])
             whole_shard = shards[group[0]]
-            if value["reduction"] == "sum":
+            if part.dtype == np.bool_:
+                shards[device] = REDUCTIONS[_OF_TRUTHS[value["reduction"]]](whole_shard, part)
+            elif value["reduction"] == "sum":
                 shards[group[0]] = (whole_shard - part).astype(part.dtype)
                 shards[device] = part
             else:

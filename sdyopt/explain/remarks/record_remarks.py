@@ -195,7 +195,7 @@ def _kind(absence: Absence) -> Kind:
 
 
 def _required_by(cause: Reshard | Required) -> tuple[Op, str, Value]:
-    """The operation that a reshard was inserted for, its operand or result, and the value of that."""
+    """The operation that a reshard was inserted for, which operand or result it is, and its value."""
     if isinstance(cause, Required):
         return cause.user, f"operand {cause.index}", cause.user.operands[cause.index]
     count = len(cause.plan.rule.operands)

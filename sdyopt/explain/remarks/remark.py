@@ -21,7 +21,7 @@ _QUOTED = frozenset(" ,{}")
 
 
 class Kind(Enum):
-    """What a remark reports, as it is spelled in both formats."""
+    """The kind of a remark, as text and YAML spell it."""
 
     PASSED = "Passed"
     MISSED = "Missed"

@@ -85,8 +85,8 @@ class _Builder:
         data = StepData()
         runs = self._record.runs
         for number, run in enumerate(runs, 1):
-            of_run = f"propagation pass {number} of {len(runs)}: " if len(runs) > 1 else ""
-            for step in self._steps_of(run, of_run, len(data.steps) < MAX_STEPS):
+            run_text = f"propagation pass {number} of {len(runs)}: " if len(runs) > 1 else ""
+            for step in self._steps_of(run, run_text, len(data.steps) < MAX_STEPS):
                 data.count += 1
                 if len(data.steps) < MAX_STEPS:
                     data.steps.append(step)
@@ -96,7 +96,7 @@ class _Builder:
         data.phases, data.tables = self._phases.items, self._tables.items
         return data
 
-    def _steps_of(self, run: Run, of_run: str, has_room: bool) -> Iterator[object]:
+    def _steps_of(self, run: Run, run_text: str, has_room: bool) -> Iterator[object]:
         for sharding in run.initial.values():
             self._note_axes(run, sharding)
         start = [
@@ -104,23 +104,23 @@ class _Builder:
             for subject, sharding in run.initial.items()
             for changed in self._changed(run, subject, sharding)
         ]
-        yield [-1, self._phase(f"{of_run}annotations"), -1, start]
+        yield [-1, self._phase(f"{run_text}annotations"), -1, start]
         # Steps for which there is no room are only counted.
         room = MAX_STEPS if has_room else 0
         for cause, changes in run.changes_of.items():
             if all(_axes_of(each.before) == _axes_of(each.after) for each in changes):
                 continue
             room -= 1
-            yield self._step(run, of_run, cause, changes) if room > 0 else []
+            yield self._step(run, run_text, cause, changes) if room > 0 else []
 
-    def _step(self, run: Run, of_run: str, cause: Cause, changes: list[Change]) -> object:
+    def _step(self, run: Run, run_text: str, cause: Cause, changes: list[Change]) -> object:
         changed = [each for change in changes for each in self._changed(run, change.subject, change.after)]
         if not isinstance(cause, Step):
-            text = f"{of_run}user priority p{cause.priority}: its dimension shardings are restored"
+            text = f"{run_text}user priority p{cause.priority}: its dimension shardings are restored"
             return [-1, self._phase(text), -1, changed]
         parts = [f"user priority p{cause.priority}"] if cause.priority else []
         parts += [f"round {cause.round}"] if cause.round else []
-        phase = self._phase(of_run + ", ".join([*parts, f"{cause.strategy.value} strategy"]))
+        phase = self._phase(run_text + ", ".join([*parts, f"{cause.strategy.value} strategy"]))
         return [self._site(run, cause.site), phase, self._table(cause), changed]
 
     def _phase(self, text: str) -> int:

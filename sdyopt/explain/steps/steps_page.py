@@ -49,7 +49,7 @@ def steps_page(data: StepData, source: Source) -> str:
 
 
 def _limits(data: StepData, lines: int) -> Iterator[str]:
-    """What the file does not have."""
+    """Sentences on what the file leaves out."""
     if data.count > len(data.steps):
         yield f"The file has the first {MAX_STEPS:,} of {data.count:,} steps."
     if data.missed_count > len(data.missed):
@@ -59,7 +59,7 @@ def _limits(data: StepData, lines: int) -> Iterator[str]:
 
 
 def _lines(source: Source) -> list[str]:
-    """The lines of the source without locations, which they have at their ends."""
+    """The lines of the source, without the locations of operations."""
     text = source.text
     if "loc(" in text or "loc " in text:
         text = without_locations(text)

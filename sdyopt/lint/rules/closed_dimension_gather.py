@@ -69,7 +69,7 @@ def _gathers(program: LintedProgram, least: Fraction) -> bool:
 
 
 def _candidates(base: LintedProgram) -> list[tuple[ShardingConstraintOp, int]]:
-    """The closed dimensions of constraints that an axis without use in the constraint divides.
+    """The closed dimensions of constraints with a size divisible by an axis that the constraint does not use.
 
     Those of the largest values come first.
     """

@@ -3,9 +3,10 @@
     %1 = sdy.all_reduce {"data", "fsdp"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<1024x1024xf32>
     %2 = sdy.all_slice [{"fsdp"}, {}] %1 out_sharding=<@mesh, [{"fsdp"}, {}]> : tensor<1024x1024xf32>
 
-Every device reduces all of the tensor and keeps a slice of it. A reduce_scatter along `"fsdp"` moves half as
-much, and the remaining all_reduce, along `"data"`, then moves the slice only. This is usual for the gradients
-of sharded weights. There may be elementwise operations between the two: they can run on the slices as well.
+Every device reduces all of the tensor and keeps a slice of it. A reduce_scatter along `"fsdp"` moves at most
+half as much, and the remaining all_reduce, along `"data"`, then moves the slice only. This is usual for the
+gradients of sharded weights. There may be elementwise operations between the two: they can run on the slices
+as well.
 
 Where the slice has all axes of the all_reduce, constrain the result of the reduction to the sliced sharding
 directly after it is computed. Otherwise, shard the weight along all of the axes, or reduce its gradient in
@@ -32,7 +33,7 @@ from sdyopt.report.sdy_collectives import ring
 from sdyopt.report.units import bytes_text
 from sdyopt.sharding.elementwise import is_elementwise
 
-# All-slices are searched after at most this many elementwise operations.
+# The search for all-slices gives up after this many uses.
 MAX_OPERATIONS = 64
 
 
@@ -93,7 +94,7 @@ def _slices(value: Value, program: LintedProgram) -> list[AllSliceOp]:
 
 
 def _keeps_sharding(op: Op, value: Value, program: LintedProgram) -> bool:
-    """Whether an operation is elementwise, and its results have the sharding of a value."""
+    """Whether an operation is elementwise, and its result is used and has the sharding of a value."""
     if not is_elementwise(op.signature) or not op.results or not op.results[0].has_uses:
         return False
     before, after = program.shapes.sharding(value), program.shapes.sharding(op.results[0])

@@ -8,7 +8,7 @@ from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.partition.local_builder import shape_of
 from sdyopt.partition.local_types import LocalTypes
-from sdyopt.partition.replication import Dim, crosses_shards
+from sdyopt.partition.replication import Dim, all_dims, crosses_shards
 from sdyopt.partition.reshape_groups import reshape_groups
 
 
@@ -18,9 +18,11 @@ def reshape(op: ReshapeOp, types: LocalTypes) -> Iterator[Dim]:
 
     Also dimensions of size 1 next to a dimension that is kept.
     """
-    if 0 not in shape_of(op.operands[0]):
-        for group in reshape_groups(op, types):
-            yield from group.crossing
+    if 0 in shape_of(op.operands[0]):
+        yield from all_dims(op)
+        return
+    for group in reshape_groups(op, types):
+        yield from group.crossing
 
 
 @crosses_shards(BroadcastInDimOp)

@@ -14,7 +14,7 @@ from sdyopt.partition.replication import Dim, by_rule, crosses_shards
 
 @crosses_shards(SliceOp)
 def slice(op: SliceOp, types: LocalTypes) -> Iterator[Dim]:
-    """A slice from 0 on may drop the last elements if each shard of the result is from one of the operand."""
+    """A slice from 0 on may drop the last elements if it only slices each shard."""
     sizes, result_sizes = shape_of(op.operand), shape_of(op.out)
     for dim, axes in enumerate(types.axes_per_dim(op.operand)):
         if axes != types.axes_per_dim(op.out)[dim]:

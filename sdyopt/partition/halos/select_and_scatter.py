@@ -9,7 +9,8 @@ from sdyopt.dialects.stablehlo.compare_select import CompareOp
 from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
 from sdyopt.ir.block import Region
-from sdyopt.ir.floats import encode_double
+from sdyopt.ir.elements_attributes import element_size
+from sdyopt.ir.floats import Specials, nan_bits
 from sdyopt.ir.types import I1, I64, FloatType, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.combiners import binary_body
@@ -82,8 +83,7 @@ def _is_padded_by_nan(op: SelectAndScatterOp) -> bool:
     compare = None if returned is None else returned.operand_at(0).defining_op
     if not isinstance(compare, CompareOp) or compare.operands != list(block.arguments):
         return False
-    # Some narrower floats have no NaN.
-    if not isinstance(element, FloatType) or element.width < 16:
+    if not isinstance(element, FloatType) or element.format.specials is not Specials.IEEE:
         return False
     return compare.comparison_direction.value in _ORDERED and binary_body(op.scatter, 0) is AddOp
 
@@ -102,6 +102,8 @@ def _windows(op: SelectAndScatterOp, types: LocalTypes) -> list[_Windows] | None
         size, count = shape_of(op.operand)[dim], shape_of(op.source)[dim]
         if not size or not count:
             return None
+        if windows[dim].low and any(window.size > 1 for window in windows[:dim]):
+            return None  # NaN would come after other elements of a window, and be selected
         each = _along(dim, windows[dim], (size, count), op, types)
         if each is None:
             return None
@@ -167,12 +169,12 @@ def _fill(body: ShardedBody, value: Value, each: _Windows) -> Value:
     index = element_index(body, value, read.dim, body.per_shard(read.plan.first_elements, read.axes))
     mask = body.compare(index, body.integers(ranked(index), [0]), "LT")
     mask = body.broadcast(mask, tensor(shape_of(value), I1), [read.dim])
-    bits = encode_double(float("nan"), element.format).to_bytes(element.width // 8, "little")
+    bits = nan_bits(element.format).to_bytes(element_size(element), "little")
     return body.select(mask, body.splat(ranked(value), bits), value)
 
 
 def _own_part(body: ShardedBody, value: Value, each: _Windows, init: Value) -> Value:
-    """The elements of the own shard. What no window reaches is the initial value."""
+    """The elements of this device's shard. What no window reaches is the initial value."""
     positions = each.operand.reads.positions
     starts = [shard * each.shard_size - position for shard, position in enumerate(positions)]
     return crop(body, value, each.operand, starts, each.shard_size, Padding(init, is_zero=False))

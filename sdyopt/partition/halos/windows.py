@@ -65,7 +65,7 @@ def exchange_reduce_window(op: ReduceWindowOp, context: HaloContext) -> Values:
     return body.finish(body.create(ReduceWindowOp, operands, result_types, attributes, [region]).results)
 
 
-# What remains to be padded, by the number of the window.
+# Extended shards, with what remains to be padded, by the dimension of the tensor or of the window.
 _Sides = dict[int, Extended]
 
 
@@ -83,12 +83,12 @@ def _extend_all(
 def _window_attributes(
     padding: Sequence[tuple[int, int]], windows: Sequence[WindowDimension], sides: _Sides
 ) -> tuple[Attribute, Attribute]:
-    """The attributes of padding and base dilations: along sharded dimensions, those of `sides`."""
+    """The attributes of padding and base dilations. `sides`, by the dimension of the window, replace some."""
     pairs, dilations = list(padding), [window.base_dilation for window in windows]
     for dim, side in sides.items():
         pairs[dim], dilations[dim] = (side.low, side.high), side.dilation
-    numbers = [number for pair in pairs for number in pair]
-    return dense_integers(tensor((len(pairs), 2), I64), numbers), dense_array(I64, dilations)
+    lows_and_highs = [amount for pair in pairs for amount in pair]
+    return dense_integers(tensor((len(pairs), 2), I64), lows_and_highs), dense_array(I64, dilations)
 
 
 def _local_type(body: ShardedBody, result: Value, types: LocalTypes) -> RankedTensor:
@@ -121,11 +121,11 @@ def exchange_convolution(op: ConvolutionOp, context: HaloContext) -> Values:
     zero = Padding(body.zero(scalar_type(lhs)), is_zero=True)
     extended, sides = _extend_all(body, lhs, reads, zero)
     windows = windows_of_convolution(op, context.types)
-    by_number = {number: sides[slid.dim] for number, slid in enumerate(windows) if slid.dim in sides}
+    window_sides = {number: sides[slid.dim] for number, slid in enumerate(windows) if slid.dim in sides}
     padding, dilations = _window_attributes(
         [(slid.window.low, slid.window.high) for slid in windows],
         [slid.window for slid in windows],
-        by_number,
+        window_sides,
     )
     attributes = {**attributes_of(op), **groups, "padding": padding, "lhs_dilation": dilations}
     type = _local_type(body, op.out, context.types)
@@ -150,7 +150,10 @@ def _is_sharded_consistently(op: ConvolutionOp, types: LocalTypes) -> bool:
 
 
 def _local_groups(op: ConvolutionOp, types: LocalTypes, mesh: Mesh) -> dict[str, Attribute] | None:
-    """The number of feature groups of a shard; None if groups are cut."""
+    """The attribute with the number of feature groups of a shard, if there are several.
+
+    None if shards cut groups.
+    """
     axes = types.axes_per_dim(op.lhs)[op.dimension_numbers.input_feature]
     count, shards = op.feature_group_count, sharded_size(axes, mesh)
     if count == 1:

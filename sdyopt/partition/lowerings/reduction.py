@@ -17,9 +17,10 @@ _COUNTS_EACH = (AddOp, MulOp, XorOp)
 
 @lowering(ReduceOp)
 def lower_reduce(op: ReduceOp, local: LocalContext) -> Lowered:
-    """Makes initial values that may count only once the identity except on the first device of each group.
+    """Initial values that may count only once, as in a sum, count on the first device of each group only.
 
-    Nothing changes if the initial value is the identity, as it usually is.
+    On the others, the identity takes their place. Nothing changes if they are the identity, as they usually
+    are.
     """
     axes_per_dim = local.axes_per_dim(op.inputs[0])
     axes = tuple([axis for dim in op.dimensions for axis in axes_per_dim[dim]])

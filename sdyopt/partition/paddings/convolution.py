@@ -64,7 +64,7 @@ def _fitted_windows(
 
 
 def _with_positions(window: WindowDimension, size: int, count: int) -> WindowDimension:
-    """The window with the padding after the image with which it has this number of positions."""
+    """The window with as much padding after the image as gives it `count` positions."""
     extent = (window.size - 1) * window.window_dilation + 1
     dilated = (size - 1) * window.base_dilation + 1 if size else 0
     return replace(window, high=(count - 1) * window.stride + extent - dilated - window.low)

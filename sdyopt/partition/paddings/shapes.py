@@ -76,7 +76,7 @@ def pad_constant(op: SdyConstantOp | ConstantOp, padder: Padder) -> Padded:
 def pad_rng_bit_generator(op: RngBitGeneratorOp, padder: Padder) -> Padded:
     """The numbers depend on the shape, so every device generates all of them, and slices.
 
-    They also depend on the whole state, so this cannot be padded.
+    They also depend on the whole state, which can therefore not be padded.
     """
     sizes = zip(shape_of(op.initial_state), unpadded_shape(op, 0), strict=True)
     for dim, (padded, unpadded) in enumerate(sizes):

@@ -84,6 +84,6 @@ def _redistribute(
             break
     for factor, factor_axes in zip(factors, assigned, strict=True):
         tensor.factors[factor] = tensor.factors[factor]._replace(axes=factor_axes, overflow_axes=())
-    if remaining and factors:
+    if factors:
         last = tensor.factors[factors[-1]]
         tensor.factors[factors[-1]] = last._replace(overflow_axes=with_axes((), reversed(remaining), mesh))

@@ -160,7 +160,7 @@ class StepRunner:
 def _with_overflow(
     refusal: Refusal, rule: OpShardingRule, shardings: Shardings, before: Sequence[TensorProjection]
 ) -> Refusal:
-    """The refusal, but for overflow axes if its factor is closed only because it follows them."""
+    """Makes OVERFLOW the reason if the factor is closed only because it follows overflow axes."""
     if refusal.reason is not Reason.CLOSED or refusal.culprit is None:
         return refusal
     sharding, mapping = shardings[refusal.culprit], list(rule.tensors)[refusal.culprit]

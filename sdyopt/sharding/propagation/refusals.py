@@ -83,7 +83,7 @@ class Preference(NamedTuple):
     """The sort key of factors by which the aggressive strategy gives them axes.
 
     `elements` is the negated size of the largest tensor that the axes come from, `tensor` its index.
-    `sharded_size` is that of the axes, negated; 0 unless the operation is elementwise.
+    `sharded_size` is the negated sharded size of the axes; 0 unless the operation is elementwise.
     """
 
     elements: int

@@ -28,3 +28,35 @@ def _gather_dimension(state: ReshardState, dim: int) -> list[AxisRef]:
         state.append_axis(gathered, axis)
     surplus.clear()
     return gathered
+
+
+def gather_clashing_sub_axes(state: ReshardState) -> list[list[AxisRef]] | None:
+    """Gathers the surplus axes from the first one on that cannot coexist with a missing axis.
+
+    No split of "six" has both "six":(1)3 and "six":(2)3: the groups of devices that differ along one of them
+    have shards that differ along the other one, too.
+    """
+    missing = [axis for axes in state.missing for axis in axes if axis.sub_axis is not None]
+    if not missing:
+        return None
+    gathered = [_gather_clashing(state, dim, missing) for dim in range(state.rank)]
+    if not any(gathered):
+        return None
+    state.release_gathered_axes()
+    return gathered
+
+
+def _gather_clashing(state: ReshardState, dim: int, missing: list[AxisRef]) -> list[AxisRef]:
+    surplus = state.surplus[dim]
+    clashing = [
+        index for index, axis in enumerate(surplus) if not all(axis.can_coexist(other) for other in missing)
+    ]
+    if not clashing:
+        return []
+    removed = surplus[clashing[0] :]
+    state.drop_current(dim, removed)
+    gathered: list[AxisRef] = []
+    for axis in removed:
+        state.append_axis(gathered, axis)
+    del surplus[clashing[0] :]
+    return gathered

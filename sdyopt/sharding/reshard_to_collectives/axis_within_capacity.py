@@ -50,15 +50,10 @@ def assign_to_surplus(
     """
     split_axes: list[AxisRef] = []
     for dim, surplus in enumerate(state.surplus):
-        if capacities[dim] <= 1:
-            continue
         position = 0 if major_most else len(surplus)
         axes = available(dim)
         unassigned: list[AxisRef] = []
-        for index, axis in enumerate(axes):
-            if capacities[dim] <= 1:
-                unassigned.extend(axes[index:])
-                break
+        for axis in axes:
             fitting, rest, capacities[dim] = split_by_capacity(state, axis, capacities[dim])
             if fitting is None:
                 unassigned.append(axis)

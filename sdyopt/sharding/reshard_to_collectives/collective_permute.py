@@ -22,23 +22,22 @@ def _is_useful_in(state: ReshardState, dim: int) -> bool:
     if surplus and missing and state.sizes_divide(surplus[0], missing[0]):
         return True
     destinations: set[int] = set()
-    last: int | None = None
-    last_position = 0
+    previous: tuple[int, int] | None = None
     for axis in surplus:
         found = state.destinations.get(axis)
         if found is None:
-            if last is not None and not missing:
+            if previous is not None and not missing:
                 # An axis to gather follows an axis to move, but an all-to-all moves the last axes only.
                 return True
-            last = None
+            previous = None
             continue
         destination, position = found
-        is_next = destination == last and position == last_position + 1
+        is_next = previous == (destination, position - 1)
         if (destination == dim or destination in destinations) and not is_next:
             # Axes with the same destination are not adjacent, or not in the order of the target.
             return True
         destinations.add(destination)
-        last, last_position = destination, position
+        previous = found
     return False
 
 

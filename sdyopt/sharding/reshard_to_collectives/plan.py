@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import (
     AllGatherOp,
@@ -25,7 +26,7 @@ from sdyopt.dialects.sdy.collectives import (
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.attribute import Attribute
-from sdyopt.sharding.reshard_to_collectives.all_gather import gather_dimensions
+from sdyopt.sharding.reshard_to_collectives.all_gather import gather_clashing_sub_axes, gather_dimensions
 from sdyopt.sharding.reshard_to_collectives.all_slice import slice_dimensions
 from sdyopt.sharding.reshard_to_collectives.all_to_all import move_axes
 from sdyopt.sharding.reshard_to_collectives.collective_permute import is_permute_useful, permute
@@ -61,10 +62,55 @@ def plan_collectives(
     `mesh` is the mesh of the source; the target mesh must have the same axes. The source is assumed to have
     the unreduced axes of the target.
     """
-    return tuple(_steps(ReshardState(shape, source, target, mesh)))
+    steps = tuple(_steps(ReshardState(shape, source, target, mesh)))
+    if _has_valid_permutes(source, steps, mesh):
+        return steps
+    return tuple(_gather_and_slice(ReshardState(shape, source, target, mesh)))
+
+
+def _has_valid_permutes(source: TensorSharding, steps: Plan, mesh: Mesh) -> bool:
+    """Whether permutes keep the number of shards of each dimension.
+
+    If axis sizes are not all powers of two, the reference may plan one that does not, which is an error.
+    """
+    shardings = [source, *(step.sharding for step in steps)]
+    return all(
+        step.op_class is not CollectivePermuteOp
+        or [dim.sharded_size(mesh) for dim in before.dims]
+        == [dim.sharded_size(mesh) for dim in step.sharding.dims]
+        for before, step in zip(shardings, steps, strict=False)
+    )
+
+
+def _gather_and_slice(state: ReshardState) -> Iterator[Step]:
+    """Gathers all surplus axes, and then slices along all missing ones."""
+    gathered, sliced = ([_merged(axes, state) for axes in dims] for dims in (state.surplus, state.missing))
+    for dim, axes in enumerate(state.surplus):
+        state.drop_current(dim, axes)
+    if any(gathered):
+        yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), state.sharding)
+    if state.mesh_or_ref is not state.target.mesh_or_ref:
+        state.mesh_or_ref = state.target.mesh_or_ref
+        yield Step(CollectivePermuteOp, (), state.sharding)
+    for current, axes in zip(state.current, state.missing, strict=True):
+        for axis in axes:
+            state.append_axis(current, axis)
+    if any(sliced):
+        yield Step(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
+
+
+def _merged(axes: Sequence[AxisRef], state: ReshardState) -> list[AxisRef]:
+    result: list[AxisRef] = []
+    for axis in axes:
+        state.append_axis(result, axis)
+    return result
 
 
 def _steps(state: ReshardState) -> Iterator[Step]:
+    # The reference has the result sharded along both, and leaves wrong elements on some devices.
+    clashing = gather_clashing_sub_axes(state)
+    if clashing is not None:
+        yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(clashing)),), state.sharding)
     for number in range(_MAX_ROUNDS):
         if state.is_done:
             return

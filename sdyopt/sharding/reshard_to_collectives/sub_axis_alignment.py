@@ -15,7 +15,7 @@ from sdyopt.dialects.sdy.mesh import Mesh
 
 
 def align(dims: Sequence[list[AxisRef]], others: Iterable[AxisRef], mesh: Mesh) -> None:
-    """Splits the axes of each dimension where one of `others` starts or ends inside them."""
+    """Splits the axes of each dimension where one of `others` starts or ends inside an axis."""
     ordered = sorted(others, key=lambda axis: axis.sort_key)
     if not ordered:
         return

@@ -67,3 +67,16 @@ sdy.mesh @three = <["y"=3]>
 func.func @meshes(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@two, [{"x"}]>}, %b: tensor<6xf32> {sdy.sharding = #sdy.sharding<@three, [{"y"}]>}) -> tensor<6xf32> {
   return %a : tensor<6xf32>
 }
+
+// -----
+
+// Two devices add what each of them has. There is no such operation on one device.
+// expected-warning @+1 {{not validated: 'stablehlo.all_reduce' outside of a manual computation has no meaning on whole tensors}}
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+    %1 = stablehlo.add %l, %r : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

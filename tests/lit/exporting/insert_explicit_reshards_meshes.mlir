@@ -35,6 +35,15 @@ func.func @other_axes(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   return %0 : tensor<8xf32>
 }
 
+// A mesh with another device order between them does not make them compatible.
+// CHECK-LABEL: func.func @other_axes_after_another_order
+// CHECK-NEXT: %0 = stablehlo.add %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@other, [{"x"}]>]>}
+// CHECK-NEXT: return %0
+func.func @other_axes_after_another_order(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@shuffled, [{"x"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{"x"}]>}) {
+  %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@other, [{"x"}]>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
 // Operations on a maximal mesh are not changed.
 // CHECK-LABEL: func.func @on_one_device
 // CHECK-NEXT: %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@one_device, []>]>}

@@ -24,17 +24,6 @@ func.func @twin_mesh(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
 
 // -----
 
-sdy.mesh @mesh = <["x"=6]>
-
-// Sub-axes of sizes 2 and 3 of an axis of size 6 cannot coexist.
-func.func @sub_axes_that_do_not_go_together(%a: tensor<6x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {}]>}) -> tensor<6x6xf32> {
-  // expected-error @+1 {{'sdy.all_slice' op overlapping sub-axes: "x":(1)2, "x":(1)3}}
-  %0 = sdy.reshard %a <@mesh, [{}, {"x":(1)3}]> : tensor<6x6xf32>
-  return %0 : tensor<6x6xf32>
-}
-
-// -----
-
 sdy.mesh @mesh = <["x"=2]>
 sdy.mesh @other = <["a"=2]>
 

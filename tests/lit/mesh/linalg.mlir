@@ -2,7 +2,8 @@
 
 mesh.mesh @line(shape = 2)
 
-// Where the contracting dimension is sharded, one device of the group starts from the initial value, the others from zero.
+// If the contracting dimension is sharded, the first device of each group starts from the initial value, the
+// others from zero.
 // CHECK-LABEL: func.func @contracted(%arg0: tensor<4x3xf32>, %arg1: tensor<3x8xf32>, %arg2: tensor<4x8xf32>) -> tensor<4x8xf32>
 func.func @contracted(%a: tensor<4x6xf32>, %b: tensor<6x8xf32>, %c: tensor<4x8xf32>) -> tensor<4x8xf32> {
   // CHECK: %[[PLACE:.*]] = mesh.process_multi_index on @line axes = [0] : index

@@ -62,7 +62,7 @@ func.func @other_kind(%a: tensor<5xf32>, %b: tensor<5xf32>) -> tensor<5xf32> {
   return %2 : tensor<5xf32>
 }
 
-// Static sizes are constants; one operation queries the dynamic ones.
+// Static sizes are constants; one operation queries the dynamic sizes.
 // CHECK-LABEL: func.func @sizes
 func.func @sizes() -> (index, index, index) {
   // CHECK-NEXT: %[[SIX:.*]] = arith.constant 6 : index

@@ -50,7 +50,7 @@ func.func @sum(%x: tensor<12x6xf32>) -> tensor<6xf32> {
   return %r : tensor<6xf32>
 }
 
-// A reduction that starts from one would add it once per device, so its dimension is replicated.
+// A reduction that starts from 1 would add this 1 once per device, so the reduced dimension is replicated.
 // CHECK-LABEL: func.func @sum_from_one
 func.func @sum_from_one(%x: tensor<12x6xf32>) -> tensor<6xf32> {
   // CHECK: mesh.all_gather %arg0 on @g mesh_axes = [0] gather_axis = 0

@@ -19,6 +19,21 @@ func.func @elementwise_first(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
+// A move between memories propagates like an elementwise operation, and so before the reverse above it.
+// CHECK-LABEL: func.func @move_between_memories
+// CHECK: %2 = stablehlo.add %0, %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x", ?}, {?}]>]>}
+func.func @move_between_memories(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>},
+                                 %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.reverse %b, dims = [0] : tensor<8x8xf32>
+  %1 = stablehlo.custom_call @MoveToDevice(%a) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %2 = stablehlo.add %0, %1 : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
 // Dynamic slices propagate backward as well, in a later round.
 // CHECK-LABEL: func.func @slice
 // CHECK-SAME: (%arg0: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", ?}, {?}]>}, %arg1: tensor<i32>)

@@ -31,6 +31,20 @@ func.func @waits(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
+// The dimension of a sharding constraint waits for its priority, too: the axis of the argument comes first.
+// CHECK-LABEL: func.func @constraint
+// CHECK: %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}, {"x", ?}]>]>}
+// CHECK-NEXT: %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {?}]>
+func.func @constraint(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.negate %a : tensor<8x8xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}p1, {?}]> : tensor<8x8xf32>
+  return %1 : tensor<8x8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
 // Dead operations are erased before the round of their priority.
 // CHECK-LABEL: func.func @unused
 // CHECK-NEXT: return %arg0

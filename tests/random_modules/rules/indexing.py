@@ -39,6 +39,8 @@ _ROLES = ("batch", "collapsed", "window")
 def _dimension_numbers(scope: Scope, shape: tuple[int, ...]) -> _DimensionNumbers:
     random = scope.random
     roles = [random.choice(_ROLES) for _ in shape]
+    if scope.writer.is_executable and "window" not in roles and "collapsed" not in roles and shape:
+        roles[0] = "collapsed"
     dims: dict[str, list[int]] = {
         word: [dim for dim, role in enumerate(roles) if role == word]
         for word in ("batch", "collapsed", "window")
@@ -46,6 +48,9 @@ def _dimension_numbers(scope: Scope, shape: tuple[int, ...]) -> _DimensionNumber
     slice_sizes = [_slice_size(scope, extent, role) for extent, role in zip(shape, roles, strict=True)]
     candidates = [dim for dim, role in enumerate(roles) if role != "batch"]
     index_map = [dim for dim in candidates if random.random() < 0.7]
+    if scope.writer.is_executable:
+        # XLA crashes on empty index vectors.
+        index_map = index_map or candidates[:1]
     random.shuffle(index_map)
     # The dimensions of the indices: batching dimensions of the operand, further ones, and possibly index
     # vectors.

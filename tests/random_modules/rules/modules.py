@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from random import Random
 
-from tests.random_modules.bodies import fill
+from tests.random_modules.bodies import fill, unused_tensors
 from tests.random_modules.meshes import Mesh, random_meshes
 from tests.random_modules.operations import call, chain, constraint, counter, group
 from tests.random_modules.rules import (
@@ -53,11 +53,20 @@ def random_module(seed: int, is_traceable: bool = False) -> str:
 
 
 def write_module(
-    random: Random, meshes: list[Mesh], without: Collection[OpGenerator] = (), is_traceable: bool = False
+    random: Random,
+    meshes: list[Mesh],
+    without: Collection[OpGenerator] = (),
+    is_traceable: bool = False,
+    is_executable: bool = False,
+    max_size: int = max(SIZES),
 ) -> str:
-    """A valid module with these meshes, without the operations of the generators `without`."""
+    """A valid module with these meshes, without the operations of the generators `without`.
+
+    In an executable module, loops end, and @main returns what is not used.
+    """
     definitions = dict.fromkeys(mesh.definition for mesh in meshes if mesh.definition)
     sizes = [*random.sample(SIZES, 4), *random.sample((1, 2, 4, 8, 16), 2)]
+    sizes = [min(size, max_size) for size in sizes]
     # The reference crashes on dead operations with priorities.
     has_priorities = random.random() < 0.6
     writer = Writer(
@@ -65,9 +74,10 @@ def write_module(
         meshes,
         {**OPERATIONS, group: 0} if is_traceable else OPERATIONS,
         sizes,
-        is_all_used=has_priorities or is_traceable,
+        is_all_used=(has_priorities or is_traceable) and not is_executable,
         without=without,
         is_sharded_inside=not is_traceable,
+        is_executable=is_executable,
     )
     lines = [*definitions]
     for number in range(random.randint(0, 2)):
@@ -91,7 +101,7 @@ def _function(writer: Writer, name: str, visibility: str, max_ops: int) -> None:
     writer.lines = []
     scope = Scope(writer, [], MAX_DEPTH, inputs=[])
     fill(scope, max_ops)
-    returned = scope.some(4)
+    returned = unused_tensors(scope) if writer.is_executable and not visibility else scope.some(4)
     scope.write(f"return {names(returned)} : {types(returned)}" if returned else "return")
     assert scope.inputs is not None
     arguments = ", ".join(

@@ -29,13 +29,27 @@ def _elements(values: Sequence[Value]) -> list[str]:
     return [value.type.element for value in values if isinstance(value.type, Tensor)]
 
 
+_ZERO = {"f32": "0.0", "i32": "0"}
+_SMALLEST = {"f32": "0xFF800000", "i32": "-2147483648"}
+
+
+def _initial_values(scope: Scope, elements: Sequence[str], identities: dict[str, str]) -> list[Value]:
+    """Any scalars; in an executable module identities, because others may count any number of times."""
+    types = [Tensor((), element) for element in elements]
+    if not scope.writer.is_executable:
+        return [scope.one_of(type) for type in types]
+    return [
+        scope.result(type, f"stablehlo.constant dense<{identities[type.element]}> : {type}") for type in types
+    ]
+
+
 def reduce(scope: Scope) -> None:
     inputs = _alike(scope, tensor(scope), 3)
     elements = _elements(inputs)
     shape = inputs[0].type.shape
     dims = some_dims(scope, len(shape))
     kept = tuple(extent for dim, extent in enumerate(shape) if dim not in dims)
-    starts = [scope.one_of(Tensor((), element)) for element in elements]
+    starts = _initial_values(scope, elements, _ZERO)
     results = [Tensor(kept, element) for element in elements]
     body = reducer(elements, ["add"] * len(elements))
     write_op(scope, "stablehlo.reduce", [*inputs, *starts], results, f"dimensions = {numbers(dims)}", body)
@@ -77,7 +91,7 @@ def reduce_window(scope: Scope) -> None:
         extent = 2 * shape[0] - 1
         windows.counts[0] = (extent + sum(windows.padding[0]) - windows.sizes[0]) // windows.strides[0] + 1
         properties += f", base_dilations = {numbers([2] + [1] * (len(shape) - 1))}"
-    starts = [scope.one_of(Tensor((), element)) for element in elements]
+    starts = _initial_values(scope, elements, _SMALLEST)
     results = [Tensor(tuple(windows.counts), element) for element in elements]
     body = reducer(elements, ["maximum"] * len(elements))
     write_op(scope, "stablehlo.reduce_window", [*inputs, *starts], results, properties, body)
@@ -87,7 +101,7 @@ def select_and_scatter(scope: Scope) -> None:
     value = tensor(scope, max_rank=4)
     windows = _Windows(scope, value.type.shape)
     properties = windows.properties(scope) if value.type.shape else ""
-    operands = [value, scope.one_of(Tensor(tuple(windows.counts))), scope.one_of(Tensor(()))]
+    operands = [value, scope.one_of(Tensor(tuple(windows.counts))), *_initial_values(scope, ["f32"], _ZERO)]
     bodies = comparison(["f32"], "GE"), reducer(["f32"], ["add"])
     write_op(scope, "stablehlo.select_and_scatter", operands, [value.type], properties, *bodies)
 

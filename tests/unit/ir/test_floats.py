@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdyopt.ir.floats import FLOAT_FORMATS, Specials, decode, encode, encode_double, extreme_bits, float_text
+from sdyopt.ir.floats import (
+    FLOAT_FORMATS,
+    Specials,
+    decode,
+    encode,
+    encode_double,
+    extreme_bits,
+    float_text,
+    nan_bits,
+)
 
 SMALL = sorted(name for name, format in FLOAT_FORMATS.items() if format.width <= 8)
 
@@ -92,3 +101,11 @@ def test_no_number_of_a_small_format_is_beyond_the_extremes(name: str) -> None:
             assert bits == encode_double(float("-inf" if is_negative else "inf"), format)
         else:
             assert values[bits] == extreme
+
+
+@pytest.mark.parametrize(
+    ("name", "bits"), [("f32", 0x7FC00000), ("f16", 0x7E00), ("bf16", 0x7FC0), ("f80", 0x7FFFC << 60)]
+)
+def test_bits_of_nan(name: str, bits: int) -> None:
+    assert nan_bits(FLOAT_FORMATS[name]) == bits
+    assert decode(bits, FLOAT_FORMATS[name]) is None

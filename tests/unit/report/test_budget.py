@@ -35,6 +35,7 @@ def messages(budget: str) -> list[str]:
         "",
         '[total]\nwire_bytes = "14 KiB"\ncollectives = 2\npeak_memory = "1 MiB"\nrepeated_flops = 0',
         '[kinds]\nall_gather = "6 KiB"',
+        "[kinds]\ncross-replica-sum = 0",
         "[axes]\ny = 8192",
         '[[rules]]\nkind = "all_gather"\nmax_bytes = 0\nunless = ["model.py"]',
         '[[rules]]\naxis = "z"\nmax_bytes = 0',

@@ -58,6 +58,21 @@ def test_a_product_waits_for_the_collectives_around_it(figures: Report) -> None:
     assert product.is_communication_bound
 
 
+def test_a_product_that_takes_as_long_as_its_collectives_is_not_bound_by_them(figures: Report) -> None:
+    # 6 KiB at 12 KiB/s, and 4 KiB at 8 KiB/s.
+    links = {"x": Link(Fraction(12288), Fraction(0)), "y": Link(Fraction(8192), Fraction(0))}
+    (product,) = time_estimate(figures, Topology(FAST_X.flops, FAST_X.memory_bandwidth, links)).products
+    assert product.seconds == product.communication == Fraction(1)
+    assert not product.is_communication_bound
+
+
+def test_a_reduction_after_a_conversion_belongs_to_the_product() -> None:
+    converted = PROGRAM.replace('%3 = sdy.all_reduce {"y"} %2', '%3 = sdy.all_reduce {"y"} %4').replace(
+        "  %3 =", "  %4 = stablehlo.convert %2 : tensor<64x16xf32>\n  %3 ="
+    )
+    assert report(converted).products[0].collectives == (0, 1)
+
+
 def test_a_collective_that_two_products_need_counts_in_halves() -> None:
     twice = PROGRAM.replace(
         "%3 = ",

@@ -3,7 +3,7 @@
     ADD = read_rule("([i, j], [i, j])->([i, j]) {i=8, j=8}")
     read_sharding('[{"x", ?}, {}]')
 
-A sharding is written without its mesh; `NONE` stands for a missing one.
+A sharding is written without its mesh; `NONE` stands for a missing sharding.
 """
 
 from __future__ import annotations

@@ -18,46 +18,46 @@ def product() -> OpShardingRuleBuilder:
 
 
 def test_factors_are_in_the_order_of_the_calls() -> None:
-    rule = product()
-    rule.add_factor(8, [0, None], [0])
-    rule.add_factor(16, [None, 1], [1])
-    rule.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
-    assert rule_text(rule.build()) == "<([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}>"
+    builder = product()
+    builder.add_factor(8, [0, None], [0])
+    builder.add_factor(16, [None, 1], [1])
+    builder.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
+    assert rule_text(builder.build()) == "<([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}>"
 
 
 def test_dimensions_without_factors_get_new_factors_at_the_end() -> None:
-    rule = product()
-    rule.add_factor(8, [0, None], [0])
-    assert rule_text(rule.build()) == "<([i, j], [k, l])->([i, m]) {i=8, j=1, k=1, l=1, m=1}>"
+    builder = product()
+    builder.add_factor(8, [0, None], [0])
+    assert rule_text(builder.build()) == "<([i, j], [k, l])->([i, m]) {i=8, j=1, k=1, l=1, m=1}>"
 
 
 def test_build_does_not_change_the_builder() -> None:
-    rule = product()
-    rule.add_factor(8, [0, None], [0])
-    before = rule.build()
-    rule.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
-    assert rule_text(rule.build()) == "<([i, j], [j, k])->([i, l]) {i=8, j=32, k=1, l=1} reduction={j}>"
+    builder = product()
+    builder.add_factor(8, [0, None], [0])
+    before = builder.build()
+    builder.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
+    assert rule_text(builder.build()) == "<([i, j], [j, k])->([i, l]) {i=8, j=32, k=1, l=1} reduction={j}>"
     assert rule_text(before) == "<([i, j], [k, l])->([i, m]) {i=8, j=1, k=1, l=1, m=1}>"
 
 
 def test_factors_of_size_1_are_only_added_to_dimensions_without_factors() -> None:
-    rule = OpShardingRuleBuilder([tensor((4,), F32)], [tensor((4,), F32)])
-    rule.add_factor(4, [0], [None])
-    rule.add_factor(1, [0], [0])
-    assert rule_text(rule.build()) == "<([i])->([j]) {i=4, j=1}>"
+    builder = OpShardingRuleBuilder([tensor((4,), F32)], [tensor((4,), F32)])
+    builder.add_factor(4, [0], [None])
+    builder.add_factor(1, [0], [0])
+    assert rule_text(builder.build()) == "<([i])->([j]) {i=4, j=1}>"
 
 
 def test_common_factors_skip_tensors_without_the_dimension() -> None:
-    rule = OpShardingRuleBuilder([tensor((8, 4), F32), tensor((), F32), TokenType()], [tensor((8,), F32)])
-    rule.add_common_factor(1, 4, FactorType.PERMUTATION, is_blocked=True)
+    builder = OpShardingRuleBuilder([tensor((8, 4), F32), tensor((), F32), TokenType()], [tensor((8,), F32)])
+    builder.add_common_factor(1, 4, FactorType.PERMUTATION, is_blocked=True)
     expected = "<([j, i], [], [])->([k]) {i=4, j=1, k=1} permutation={i} blocked_propagation={i}>"
-    assert rule_text(rule.build()) == expected
+    assert rule_text(builder.build()) == expected
 
 
 def test_set_pointwise_does_not_check_ranks() -> None:
-    rule = OpShardingRuleBuilder([tensor((8, 4), F32)], [tensor((8,), F32)])
-    rule.set_pointwise(tensor((8,), F32))
-    assert rule_text(rule.build()) == "<([i, j])->([i]) {i=8}>"
+    builder = OpShardingRuleBuilder([tensor((8, 4), F32)], [tensor((8,), F32)])
+    builder.set_pointwise(tensor((8,), F32))
+    assert rule_text(builder.build()) == "<([i, j])->([i]) {i=8}>"
 
 
 @st.composite
@@ -65,7 +65,7 @@ def built_rules(draw: st.DrawFn) -> tuple[OpShardingRule, list[tuple[int, ...]],
     """A rule with random factors, and the shapes of its operands and results."""
     operands = draw(st.lists(SHAPES, min_size=1, max_size=3))
     results = draw(st.lists(SHAPES, min_size=1, max_size=2))
-    rule = OpShardingRuleBuilder(
+    builder = OpShardingRuleBuilder(
         [tensor(shape, F32) for shape in operands], [tensor(shape, F32) for shape in results]
     )
     for _ in range(draw(st.integers(0, 6))):
@@ -76,8 +76,10 @@ def built_rules(draw: st.DrawFn) -> tuple[OpShardingRule, list[tuple[int, ...]],
         if all(dim is None for dim in dims):
             continue
         size = draw(st.integers(2, 8))
-        rule.add_factor(size, dims[: len(operands)], dims[len(operands) :], factor_type, draw(st.booleans()))
-    return rule.build(), operands, results
+        builder.add_factor(
+            size, dims[: len(operands)], dims[len(operands) :], factor_type, draw(st.booleans())
+        )
+    return builder.build(), operands, results
 
 
 @given(built_rules())
@@ -94,9 +96,9 @@ def test_pointwise_rules_have_the_same_factors_in_every_tensor(
     shape: tuple[int, ...], operand_count: int, result_count: int
 ) -> None:
     type = tensor(shape, F32)
-    rule = OpShardingRuleBuilder([type] * operand_count, [type] * result_count)
-    rule.add_pointwise(shape)
-    built = rule.build()
+    builder = OpShardingRuleBuilder([type] * operand_count, [type] * result_count)
+    builder.add_pointwise(shape)
+    built = builder.build()
     assert built.factor_sizes == shape
     assert len(set(built.tensors)) == 1
     other = OpShardingRuleBuilder([type] * operand_count, [type] * result_count)
@@ -107,9 +109,11 @@ def test_pointwise_rules_have_the_same_factors_in_every_tensor(
 @given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), max_size=5))
 def test_dimensions_that_differ_in_size_get_the_mismatch_type(sizes: list[tuple[int, int]]) -> None:
     before, after = tuple(a for a, _ in sizes), tuple(b for _, b in sizes)
-    rule = OpShardingRuleBuilder([tensor(before, F32)], [tensor(after, F32)])
-    rule.add_pointwise_with_type_for_mismatch(before, after, FactorType.PERMUTATION, is_mismatch_blocked=True)
-    built = rule.build()
+    builder = OpShardingRuleBuilder([tensor(before, F32)], [tensor(after, F32)])
+    builder.add_pointwise_with_type_for_mismatch(
+        before, after, FactorType.PERMUTATION, is_mismatch_blocked=True
+    )
+    built = builder.build()
     differing = tuple(dim for dim, (a, b) in enumerate(sizes) if a != b)
     assert (built.permutation, built.blocked_propagation) == (differing, differing)
     assert built.factor_sizes == before

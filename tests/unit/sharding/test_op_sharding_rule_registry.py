@@ -93,5 +93,5 @@ def test_a_second_rule_for_a_class_is_an_error() -> None:
     with pytest.raises(AssertionError, match=r"stablehlo\.sine has two sharding rules"):
 
         @sharding_rule(SineOp)
-        def again(signature: OpSignature, rule: OpShardingRuleBuilder) -> None:
+        def again(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
             """Never registered."""

@@ -48,7 +48,7 @@ func.func @bits(%x: tensor<4xi32>, %y: tensor<i32>) {
   return
 }
 
-// The smaller operand may map to other dimensions than the last ones.
+// The operand of lower rank may map to other dimensions than the last dimensions.
 // CHECK-LABEL: func.func @dimensions
 func.func @dimensions(%x: tensor<2x4xf32>, %y: tensor<2xf32>) {
   // CHECK: {broadcast_dimensions = array<i64: 0>} : (tensor<2x4xf32>, tensor<2xf32>) -> tensor<2x4xf32>

@@ -59,7 +59,7 @@ func.func @reduce_scatter(%t: tensor<6x4xf32>) {
   return
 }
 
-// The root is an in-group index, static or dynamic, with the types at the end.
+// The root is an in-group index, static or dynamic. A functional type follows at the end.
 // CHECK-LABEL: func.func @broadcast
 func.func @broadcast(%t: tensor<6x4xf32>, %i: index) {
   // CHECK-NEXT: mesh.broadcast %arg0 on @g mesh_axes = [1, 0] root = [2, %arg1] : (tensor<6x4xf32>, index) -> tensor<6x4xf32>
@@ -97,7 +97,7 @@ func.func @send(%t: tensor<6x4xf32>, %i: index) {
   return
 }
 
-// A missing source means any device; an empty one is a device of a group without axes.
+// A missing source means any device; an empty source is the device of a group along no axes.
 // CHECK-LABEL: func.func @recv
 func.func @recv(%t: tensor<6x4xf32>, %i: index) {
   // CHECK-NEXT: mesh.recv %arg0 on @g mesh_axes = [0, 1] source = [%arg1, 1] : (tensor<6x4xf32>, index) -> tensor<6x4xf32>

@@ -4,7 +4,7 @@ mesh.mesh @g(shape = 2x3)
 
 // The generic form contains the defaults: no axes, and the sum.
 // CHECK: "mesh.all_reduce"(%{{.*}}) <{mesh = @g, mesh_axes = array<i16>, reduction = #mesh.partial<sum>}>
-// A missing source is not printed, because it differs from an empty one.
+// A missing source is not printed, because it differs from an empty source.
 // CHECK-NEXT: "mesh.recv"(%{{.*}}) <{mesh = @g, mesh_axes = array<i16: 0>}>
 // CHECK-NEXT: "mesh.broadcast"(%{{.*}}, %{{.*}}) <{mesh = @g, mesh_axes = array<i16: 0, 1>, root = array<i64: -9223372036854775808, 2>}>
 // CHECK-NEXT: "mesh.shift"(%{{.*}}) <{mesh = @g, mesh_axes = array<i16: 0>, offset = 1 : i64, rotate, shift_axis = 0 : index}>

@@ -25,7 +25,7 @@ func.func @gather_then_slice(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding
   return %1 : tensor<8x8xf32>
 }
 
-// A slice along other axes is not.
+// A slice along other axes is kept.
 // CHECK-LABEL: func.func @gather_then_slice_otherwise
 func.func @gather_then_slice_otherwise(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x8xf32> {
   // CHECK-NEXT: %[[GATHERED:.*]] = sdy.all_gather
@@ -66,7 +66,7 @@ func.func @all_to_alls(%arg: tensor<8x8x8x8xf32> {sdy.sharding = #sdy.sharding<@
   return %1 : tensor<8x8x8x8xf32>
 }
 
-// They are not for a common dimension, or if the first one has other uses. An unused one is erased.
+// All-to-alls with a common dimension are not fused, nor if the first has other uses. An unused one is erased.
 // CHECK-LABEL: func.func @all_to_alls_in_the_way
 func.func @all_to_alls_in_the_way(%arg: tensor<8x8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> tensor<8x8x8xf32> {
   // CHECK-NEXT: %[[FIRST:.*]] = sdy.all_to_all [{"x"}: 0->1] %arg0
@@ -88,7 +88,7 @@ func.func @reduce_then_slice(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding
   return %1 : tensor<8x8xf32>
 }
 
-// Other axes are sliced after it; equal slices are merged.
+// Other axes are sliced after the reduce-scatter; equal slices are merged.
 // CHECK-LABEL: func.func @reduce_then_slice_more
 func.func @reduce_then_slice_more(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"y"}>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   // CHECK-NEXT: %[[SUM:.*]] = sdy.reduce_scatter [{"y"}, {}] %arg0 out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>
@@ -100,7 +100,7 @@ func.func @reduce_then_slice_more(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sha
   return %1, %2 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// Not if a reduced axis is not a prefix of the sliced axes of a dimension.
+// The all-reduce is kept if an axis that is not reduced precedes a reduced axis.
 // CHECK-LABEL: func.func @reduce_then_slice_in_the_way
 func.func @reduce_then_slice_in_the_way(%arg: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"y"}>}) -> tensor<8x8xf32> {
   // CHECK-NEXT: sdy.all_reduce

@@ -28,7 +28,7 @@ func.func @axes_of_size_1(%a: tensor<8xf32>, %b: tensor<8xf32>) -> (tensor<8xf32
   return %0#0, %0#1 : tensor<8xf32>, tensor<8xf32>
 }
 
-// So is one without manual axes, and a nested one.
+// A body without manual axes is inlined, too, and so is a nested body.
 // CHECK-LABEL: func.func @no_axes
 func.func @no_axes(%a: tensor<8xf32>) -> tensor<8xf32> {
   // CHECK-NEXT: stablehlo.negate %arg0
@@ -45,7 +45,7 @@ func.func @no_axes(%a: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// One without values and with an empty body is erased; otherwise the body is inlined.
+// Without operands and results, an operation with an empty body is erased, and any other body is inlined.
 // CHECK-LABEL: func.func @nothing
 func.func @nothing() {
   // CHECK-NEXT: stablehlo.custom_call @effect()

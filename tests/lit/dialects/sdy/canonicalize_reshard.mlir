@@ -12,7 +12,7 @@ func.func @twice(%arg: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %1 : tensor<8x8xf32>
 }
 
-// Not if the first one has other uses.
+// A reshard of a reshard with other uses is not folded.
 // CHECK-LABEL: func.func @first_is_used
 func.func @first_is_used(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   // CHECK-NEXT: %[[FIRST:.*]] = sdy.reshard %arg0
@@ -22,7 +22,7 @@ func.func @first_is_used(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8x
   return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// An equal reshard of the same value is reused.
+// An earlier reshard of the same value to the same sharding is reused.
 // CHECK-LABEL: func.func @the_same
 func.func @the_same(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
   // CHECK-NEXT: %[[MOVED:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
@@ -32,7 +32,7 @@ func.func @the_same(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>)
   return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// So is one after a reshape that does not change the devices' data: its result is reshaped.
+// A reshard before a reshape that does not change the devices' data is reused, too: its result is reshaped.
 // CHECK-LABEL: func.func @reshaped
 func.func @reshaped(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<64xf32>) {
   // CHECK-NEXT: %[[MOVED:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {}]> : tensor<8x8xf32>
@@ -44,7 +44,7 @@ func.func @reshaped(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<64xf32>) 
   return %0, %2 : tensor<8x8xf32>, tensor<64xf32>
 }
 
-// The earlier one may follow the reshape: its result is reshaped back.
+// The earlier reshard may follow the reshape: its result is reshaped back.
 // CHECK-LABEL: func.func @reshaped_before
 func.func @reshaped_before(%arg: tensor<8x8xf32>) -> (tensor<64xf32>, tensor<8x8xf32>) {
   // CHECK-NEXT: %[[FLAT:.*]] = stablehlo.reshape %arg0 : (tensor<8x8xf32>) -> tensor<64xf32>
@@ -69,7 +69,7 @@ func.func @transposed(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32
   return %0, %2 : tensor<8x8xf32>, tensor<8x8xf32>
 }
 
-// Not through a reshape that changes the devices' data.
+// No reshard is reused through a reshape that changes the devices' data.
 // CHECK-LABEL: func.func @split_otherwise
 func.func @split_otherwise(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<64xf32>) {
   // CHECK: sdy.reshard {{.*}} <@mesh, [{}, {"x"}]>
@@ -80,7 +80,7 @@ func.func @split_otherwise(%arg: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<64
   return %0, %2 : tensor<8x8xf32>, tensor<64xf32>
 }
 
-// A later reshard, or one in another block, is not reused.
+// A later reshard, or a reshard in another block, is not reused.
 // CHECK-LABEL: func.func @elsewhere
 func.func @elsewhere(%arg: tensor<8xf32>, %index: tensor<i32>) -> (tensor<8xf32>, tensor<8xf32>) {
   // CHECK: stablehlo.case

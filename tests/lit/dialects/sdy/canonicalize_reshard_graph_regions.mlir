@@ -5,7 +5,7 @@
 
 sdy.mesh @mesh = <["x"=2]>
 
-// A reshard of itself is not folded; of two in a cycle one remains.
+// A reshard of itself is not folded; of two reshards in a cycle, one remains.
 // CHECK-LABEL: func.func @reshard_of_itself
 // CHECK: %[[OWN:.*]] = sdy.reshard %[[OWN]] <@mesh, [{"x"}]>
 // CHECK-NEXT: "test.use"(%[[OWN]])
@@ -19,7 +19,7 @@ func.func @reshard_of_itself() {
   return
 }
 
-// A reshard of a reshape of itself, and one of a cycle of reshapes.
+// A reshard of a reshape of itself, and a reshard of a cycle of reshapes.
 // CHECK-LABEL: func.func @reshape_of_itself
 // CHECK: "test.use"
 func.func @reshape_of_itself() {

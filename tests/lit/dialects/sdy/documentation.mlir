@@ -1,8 +1,8 @@
 // RUN: sdy-opt %s | filecheck %s
 
-// The examples of the reference's dialect documentation, completed. Where it differs from the
-// implementation, the latter counts: see also mesh.mlir (iota device ids are dropped, meshes of different
-// sizes are valid), sharding_rule.mlir (any operation may have a custom rule) and
+// The examples of Shardy's dialect documentation, completed. Where the documentation differs from the
+// implementation, the implementation counts: see also mesh.mlir (iota device ids are dropped, meshes of
+// different sizes are valid), sharding_rule.mlir (any operation may have a custom rule) and
 // attribute_syntax_errors.mlir.
 
 // CHECK: sdy.mesh @placeholder = <[]>

@@ -42,7 +42,7 @@ func.func @nothing() {
   return
 }
 
-// A nested one binds other axes. An empty mesh is compatible with any.
+// A nested manual computation binds other axes. An empty mesh is compatible with any mesh.
 // CHECK-LABEL: func.func @nested
 func.func @nested(%arg: tensor<8x16xf32>) -> tensor<8x16xf32> {
   // CHECK: manual_axes={"x"} (%arg1: tensor<4x16xf32>) {

@@ -167,3 +167,30 @@ func.func @order_of_attributes() {
   } : () -> ()
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// The name of a manual axis is a string.
+func.func @manual_axis_without_quotes(%arg: tensor<8xf32>) {
+  // expected-error @+2 {{expected attribute value}}
+  // expected-error @+1 {{custom op 'sdy.manual_computation' failed to parse Sdy_ManualAxes parameter 'value' which is to be a `::llvm::ArrayRef<StringAttr>`}}
+  sdy.manual_computation(%arg) in_shardings=[<@mesh, [{}]>] out_shardings=[] manual_axes={x} (%in: tensor<8xf32>) {
+    sdy.return
+  } : (tensor<8xf32>) -> ()
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+func.func @manual_axis_of_another_kind(%arg: tensor<8xf32>) {
+  // expected-error @+2 {{custom op 'sdy.manual_computation' invalid kind of attribute specified}}
+  // expected-error @+1 {{custom op 'sdy.manual_computation' failed to parse Sdy_ManualAxes parameter 'value' which is to be a `::llvm::ArrayRef<StringAttr>`}}
+  sdy.manual_computation(%arg) in_shardings=[<@mesh, [{}]>] out_shardings=[] manual_axes={1} (%in: tensor<8xf32>) {
+    sdy.return
+  } : (tensor<8xf32>) -> ()
+  return
+}

@@ -59,7 +59,7 @@ func.func @barrier(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], 
 
 sdy.mesh @mesh = <["x"=2]>
 
-// What is not unreduced can only become a sum: zeros are its identity.
+// A tensor that is not unreduced can only become an unreduced sum, because zeros are the identity of sums.
 func.func @introduce(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   // expected-error @+1 {{'sdy.sharding_constraint' op cannot introduce 'max' unreduced axes. Expected 'sum'.}}
   %0 = sdy.sharding_constraint %a <@mesh, [{}], unreduced=max{"x"}> : tensor<8xf32>

@@ -40,7 +40,7 @@ func.func @inline_mesh(%arg: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// A maximal sharding, and that of a non-shaped type, have no dimensions.
+// A maximal sharding and the sharding of a non-shaped type have no dimensions.
 // CHECK-LABEL: func.func @rank_0
 func.func @rank_0(%arg: tensor<8xf32>, %scalar: tensor<f32>, %token: !stablehlo.token) {
   // CHECK: <@maximal, []> : tensor<8xf32>

@@ -14,7 +14,7 @@ func.func @applies(%a: tensor<4x8xf32>, %zero: tensor<f32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// Attributes of the inner operation are lost in the compact form, as in the reference.
+// Attributes of the inner operation are lost in the compact form, as in StableHLO.
 // CHECK-LABEL: func.func @loses_attributes
 func.func @loses_attributes(%a: tensor<4xf32>, %zero: tensor<f32>) -> tensor<f32> {
   // CHECK-NEXT: applies stablehlo.maximum across dimensions = [0] {kept} :
@@ -47,7 +47,7 @@ func.func @spelled_out(%a: tensor<4xf32>, %zero: tensor<f32>) -> (tensor<f32>, t
   return %0, %1 : tensor<f32>, tensor<f32>
 }
 
-// Several inputs are reduced together; each pair is an element and an accumulator.
+// Several inputs are reduced together; each pair of arguments is an accumulator and an element.
 // CHECK-LABEL: func.func @several
 func.func @several(%a: tensor<4xf32>, %b: tensor<4xi32>, %f: tensor<f32>, %i: tensor<i32>) -> tensor<f32> {
   // CHECK-NEXT: %0:2 = stablehlo.reduce(%arg0 init: %arg2), (%arg1 init: %arg3) across dimensions = [0] :

@@ -1,6 +1,6 @@
 // RUN: sdy-opt %s -canonicalize | filecheck %s
 
-// Two casts are merged, unless the type between them has static sizes that the other two lack.
+// Two casts are merged, unless the type between them has static sizes that neither source nor result has.
 // CHECK-LABEL: func.func @casts
 func.func @casts(%t: tensor<8x?xf32>) -> (tensor<8x?xf32>, tensor<8x4xf32>, tensor<?x?xf32>) {
   // CHECK-NEXT: %[[A:.*]] = tensor.cast %arg0 : tensor<8x?xf32> to tensor<8x4xf32>

@@ -1,4 +1,4 @@
-"""Simulates the collectives of the mesh dialect: each device has a numpy array, and groups exchange them.
+"""Simulates the collectives of the mesh dialect, in which the devices of a group exchange numpy arrays.
 
 The results are defined independently of the passes that insert collectives.
 """

@@ -1,4 +1,4 @@
-"""Shardings carry the kind of reduction along their unreduced axes, and drop it with the last of them."""
+"""Shardings have a kind of reduction as long as they have unreduced axes."""
 
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
@@ -32,6 +32,6 @@ def test_axes_may_get_another_kind() -> None:
     )
 
 
-def test_a_manual_axis_is_reduced_outside_the_body() -> None:
+def test_a_sharding_in_a_body_has_no_unreduced_manual_axes() -> None:
     assert sharding_text(without_manual_axes(MAX, ManualAxes(("x",)))) == '<@mesh, [{}], unreduced=max{"y"}>'
     assert sharding_text(without_manual_axes(MAX, ManualAxes(("x", "y")))) == "<@mesh, [{}]>"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.sharding.axis_lists import Axes
-from sdyopt.sharding.explicit_reshards.alternatives import alternatives
+from sdyopt.sharding.explicit_reshards.alternatives import Alternative, alternatives
 from tests.unit.sharding.explicit_reshards.examples import by_factor, project_all, tensor_sizes
 from tests.unit.sharding.notation import read_mesh, read_rule, write_axes
 
@@ -40,3 +41,22 @@ def test_a_factor_that_depends_on_another_is_not_assigned_first() -> None:
     assert found(rule, '[{"y", "x"}]', '[{"x"}]', '[{"y"}, {}, {"x"}]') == [
         ('i="y"', {"i": '"y"', "j": "", "k": '"x"'})
     ]
+
+
+def first(rule: OpShardingRule, *shardings: str, axes_in_conflict: Axes = ()) -> Alternative:
+    tensors = project_all(rule, MESH, shardings)
+    return alternatives(rule, tensors, tensor_sizes(rule), MESH, axes_in_conflict)[0]
+
+
+def test_of_several_winners_the_one_with_more_elements_decides() -> None:
+    # "y" wins factor j in three tensors of 64 elements, "x" factor i in two; k has lost "x".
+    rule = read_rule("([i, j, k], [i, j, k])->([i, j, k]) {i=4, j=4, k=4}")
+    shardings = '[{"x"}, {"y"}, {}]', '[{"x"}, {"y"}, {}]', '[{}, {"y"}, {"x"}]'
+    x, y = (AxisRef("x"),), (AxisRef("y"),)
+    assert first(rule, *shardings) == Alternative((x, y, ()), 1, y, 192)
+    assert first(rule, *shardings, axes_in_conflict=x) == Alternative((x, y, ()), 0, x, 128)
+
+
+def test_no_candidate_decides_if_the_factor_must_be_replicated() -> None:
+    rule = read_rule("([i])->([i]) {i=8} need_replication={i}")
+    assert first(rule, '[{"x"}]', "[{}]") == Alternative(((),), -1, (), 0)

@@ -28,15 +28,17 @@ def sharding(*dims: Axes) -> TensorSharding:
 
 
 # ([i, k], [k, j])->([i, j])
-PRODUCT = OpShardingRule(
+DOT = OpShardingRule(
     (8, 16, 32), (tensor((0,), (2,)), tensor((2,), (1,))), (tensor((0,), (1,)),), reduction=(2,)
 )
-PRODUCT_SIZES = (8 * 32, 32 * 16, 8 * 16)
+DOT_SIZES = (8 * 32, 32 * 16, 8 * 16)
 # ([i, j], [i, j])->([i, j])
-SUM = OpShardingRule((8, 16), (tensor((0,), (1,)),) * 2, (tensor((0,), (1,)),))
+ADD = OpShardingRule((8, 16), (tensor((0,), (1,)),) * 2, (tensor((0,), (1,)),))
 # ([i, j])->([i, j]), without and with need_replication={j}
 COPY = OpShardingRule((8, 16), (tensor((0,), (1,)),), (tensor((0,), (1,)),))
-REPLICATED_ROWS = OpShardingRule((8, 16), (tensor((0,), (1,)),), (tensor((0,), (1,)),), need_replication=(1,))
+REPLICATED_COLUMNS = OpShardingRule(
+    (8, 16), (tensor((0,), (1,)),), (tensor((0,), (1,)),), need_replication=(1,)
+)
 
 
 def common_axes(rule: OpShardingRule, sizes: tuple[int, ...], *shardings: TensorSharding) -> list[Axes]:
@@ -44,22 +46,22 @@ def common_axes(rule: OpShardingRule, sizes: tuple[int, ...], *shardings: Tensor
 
 
 def test_compatible_shardings_are_kept() -> None:
-    assert common_axes(SUM, (128,) * 3, *[sharding((X,), (Y,))] * 3) == [(X,), (Y,)]
+    assert common_axes(ADD, (128,) * 3, *[sharding((X,), (Y,))] * 3) == [(X,), (Y,)]
 
 
 def test_the_axes_that_shard_the_most_elements_win() -> None:
     shardings = sharding((X,), (Y,)), sharding((Y,), (X,)), sharding((X,), ())
-    assert common_axes(PRODUCT, PRODUCT_SIZES, *shardings) == [(), (X,), (Y,)]
+    assert common_axes(DOT, DOT_SIZES, *shardings) == [(), (X,), (Y,)]
 
 
 def test_a_factor_can_be_assigned_more_axes_later() -> None:
     shardings = sharding((X, Y), ()), sharding((X, Z), ()), sharding((X,), ())
-    assert common_axes(SUM, (128,) * 3, *shardings) == [(X, Z), ()]
+    assert common_axes(ADD, (128,) * 3, *shardings) == [(X, Z), ()]
 
 
 def test_other_factors_keep_the_prefix_without_overlap() -> None:
     shardings = sharding((Z_MINOR,), ()), sharding((), (Z,)), sharding((Z_MINOR,), ())
-    assert common_axes(SUM, (128,) * 3, *shardings) == [(Z_MINOR,), (Z_MAJOR,)]
+    assert common_axes(ADD, (128,) * 3, *shardings) == [(Z_MINOR,), (Z_MAJOR,)]
 
 
 def test_of_two_tensors_the_one_with_more_shards_is_kept() -> None:
@@ -68,9 +70,9 @@ def test_of_two_tensors_the_one_with_more_shards_is_kept() -> None:
 
 
 def test_axes_of_replicated_factors_are_redistributed() -> None:
-    assert common_axes(REPLICATED_ROWS, (128, 128), *[sharding((X,), (Y,))] * 2) == [(X, Y), ()]
+    assert common_axes(REPLICATED_COLUMNS, (128, 128), *[sharding((X,), (Y,))] * 2) == [(X, Y), ()]
     # A factor of size 8 with 8 shards has no capacity left.
-    assert common_axes(REPLICATED_ROWS, (128, 128), *[sharding((X, Y), (Z,))] * 2) == [(X, Y), ()]
+    assert common_axes(REPLICATED_COLUMNS, (128, 128), *[sharding((X, Y), (Z,))] * 2) == [(X, Y), ()]
 
 
 def test_a_factor_is_blocked_until_those_before_it_are_fully_sharded() -> None:
@@ -92,7 +94,7 @@ def matrices(draw: st.DrawFn) -> TensorSharding:
     return sharding(tuple(axes[:count]), tuple(axes[count:]))
 
 
-@given(st.tuples(matrices(), matrices(), matrices()), st.sampled_from([PRODUCT, SUM]))
+@given(st.tuples(matrices(), matrices(), matrices()), st.sampled_from([DOT, ADD]))
 def test_common_axes_are_compatible(shardings: tuple[TensorSharding, ...], rule: OpShardingRule) -> None:
     tensors = project(rule, shardings, MESH)
     axes = find_common_axes(rule, tensors, (16, 16, 16), MESH)

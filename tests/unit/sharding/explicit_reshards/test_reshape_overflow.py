@@ -9,7 +9,7 @@ from sdyopt.sharding.sharding_projection import unproject
 from tests.unit.sharding.explicit_reshards.examples import by_factor, project_all
 from tests.unit.sharding.notation import read_mesh, read_rule, write_sharding
 
-MESH = read_mesh('"x"=4, "y"=3, "z"=2')
+MESH = read_mesh('"x"=4, "y"=3, "z"=2, "w"=5')
 NAME = SymbolRef("mesh")
 SPLIT = read_rule("([ij])->([i, j]) {i=3, j=4}")
 
@@ -64,3 +64,15 @@ def test_axes_of_a_factor_after_one_that_is_not_sharded_are_dropped() -> None:
     assert after == ["[{}]", "[{}, {}]"]
     merge = read_rule("([i, j])->([ij]) {i=3, j=4}")
     assert common(merge, "[{}, {}]", '[{"x"}]') == ({"i": "", "j": ""}, ["[{}, {}]", "[{}]"])
+
+
+def test_axes_without_capacity_in_any_factor_are_dropped() -> None:
+    # 5 divides neither 3 nor 4.
+    assert common(SPLIT, '[{"w"}]', "[{}, {}]") == ({"i": "", "j": ""}, ["[{}]", "[{}, {}]"])
+
+
+def test_axes_beyond_all_capacities_are_axes_of_the_last_factor() -> None:
+    # i is fully sharded along "y"; "w" follows it in the operand, and pads j in the result.
+    factors, after = common(SPLIT, '[{"y", "w"}]', "[{}, {}]")
+    assert factors == {"i": '"y"', "j": '"w"'}
+    assert after == ['[{"y", "w"}]', '[{"y"}, {"w"}]']

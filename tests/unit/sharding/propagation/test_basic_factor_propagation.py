@@ -62,6 +62,13 @@ def test_of_incompatible_lists_the_common_prefix_propagates() -> None:
     ]
 
 
+def test_a_sub_axis_with_an_axis_after_it_is_only_the_common_prefix() -> None:
+    # "z":(1)2, "x" shards other elements than "z" does.
+    before = ['[{"z":(1)2, "x", ?}, {?}]', '[{"z", ?}, {?}]']
+    assert basic(ADD, *before, "[{?}, {?}]") == [*before, '[{"z":(1)2, ?}, {?}]']
+    assert basic(ADD, before[1], before[0], "[{?}, {?}]") == [before[1], before[0], '[{"z":(1)2, ?}, {?}]']
+
+
 @pytest.mark.parametrize(
     ("direction", "after"),
     [

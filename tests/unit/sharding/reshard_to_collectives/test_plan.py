@@ -83,14 +83,24 @@ def test_collectives_that_shrink_tensors_come_first() -> None:
     ]
 
 
+def test_a_permute_replaces_axes_only_if_the_sizes_of_the_first_ones_divide_each_other() -> None:
+    """Of 2x6 shards to 3x4: 2 and 3 do not divide each other, so the tensor is gathered. 6 and 3 do."""
+    mesh = Mesh((MeshAxis("a", 2), MeshAxis("b", 6), MeshAxis("c", 3), MeshAxis("d", 4)))
+    a, b, c, d = map(AxisRef, "abcd")
+    steps = plan_collectives((48,), sharding((a, b)), sharding((c, d)), mesh)
+    assert [step.op_class.name for step in steps] == ["sdy.all_gather", "sdy.all_slice"]
+    steps = plan_collectives((48,), sharding((b, a)), sharding((c, d)), mesh)
+    assert [step.op_class.name for step in steps] == ["sdy.collective_permute"]
+
+
 def test_another_device_order_needs_a_permute_even_if_no_axis_changes() -> None:
     (step,) = plan(sharding((X,)), sharding((X,), mesh=REVERSED))
     assert step.op_class.name == "sdy.collective_permute"
     assert step.sharding == sharding((X,), mesh=REVERSED)
 
 
-# If sizes divide each other, every plan reaches the target, and no tensor between is larger than both source
-# and target.
+# If sizes divide each other, every plan reaches the target, and no tensor in between is larger than both the
+# source and the target.
 LISTS = [axes for count in range(4) for axes in permutations((X, Y, Z), count)]
 PAIRS = [(axes[:count], axes[count:]) for axes in LISTS for count in range(len(axes) + 1)]
 

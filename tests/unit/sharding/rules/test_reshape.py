@@ -1,4 +1,4 @@
-"""The factors of a reshape: their product is the dimension size, and common ones have the same stride."""
+"""The factors of a reshape: the product in each dimension is its size, and common factors keep strides."""
 
 from math import prod
 
@@ -34,13 +34,13 @@ def _grouped(draw: st.DrawFn, primes: list[int]) -> Shape:
 
 def rule_of(before: Shape, after: Shape) -> OpShardingRule:
     types = (tensor(before, F32),), (tensor(after, F32),)
-    rule = OpShardingRuleBuilder(*types)
-    assert reshape(OpSignature(ReshapeOp, ReshapeOp.name, EMPTY_DICT, *types), rule) is None
-    return rule.build()
+    builder = OpShardingRuleBuilder(*types)
+    assert reshape(OpSignature(ReshapeOp, ReshapeOp.name, EMPTY_DICT, *types), builder) is None
+    return builder.build()
 
 
 def strides(rule: OpShardingRule, tensor_mapping: TensorMapping) -> dict[int, tuple[int, int]]:
-    """For each factor, the product of the sizes of the factors before it, and from it on."""
+    """For each factor, the products of the sizes of the factors before it, and of the factors from it on."""
     factors = [factor for dim in tensor_mapping.dims for factor in dim.factors]
     sizes = [rule.factor_sizes[factor] for factor in factors]
     return {factor: (prod(sizes[:n]), prod(sizes[n:])) for n, factor in enumerate(factors)}

@@ -1,0 +1,227 @@
+"""Results that are declared unreduced, but would be the whole value on every device.
+
+    %1 = stablehlo.tanh %0 {sdy.sharding = … [{}], unreduced={"x"} …}
+becomes, if %0 is replicated,
+    %1 = stablehlo.tanh %0 {sdy.sharding = … [{}] …}
+    %2 = sdy.replicated_to_unreduced {"x"} %1 out_sharding=<@mesh, [{}], unreduced={"x"}>
+
+A result is partial if a reduction factor is sharded, or if partial operands lead to it: the sum of two
+partial sums. Operands that must be partial for that, and are not, become partial. Operands of other
+operations are all-reduced: the hyperbolic tangent of a partial sum says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
+from sdyopt.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.ops import ConstantOp
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
+from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.dialects.sdy.value_shardings import rank_of
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.insertion_point import InsertionPoint
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import RankedTensor
+from sdyopt.ir.value import OpOperand, OpResult, Value
+from sdyopt.partition.local_types import LocalTypes
+from sdyopt.partition.partial_operands import (
+    introduced_kind,
+    is_partial_everywhere,
+    is_product,
+    partial_together,
+)
+from sdyopt.partition.replication import dims_to_replicate
+from sdyopt.sharding.axis_lists import Axes, overlap
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+
+from ...common.support.set_sharding import set_sharding
+from ...exporting.explicit_reshards.insertion import insertion_point_after
+
+
+def make_results_partial(op: Op, types: LocalTypes, rewriter: Rewriter) -> None:
+    """Makes the results of an operation partial along the axes that they are declared unreduced along."""
+    if op.is_terminator or op.data_flow is not None:
+        return
+    if op.dialect_name in ("sdy", "func") and not isinstance(op, ConstantOp):
+        return
+    for result in op.results:
+        sharding = types.sharding(result)
+        mesh = None if sharding is None or not sharding.unreduced_axes else types.mesh(sharding)
+        if sharding is not None and mesh is not None:
+            _Result(result, sharding, mesh, types, rewriter).make_partial()
+
+
+class _Result:
+    """A result that is declared unreduced."""
+
+    def __init__(
+        self, result: OpResult, sharding: TensorSharding, mesh: Mesh, types: LocalTypes, rewriter: Rewriter
+    ) -> None:
+        self._result = result
+        self._op = result.op
+        self._sharding = sharding
+        self._kind = sharding.reduction
+        self._mesh = mesh
+        self._types = types
+        self._rewriter = rewriter
+
+    def make_partial(self) -> None:
+        introduced = self._introduced_axes()
+        # The operation reduces in another way than declared, so that its partial results must be combined.
+        combined: Axes = ()
+        if introduced_kind(self._op) is not self._kind:
+            combined = self._common(self._sharding.unreduced_axes, introduced)
+        axes = difference(self._sharding.unreduced_axes, introduced, self._mesh)
+        if axes and not combined and self._has_partial_operands(axes):
+            return
+        for use in self._op.operand_uses:
+            self._all_reduce(use, axes)
+        if axes or combined:
+            self._make_whole_result_partial(axes, combined)
+
+    def _introduced_axes(self) -> Axes:
+        """The axes along which reduction factors are sharded."""
+        rule = sharding_rule_of(self._op)
+        if rule is None or not rule.reduction:
+            return ()
+        replicated = {(each.tensor, each.dim) for each in dims_to_replicate(self._op, self._types, True)}
+        axes: dict[AxisRef, None] = {}
+        for number, (value, mapping) in enumerate(zip(self._op.operands, rule.operands, strict=True)):
+            for dim, (dim_axes, factors) in enumerate(
+                zip(self._types.axes_per_dim(value), mapping.dims, strict=False)
+            ):
+                if set(rule.reduction).intersection(factors.factors) and (number, dim) not in replicated:
+                    axes.update(dict.fromkeys(dim_axes))
+        return tuple(axes)
+
+    def _common(self, axes: Axes, others: Axes) -> Axes:
+        return difference(axes, difference(axes, others, self._mesh), self._mesh)
+
+    # --- Operands -------------------------------------------------------------------------------
+
+    def _has_partial_operands(self, axes: Axes) -> bool:
+        """Whether operands can be made partial along `axes`, so that the result is; makes them so."""
+        uses = self._op.operand_uses
+        together = [uses[index] for index in partial_together(self._op, self._kind)]
+        if is_product(self._op, self._kind):
+            together = [use for use in uses if self._is_partial(use.value, axes)][:1]
+        if not any(self._is_partial(use.value, axes) for use in together):
+            return False
+        if any(self._is_sharded(use.value, axes) for use in together):
+            return False
+        for use in uses:
+            if use in together:
+                self._make_partial(use, axes)
+            else:
+                self._all_reduce(use, axes)
+        return True
+
+    def _is_partial(self, value: Value, axes: Axes) -> bool:
+        sharding = self._types.sharding(value)
+        if sharding is None or self._types.mesh(sharding) is not self._mesh:
+            return False
+        return sharding.reduction is self._kind and overlap(axes, sharding.unreduced_axes)
+
+    def _is_sharded(self, value: Value, axes: Axes) -> bool:
+        """Whether a value cannot become partial as it is."""
+        sharding = self._types.sharding(value)
+        if sharding is None:
+            return False
+        if sharding.unreduced_axes and sharding.reduction is not self._kind:
+            return True
+        is_elsewhere = self._types.mesh(sharding) is not self._mesh
+        return is_elsewhere or any(overlap(dim.axes, axes) for dim in sharding.dims)
+
+    def _make_partial(self, use: OpOperand, axes: Axes) -> None:
+        value = use.value
+        if is_partial_everywhere(value, self._kind) or not isinstance(value.type, RankedTensor):
+            return
+        sharding = self._types.sharding(value)
+        if sharding is None:
+            sharding = fully_replicated(rank_of(value.type), self._sharding.mesh_or_ref, is_closed=True)
+            set_sharding(value, sharding, self._rewriter)
+        missing = difference(axes, sharding.unreduced_axes, self._mesh)
+        if missing and self._kind is ReductionKind.SUM:
+            partial = self._unreduced_from(value, sharding, missing, {"before": self._op})
+            self._rewriter.set_operand(use, partial)
+
+    def _all_reduce(self, use: OpOperand, axes: Axes) -> None:
+        """Combines the partial results of an operand along `axes`."""
+        sharding = self._types.sharding(use.value)
+        if sharding is None or self._types.mesh(sharding) is not self._mesh:
+            return
+        common = self._common(sharding.unreduced_axes, axes)
+        if common:
+            reduced = self._all_reduced(use.value, sharding, common, {"before": self._op})
+            self._rewriter.set_operand(use, reduced)
+
+    # --- Results --------------------------------------------------------------------------------
+
+    def _make_whole_result_partial(self, axes: Axes, combined: Axes) -> None:
+        """Declares the result as it is, and makes it partial after the operation."""
+        result, after = self._result, insertion_point_after(self._op)
+        uses = list(result.uses)
+        now_whole = sorted_and_merged((*axes, *combined), self._mesh)
+        kept = difference(self._sharding.unreduced_axes, now_whole, self._mesh)
+        whole = self._sharding.with_unreduced_axes(kept)
+        set_sharding(result, whole, self._rewriter)
+        if not uses:
+            return
+        value: Value = result
+        if combined:
+            attributes: dict[str, Attribute] = {
+                "reduction_axes": AxisRefList(sorted_and_merged(combined, self._mesh)),
+                "out_sharding": whole,
+            }
+            value = self._create(AllReduceOp, value, attributes, after)
+        # The maximum of equal values is the value: nothing has to be done.
+        if self._kind is ReductionKind.SUM:
+            value = self._unreduced_from(value, whole, now_whole, after)
+        for use in uses:
+            self._rewriter.set_operand(use, value)
+
+    # --- Operations -----------------------------------------------------------------------------
+
+    def _all_reduced(
+        self, value: Value, sharding: TensorSharding, axes: Axes, insertion_point: InsertionPoint
+    ) -> Value:
+        attributes: dict[str, Attribute] = {
+            "reduction_axes": AxisRefList(sorted_and_merged(axes, self._mesh)),
+            "out_sharding": sharding.with_unreduced_axes(
+                difference(sharding.unreduced_axes, axes, self._mesh)
+            ),
+            **reduction_attributes(sharding.reduction),
+        }
+        return self._create(AllReduceOp, value, attributes, insertion_point)
+
+    def _unreduced_from(
+        self, value: Value, sharding: TensorSharding, axes: Axes, insertion_point: InsertionPoint
+    ) -> Value:
+        out = sharding.with_unreduced_axes(
+            sorted_and_merged((*sharding.unreduced_axes, *axes), self._mesh)
+        ).with_replicated_axes(difference(sharding.replicated_axes, axes, self._mesh))
+        axis_list = AxisRefList(sorted_and_merged(axes, self._mesh))
+        attributes: dict[str, Attribute] = {"axes": axis_list, "out_sharding": out}
+        return self._create(ReplicatedToUnreducedOp, value, attributes, insertion_point)
+
+    def _create(
+        self,
+        op_class: type[Op],
+        value: Value,
+        attributes: dict[str, Attribute],
+        insertion_point: InsertionPoint,
+    ) -> Value:
+        return self._rewriter.create(
+            op_class, [value], [value.type], attributes, location=value.lazy_location, **insertion_point
+        ).result
+
+
+def make_all_partial(ops: Sequence[Op], types: LocalTypes, rewriter: Rewriter) -> None:
+    """Makes the results of operations partial where they are declared unreduced."""
+    for op in ops:
+        make_results_partial(op, types, rewriter)

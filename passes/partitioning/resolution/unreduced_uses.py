@@ -1,0 +1,95 @@
+"""Uses at which explicit reshards neither combine nor make partial results.
+
+- A value without a sharding is used where an unreduced one is required: a function returns it.
+- An unreduced value selects a branch, or ends a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.dialects.sdy.collectives import ReplicatedToUnreducedOp
+from sdyopt.dialects.sdy.ops import ReshardOp
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_of
+from sdyopt.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.insertion_point import InsertionPoint
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import OpOperand, Value
+from sdyopt.partition.local_types import LocalTypes
+
+from ...common.support.set_sharding import set_sharding
+from ...exporting.explicit_reshards.unreduced_axes import all_reduce_use
+from ...exporting.explicit_reshards.use_resharder import UseResharder
+
+
+def resolve_unreduced_uses(ops: Sequence[Op], types: LocalTypes, rewriter: Rewriter) -> None:
+    """Makes partial what must be, and combines what selects a branch."""
+    resharder = PartialUseResharder(types, rewriter, only_without_sharding=True)
+    for op in ops:
+        if isinstance(op, FuncOp):
+            resharder.reshard_returned_values(op)
+        elif isinstance(op, CallOp):
+            resharder.reshard_call_operands(op)
+        elif op.data_flow is not None:
+            resharder.reshard_edge_sources(op)
+        elif isinstance(op, ReshardOp):
+            resharder.reshard(op.operand_uses[0], op.sharding, {"before": op}, True)
+        if isinstance(op, CaseOp | IfOp):
+            all_reduce_use(op.operand_uses[0], None, types.find_mesh, {"before": op}, rewriter)
+        elif isinstance(op, WhileOp):
+            returned = op.regions[0].blocks[0].last
+            assert returned is not None
+            all_reduce_use(returned.operand_uses[0], None, types.find_mesh, {"before": returned}, rewriter)
+
+
+class PartialUseResharder(UseResharder):
+    """Reshards uses, also of values without a sharding to unreduced ones."""
+
+    def __init__(self, types: LocalTypes, rewriter: Rewriter, only_without_sharding: bool = False) -> None:
+        super().__init__(types.find_mesh, True, rewriter)
+        self._types = types
+        self._rewriter = rewriter
+        self._only_without_sharding = only_without_sharding
+
+    def reshard(
+        self, use: OpOperand, required: TensorSharding | None, insertion_point: InsertionPoint, full: bool
+    ) -> None:
+        """Reshards a used value to the sharding that its user requires."""
+        if required is not None and required.unreduced_axes and _is_whole(use.value):
+            self._make_partial(use, required, insertion_point)
+        if not self._only_without_sharding:
+            super().reshard(use, required, insertion_point, full)
+
+    def _make_partial(
+        self, use: OpOperand, required: TensorSharding, insertion_point: InsertionPoint
+    ) -> None:
+        value = use.value
+        if required.reduction is not ReductionKind.SUM or self._types.mesh(required) is None:
+            return
+        replicated = fully_replicated(rank_of(value.type), required.mesh_or_ref, is_closed=True)
+        if sharding_of(value) is None:
+            set_sharding(value, replicated, self._rewriter)
+        attributes: dict[str, Attribute] = {
+            "axes": AxisRefList(required.unreduced_axes),
+            "out_sharding": replicated.with_unreduced_axes(required.unreduced_axes),
+        }
+        partial = self._rewriter.create(
+            ReplicatedToUnreducedOp,
+            [value],
+            [value.type],
+            attributes,
+            location=value.lazy_location,
+            **insertion_point,
+        )
+        self._rewriter.set_operand(use, partial.result)
+
+
+def _is_whole(value: Value) -> bool:
+    sharding = sharding_of(value)
+    return sharding is None or (sharding.is_fully_replicated and not sharding.unreduced_axes)

@@ -1,0 +1,45 @@
+"""The order in which a round visits operations; operations are numbers in program order."""
+
+from passes.propagation.engine.worklist import Worklist
+
+
+def test_a_round_visits_every_dirty_operation_once() -> None:
+    worklist = Worklist(3)
+    assert [worklist.pop() for _ in range(4)] == [0, 1, 2, -1]
+    worklist.start_round()
+    worklist.mark_dirty(1)
+    assert [worklist.pop() for _ in range(2)] == [1, -1]
+
+
+def test_pushed_operations_come_before_the_next_one_the_last_first() -> None:
+    worklist = Worklist(4)
+    assert [worklist.pop() for _ in range(3)] == [0, 1, 2]
+    worklist.mark_dirty(0)
+    worklist.mark_dirty(1)
+    worklist.push([0, 1])
+    assert [worklist.pop() for _ in range(4)] == [1, 0, 3, -1]
+
+
+def test_what_has_not_been_reached_is_not_pushed() -> None:
+    worklist = Worklist(3)
+    assert worklist.pop() == 0
+    worklist.push([2, 1])
+    assert [worklist.pop() for _ in range(3)] == [1, 2, -1]
+
+
+def test_what_is_on_the_stack_is_not_pushed_again() -> None:
+    worklist = Worklist(2)
+    assert [worklist.pop() for _ in range(2)] == [0, 1]
+    worklist.mark_dirty(0)
+    worklist.push([0])
+    worklist.push([0])
+    assert worklist.pop() == 0
+    worklist.mark_dirty(0)
+    assert worklist.pop() == -1, "it was on the stack once"
+
+
+def test_operations_that_are_not_dirty_are_skipped() -> None:
+    worklist = Worklist(2)
+    assert [worklist.pop() for _ in range(2)] == [0, 1]
+    worklist.push([0])
+    assert worklist.pop() == -1
