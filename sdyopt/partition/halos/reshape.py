@@ -38,7 +38,7 @@ def exchange_reshape(op: ReshapeOp, context: HaloContext) -> Values:
             if read is None:
                 return None
             reads.append(read)
-    body = begin_body(op, context)
+    body = begin_body(op, context) if reads else None
     if body is None:
         return None
     shard = body.shard_of(operand)
