@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import NamedTuple
 
 from sdyopt.dialects.sdy.axes import AxisRef, with_axes
@@ -34,13 +35,35 @@ def reshape_groups(op: ReshapeOp, types: LocalTypes) -> Iterator[ReshapeGroup]:
         is_kept = len(kept[0]) == len(kept[1]) == 1 and axes[0][kept[0][0]] == axes[1][kept[1][0]]
         numbered = [Dim(number, dim) for number, each in enumerate(dims) for dim in each]
         blocks = [_blocks(value, each, types) for value, each in zip(values, dims, strict=True)]
+        shards = [consecutive_shards(value, each, types) for value, each in zip(values, dims, strict=True)]
         if is_kept:
             # Dimensions of size 1 next to a dimension that is kept.
             numbered = [each for each in numbered if shapes[each.tensor][each.dim] == 1]
-        elif blocks[0] is not None and blocks[0] == blocks[1]:
+        elif any(before is not None and before == after for before, after in (blocks, shards)):
             numbered = []
         sharded = [each for each in numbered if axes[each.tensor][each.dim]]
         yield ReshapeGroup(*dims, sharded)
+
+
+class ConsecutiveShards(NamedTuple):
+    """The axes along which the elements of some dimensions are cut into shards of `size`, in row-major order.
+
+    The last shards may be smaller.
+    """
+
+    axes: Axes
+    size: int
+
+
+def consecutive_shards(value: Value, dims: Sequence[int], types: LocalTypes) -> ConsecutiveShards | None:
+    """The shards of some dimensions, if only the first that is larger than 1 is sharded; else None."""
+    axes_per_dim, shape = types.axes_per_dim(value), shape_of(value)
+    sharded = [dim for dim in dims if axes_per_dim[dim]]
+    first = next((dim for dim in dims if shape[dim] != 1), None)
+    if sharded != [first]:
+        return None
+    sizes = [types.shard_size(shape[dim], axes_per_dim[dim], value) for dim in dims]
+    return ConsecutiveShards(axes_per_dim[sharded[0]], prod(sizes))
 
 
 def _blocks(value: Value, dims: Sequence[int], types: LocalTypes) -> Axes | None:

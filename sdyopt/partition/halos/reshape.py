@@ -10,18 +10,16 @@ needs of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.types import RankedTensor
-from sdyopt.ir.value import Value
 from sdyopt.partition.halo_exchange import Padding, ReadDimension, exchange
 from sdyopt.partition.halo_plan import Reads, plan_halo
 from sdyopt.partition.halo_registry import Values, begin_body, exchanges_halos
 from sdyopt.partition.local_builder import scalar_type, shape_of
-from sdyopt.partition.local_types import Axes, LocalTypes
-from sdyopt.partition.reshape_groups import ReshapeGroup, reshape_groups
+from sdyopt.partition.local_types import LocalTypes
+from sdyopt.partition.reshape_groups import ReshapeGroup, consecutive_shards, reshape_groups
 from sdyopt.partition.sharded_body import HaloContext
 
 
@@ -58,25 +56,14 @@ def exchange_reshape(op: ReshapeOp, context: HaloContext) -> Values:
 def _read(number: int, group: ReshapeGroup, op: ReshapeOp, types: LocalTypes) -> ReadDimension | None:
     """What each device reads of the elements of a group, in row-major order."""
     operand, result = op.operands[0], op.results[0]
-    axes = _first_axes(operand, group.operand_dims, types)
-    if axes is None or axes != _first_axes(result, group.result_dims, types):
+    before = consecutive_shards(operand, group.operand_dims, types)
+    after = consecutive_shards(result, group.result_dims, types)
+    if before is None or after is None or before.axes != after.axes:
         return None
-    shards = types.shard_count(axes, operand)
+    count = types.shard_count(before.axes, operand)
     size = prod(shape_of(operand)[dim] for dim in group.operand_dims)
-    before, after = (
-        prod(types.shard_size(shape_of(value)[dim], types.axes_per_dim(value)[dim], value) for dim in dims)
-        for value, dims in ((operand, group.operand_dims), (result, group.result_dims))
-    )
-    starts = [shard * after for shard in range(shards)]
-    needed = [(start, min(start + after, size)) if start < size else None for start in starts]
-    read = Reads(before * shards, starts, after, needed)
+    starts = [shard * after.size for shard in range(count)]
+    needed = [(start, min(start + after.size, size)) if start < size else None for start in starts]
+    read = Reads(before.size * count, starts, after.size, needed)
     plan = plan_halo(read)
-    return None if plan is None else ReadDimension(number, axes, read, plan)
-
-
-def _first_axes(value: Value, dims: Sequence[int], types: LocalTypes) -> Axes | None:
-    """The axes of the first of some dimensions, without those of size 1; None if others are sharded."""
-    axes_per_dim = types.axes_per_dim(value)
-    sharded = [dim for dim in dims if axes_per_dim[dim]]
-    first = next((dim for dim in dims if shape_of(value)[dim] != 1), None)
-    return axes_per_dim[sharded[0]] if sharded == [first] else None
+    return None if plan is None else ReadDimension(number, before.axes, read, plan)

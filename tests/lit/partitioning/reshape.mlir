@@ -55,6 +55,19 @@ func.func @same_elements(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh,
   return %0 : tensor<8x2xf32>
 }
 
+// 6 x 2 elements on four devices are shards of 2 x 2, the last of which is empty, and so are those of 3 x 2 x 2.
+// CHECK-LABEL: func.func @same_elements_of_uneven_shards(%arg0: tensor<8x2xi32>{{.*}}) -> tensor<3x2x2xi32>
+// CHECK-NEXT: %0 = stablehlo.slice %arg0 [0:6, 0:2] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x2xi32>) -> tensor<6x2xi32>
+// CHECK-NEXT: %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {}]>]>} : (tensor<6x2xi32>) -> tensor<3x2x2xi32>
+// CHECK-NEXT: %2 = sdy.reshard %1 <@mesh, [{}, {}, {}]> : tensor<3x2x2xi32>
+// CHECK-NEXT: return %2 : tensor<3x2x2xi32>
+func.func @same_elements_of_uneven_shards(%a: tensor<8x2xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<3x2x2xi32> {
+  %0 = stablehlo.slice %a [0:6, 0:2] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8x2xi32>) -> tensor<6x2xi32>
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {}]>]>} : (tensor<6x2xi32>) -> tensor<3x2x2xi32>
+  %2 = sdy.reshard %1 <@mesh, [{}, {}, {}]> : tensor<3x2x2xi32>
+  return %2 : tensor<3x2x2xi32>
+}
+
 // The second dimension is sharded after the reshape: no device has consecutive elements.
 // CHECK-LABEL: func.func @minor_dimension(%arg0: tensor<16xf32>{{.*}}) -> (tensor<2x8xf32>{{.*}})
 // CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<16xf32>
