@@ -47,7 +47,7 @@ class CollectiveOperand:
 
 @dataclass(frozen=True)
 class CompiledCollectives:
-    """The operands of collectives in optimized HLO, and how many of them are in a combined collective.
+    """The operands of collectives in optimized HLO, and the number of operands of combined collectives.
 
     A loop body counts once.
     """

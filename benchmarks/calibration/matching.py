@@ -46,9 +46,9 @@ def compare(report: Sequence[CollectiveOperand], xla: Sequence[CollectiveOperand
 
 
 def _pair_with_two(ours: Counter[CollectiveOperand], theirs: Counter[CollectiveOperand]) -> int:
-    """Removes all-reduces of a report and the two all-reduces of XLA that each is split into.
+    """Removes each all-reduce of a report that XLA splits into two all-reduces, and these two.
 
-    Returns the number of the former.
+    Returns how many all-reduces of the report were removed.
     """
     found = 0
     for each in list(ours.elements()):

@@ -197,7 +197,10 @@ class Value:
 
     @property
     def users(self) -> tuple[Operation, ...]:
-        """The operations that use the value, each once. In a parsed program, they are in text order."""
+        """The operations that use the value, each once.
+
+        In a parsed program, those after the definition are in the order of the text.
+        """
         users = dict.fromkeys(self.ir.users)
         return tuple([operation_view(self._program, op) for op in reversed(users)])
 

@@ -16,7 +16,7 @@ from collections.abc import Hashable, Sequence
 Tokens = Sequence[Hashable]
 Pair = tuple[int, int]
 
-# Below this product of lengths, sequences without unique tokens are aligned exactly.
+# Up to this product of their lengths, sequences without unique tokens are aligned exactly.
 EXACT = 1 << 14
 # The maximum number of times that the tokens of one level divide a sequence. Each takes linear time; most
 # sequences need three.

@@ -145,5 +145,8 @@ def _key(value: ProgramValue) -> tuple[object, ...]:
 def _order(change: ShardingChange, causes: set[tuple[object, ...]]) -> tuple[bool, bool, int]:
     """Causes first, then what users annotate, then those whose bytes changed most."""
     growth = change.growth
-    is_large = -abs(growth) if growth is not None else 0
-    return _key(change.value) not in causes, not change.value.is_interface, is_large
+    return (
+        _key(change.value) not in causes,
+        not change.value.is_interface,
+        -abs(growth) if growth is not None else 0,
+    )

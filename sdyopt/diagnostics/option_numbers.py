@@ -14,7 +14,7 @@ _OCTAL = re.compile(r"-?0[0-9]+")
 
 
 def read_long(text: str) -> int:
-    """An integer of 64 bits. `0x`, `0b`, `0o` or a leading 0 give its base.
+    """A signed integer of 64 bits. A prefix `0x`, `0b`, `0o` or `0` gives its base.
 
     Raises ValueError with LLVM's message if it is invalid; so do `read_uint` and `read_float`.
     """
@@ -22,7 +22,7 @@ def read_long(text: str) -> int:
 
 
 def read_uint(text: str) -> int:
-    """An integer of 32 bits without a sign."""
+    """An unsigned integer of 32 bits."""
     return _integer(text, 0, (1 << 32) - 1, "uint")
 
 

@@ -1,4 +1,7 @@
-"""Records what a pipeline does to shardings, answers questions and makes remarks. Imported only for these."""
+"""Records what a pipeline does to shardings, answers questions, and makes remarks and the page of steps.
+
+Imported on use.
+"""
 
 from __future__ import annotations
 

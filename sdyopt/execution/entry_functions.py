@@ -1,4 +1,4 @@
-"""The functions of a program that are run: @main, or else every function that no other one calls."""
+"""The functions of a program that are run: @main or, without one, the public functions that none calls."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
 from sdyopt.execution.global_program import COLLECTIVES, drop_annotations
+from sdyopt.execution.layouts import make_row_major
 from sdyopt.ir.attribute import string
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedTensor, Type
@@ -35,7 +36,11 @@ def is_local(module: ModuleOp) -> bool:
 
 
 def program_text(module: ModuleOp) -> str:
-    """The text of a program for XLA: in the generic form, which all versions of StableHLO parse."""
+    """The text of a program for XLA: in the generic form, which all versions of StableHLO parse.
+
+    The program is changed.
+    """
+    make_row_major(module)
     return print_op(module, PrintOptions(generic=True))
 
 

@@ -6,12 +6,13 @@ another order, which changes a sum by 1e-7 of its size in f32 and by 1e-16 in f6
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Sequence
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.execution.attribute_rewriting import AttributeRewriter
-from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.attribute import Attribute, DictAttr, string
 from sdyopt.ir.elements_attributes import DenseArray, DenseElements
 from sdyopt.ir.numeric_attributes import FloatAttr
 from sdyopt.ir.op_signature import OpSignature
@@ -27,14 +28,20 @@ _FORMATS = {F32: "f", F16: "e", BF16: "H"}
 _SEES_BITS = ("stablehlo.bitcast_convert", "stablehlo.reduce_precision", "stablehlo.custom_call")
 # Attributes of batch normalization, which must be f32.
 _ALWAYS_F32 = ("epsilon",)
-# Custom calls that only carry a sharding.
-_ANNOTATIONS = ("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "mhlo.sharding")
+# Custom calls of any float type: those that only carry a sharding or a placement, and those of mhlo.
+_OF_ANY_FLOAT = (
+    *("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "mhlo.sharding"),
+    *("annotate_device_placement", "mhlo.erf", "mhlo.topk"),
+)
+# LAPACK has a function for each type, named by its first letter.
+_LAPACK = re.compile(r"lapack_([sdcz])(\w+_ffi)")
+_IN_DOUBLE = {"s": "d", "c": "z"}
 
 
 def reason_not_to_promote(module: ModuleOp) -> str:
     """Why a program must be run in its own types; empty if it can be promoted."""
     for op in module.walk():
-        if op.name in _SEES_BITS and _has_promoted_type(op) and _target(op) not in _ANNOTATIONS:
+        if op.name in _SEES_BITS and _has_promoted_type(op) and not _is_of_any_float(_target(op)):
             return f"'{op.name}' depends on how numbers are represented"
     return ""
 
@@ -49,6 +56,10 @@ def _is_promoted(type: Type) -> bool:
 
 def _target(op: Op) -> str:
     return str(getattr(op.attribute("call_target_name"), "value", ""))
+
+
+def _is_of_any_float(target: str) -> bool:
+    return target in _OF_ANY_FLOAT or _LAPACK.fullmatch(target) is not None
 
 
 def promote(module: ModuleOp) -> None:
@@ -70,6 +81,10 @@ def promote(module: ModuleOp) -> None:
         op.signature = OpSignature(
             signature.op_class, signature.name, inherent, signature.operand_types, signature.result_types
         )
+        lapack = _LAPACK.fullmatch(_target(op))
+        if lapack is not None:
+            letter = _IN_DOUBLE.get(lapack[1], lapack[1])
+            rewriter.set_attribute(op, "call_target_name", string(f"lapack_{letter}{lapack[2]}"))
         # A dot may name the type that it accumulates in; f64 has no such choice.
         rewriter.remove_attribute(op, "algorithm")
         rewriter.retype(op, [promoted_type(result.type) for result in op.results])

@@ -80,7 +80,7 @@ def _times(figures: Collective) -> str:
 
 
 def _cause(op: Op, record: ShardingRecord) -> Reshard | Required | ShardingConstraintOp | ReshardOp | None:
-    """What required a collective: an operation with planned reshards, a use, or a reshard as written."""
+    """What required a collective: an operation with planned reshards, a use, a constraint or a reshard."""
     values: list[Value] = [op.results[0]]
     if isinstance(op, CollectiveOp):
         values.append(last_of_chain(op))

@@ -1,4 +1,4 @@
-"""The bytes that a device sends if factors of an operation get given axes, by the ring model of reports."""
+"""The bytes that a device sends if an operation's factors get other axes, by the ring model of reports."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def is_public(op: Op) -> bool:
 
 
 def symbol_tables(op: Op) -> list[SymbolTableOp]:
-    """The symbol tables among an operation and those nested in it, each before those inside it."""
+    """The symbol tables among an operation and its nested operations, outer before inner ones."""
     tables, pending = [], [op]
     while pending:
         outer = pending.pop()

@@ -139,7 +139,7 @@ def slice_of(size: int, tiles: int, index: int) -> Slice:
 def split_digits(digits: tuple[Digit, ...], sizes: tuple[int, ...]) -> list[list[Digit]] | None:
     """Divides the digits of a position among dimensions of these sizes, splitting digits where needed.
 
-    None if a dimension would get only a part of a digit, of a size that does not divide the digit's.
+    None if neither of the sizes of a digit and of the rest of a dimension divides the other.
     """
     pending = list(digits)
     parts: list[list[Digit]] = []

@@ -73,7 +73,7 @@ def sharding_on_new_mesh(tiling: Tiling, rank: int) -> ShardingOnMesh:
 
 
 def _uniform(sharing: Sharing, mesh: Mesh, mesh_or_ref: MeshOrRef, rank: int) -> ShardingOnMesh:
-    """The sharding by which all devices of the mesh have the whole tensor, its terms or data of their own."""
+    """The sharding by which all devices of the mesh have the tensor, partial results or data of their own."""
     names = tuple([axis.name for axis in mesh.axes])
     unreduced = tuple(map(AxisRef, names)) if sharing is Sharing.UNREDUCED else ()
     sharding = TensorSharding(mesh_or_ref, (DimensionSharding(),) * rank, (), unreduced)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.dialects.stablehlo.compare_select import ClampOp
 from sdyopt.ir.numeric_attributes import can_be_negative
-from sdyopt.ir.types import IntegerType, RankedTensor
+from sdyopt.ir.types import IntegerType, RankedTensor, Type
 from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import LocalBuilder, ranked
 
@@ -19,7 +19,7 @@ def clamp_index(builder: LocalBuilder, index: Value, largest: int) -> Value:
     return builder.create(ClampOp, [lower, index, upper], [type]).result
 
 
-def largest_index(element: object, largest: int) -> int:
+def largest_index(element: Type, largest: int) -> int:
     """`largest`, or the largest number of the element type of indices if that is smaller."""
     assert isinstance(element, IntegerType)
     return min(largest, (1 << (element.width - can_be_negative(element))) - 1)

@@ -43,7 +43,7 @@ _RULES = (Rule.MORE_ELEMENTS, Rule.SHARDED_SIZE, Rule.EARLIER_TENSOR, Rule.LOWER
 
 
 def precedence(record: ShardingRecord, run: Run, absence: Absence, refusal: Refusal) -> Precedence | None:
-    """Why the conflicting axes of a refusal shard its culprit; None if it has none."""
+    """Why the conflicting axes of a refusal shard its culprit; None without such axes or a culprit."""
     culprit = None if refusal.culprit is None else absence.site.subjects[refusal.culprit]
     overlapping = [axis for axis in refusal.conflicting if axis.overlaps(absence.axis)]
     if culprit is None or not (overlapping or refusal.conflicting):

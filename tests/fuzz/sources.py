@@ -1,7 +1,7 @@
-"""Sources of inputs: mutants of programs, random modules, and random reshards.
+"""Sources of inputs: mutants of programs, random modules, random reshards, and programs to partition.
 
-An input is a program with flags, or a reshard to simulate. A source makes the inputs of a batch from its
-number, so that the same seed searches the same inputs.
+An input is a program with flags, or one whose result is simulated. A source makes the inputs of a batch from
+its number, so that the same seed searches the same inputs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from tests.fuzz.contract import Outcome
 from tests.fuzz.corpus import Seed, seeds
 from tests.fuzz.flags import random_flags
 from tests.fuzz.mutation import mutate
+from tests.interpreter.partitioned import PIPELINE, difference
+from tests.interpreter.random_shardings import random_program
 from tests.random_modules.compare import KINDS as MODULE_KINDS
+from tests.random_modules.compare import run_here
 from tests.simulation.judge import RIGHT, WRONG, judge
 from tests.simulation.kinds import KINDS as RESHARD_KINDS
 
@@ -47,6 +50,19 @@ class ReshardInput(Input):
         verdict, _ = judge(kind.make(self.seed), kind)
         crash = f"wrong shards after {self.kind}" if verdict == WRONG else ""
         return Outcome(is_accepted=verdict == RIGHT, crash=crash)
+
+
+class PartitionInput(Input):
+    """A program with shardings; after partitioning it must compute the same."""
+
+    def run(self) -> Outcome:
+        text = self.text.decode()
+        result = run_here(text, f"builtin.module({PIPELINE})")
+        if result.is_crash:
+            return Outcome(crash=f"internal error: {result.messages[-1].strip()}")
+        is_wrong = bool(result.output) and difference(text, result.output) != ""
+        crash = f"wrong results after {PIPELINE}" if is_wrong else ""
+        return Outcome(is_accepted=bool(result.output) and not is_wrong, crash=crash)
 
 
 class Source(Protocol):
@@ -90,7 +106,7 @@ class Modules:
         return [self._input(random, number * size + n) for n in range(size)]
 
     def _input(self, random: Random, seed: int) -> Input:
-        kind = random.choice(list(MODULE_KINDS.values()))
+        kind = random.choice([kind for kind in MODULE_KINDS.values() if kind.pipelines])
         pipeline = f"--pass-pipeline=builtin.module({random.choice(kind.pipelines)})"
         flags = (pipeline,) if random.random() < 0.5 else random_flags(random)
         return Input(kind.make(seed).encode(), flags)
@@ -110,6 +126,19 @@ class Reshards(Modules):
         return ReshardInput(text, flags, kind, seed)
 
 
-SOURCES: dict[str, Callable[[], Source]] = {"mutants": Mutants, "modules": Modules, "reshards": Reshards}
+@dataclass
+class Partitions(Modules):
+    """Small programs with random shardings, which are partitioned and run with numpy."""
+
+    def _input(self, random: Random, seed: int) -> Input:
+        return PartitionInput(random_program(seed).encode(), (f"-{PIPELINE}",))
+
+
+SOURCES: dict[str, Callable[[], Source]] = {
+    "mutants": Mutants,
+    "modules": Modules,
+    "reshards": Reshards,
+    "partitions": Partitions,
+}
 # The sources of successive batches. Most problems are found by mutants.
-TURNS = ("mutants", "mutants", "mutants", "mutants", "modules", "reshards")
+TURNS = ("mutants", "mutants", "mutants", "mutants", "modules", "reshards", "partitions")

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from tests.fuzz import batch
+from tests.fuzz import batch, sources
 from tests.fuzz.batch import preload, run_all
 from tests.fuzz.contract import Outcome, problem_of
 from tests.fuzz.corpus import seeds
@@ -127,3 +127,10 @@ def test_a_resumed_session_equals_one_without_a_stop(tmp_path: Path, monkeypatch
     assert (tmp_path / "a" / "state.json").read_bytes() == (tmp_path / "b" / "state.json").read_bytes()
     assert whole.counts.total() == 48
     assert not whole.findings
+
+
+def test_a_wrong_partitioned_program_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    [right] = sources.Partitions().batch(Random(0), 0, 1)
+    assert right.run() == Outcome(is_accepted=True)
+    monkeypatch.setattr(sources, "difference", lambda *texts: "result 0 on device 0")
+    assert problem_of(right.run()) == "wrong results after sdy-partition-pipeline"

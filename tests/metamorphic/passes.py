@@ -12,6 +12,7 @@ from sdyopt.registry import all_passes, lookup
 from sdyopt.registry.table import PassEntry
 from tests.metamorphic.printing import first_difference
 from tests.metamorphic.renaming import rename_axes, rename_functions, rename_values
+from tests.metamorphic.splitting import axes_to_split, split_axes
 from tests.random_modules.compare import KINDS, run_here
 
 _IMPORT = "sdy-import-pipeline"
@@ -51,6 +52,18 @@ def is_a_fixed_point_of_propagation(text: str, random: Random) -> str:
     second = run_here(first, f"builtin.module({strategy})").output if first else first
     difference = first_difference(first, second)
     return f"{strategy}: {difference}" if difference else ""
+
+
+def treats_parts_of_axes_alike(text: str, random: Random) -> str:
+    """An axis of size 4 propagates like two axes of size 2, where its sub-axes become these."""
+    axes = axes_to_split(text)
+    pipeline = f"builtin.module({_IMPORT},{random.choice(_PROPAGATIONS)})"
+    whole = run_here(text, pipeline).output if axes else ""
+    if not whole:
+        return ""
+    parts = run_here(split_axes(text, axes), pipeline).output
+    difference = first_difference(split_axes(whole, axes), parts)
+    return f"{pipeline}: {difference}" if difference else ""
 
 
 def gives_the_same_twice(text: str, random: Random) -> str:

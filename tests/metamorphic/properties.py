@@ -10,6 +10,7 @@ from tests.metamorphic.passes import (
     chunks_are_separate,
     gives_the_same_twice,
     is_a_fixed_point_of_propagation,
+    treats_parts_of_axes_alike,
 )
 from tests.metamorphic.printing import (
     has_one_meaning_in_both_forms,
@@ -29,15 +30,21 @@ PROPERTIES: dict[str, Property] = {
     "generic form": has_one_meaning_in_both_forms,
     "statement cache": is_parsed_without_cache,
     "propagating twice": is_a_fixed_point_of_propagation,
+    "splitting axes": treats_parts_of_axes_alike,
     "running twice": gives_the_same_twice,
     "splitting": partial(chunks_are_separate, _MAKERS[0]),
     **{f"renaming {name}": check for name, check in RENAMINGS.items()},
 }
 
 
+def module_of(seed: int) -> str:
+    """The random module of a seed."""
+    return _MAKERS[seed % len(_MAKERS)](seed)
+
+
 def check(name: str, seed: int) -> str:
     """How the random module of a seed violates a property; empty if it holds."""
-    text = _MAKERS[seed % len(_MAKERS)](seed)
+    text = module_of(seed)
     try:
         return PROPERTIES[name](text, Random(f"{name} {seed}"))
     except DiagnosticError as error:

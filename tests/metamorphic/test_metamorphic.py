@@ -1,13 +1,16 @@
 """Metamorphic properties on a few random modules; `python -m tests.metamorphic` checks more."""
 
+import sys
 from random import Random
 
 import pytest
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from tests.metamorphic import passes, printing
+from tests.metamorphic.processes import differences
 from tests.metamorphic.properties import PROPERTIES, check
 from tests.metamorphic.renaming import rename_axes, rename_functions, rename_values
+from tests.metamorphic.splitting import axes_to_split, split_axes
 
 PROGRAM = """\
 sdy.mesh @mesh = <["x"=2, "y"=2]>
@@ -31,6 +34,18 @@ def test_every_use_of_a_name_is_renamed() -> None:
     assert "@r_f(%arg0" in rename_functions(PROGRAM)
     assert "%r_0 = " in rename_values(PROGRAM)
     assert "return %r_0" in rename_values(PROGRAM)
+
+
+def test_axes_are_split_where_they_are_named() -> None:
+    text = 'sdy.mesh @mesh = <["x"=4, "y"=2]>\n<@mesh, [{"x", "y"}, {"x":(2)2, ?}p1, {"x":(1)2}]>'
+    assert axes_to_split(text) == {"x"}
+    assert split_axes(text, {"x"}) == (
+        'sdy.mesh @mesh = <["x_0"=2, "x_1"=2, "y"=2]>\n<@mesh, [{"x_0", "x_1", "y"}, {"x_1", ?}p1, {"x_0"}]>'
+    )
+
+
+def test_hash_seeds_do_not_matter() -> None:
+    assert differences(range(3), [sys.executable]) == []
 
 
 def test_a_dependence_on_names_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:

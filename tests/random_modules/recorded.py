@@ -60,13 +60,16 @@ def checksums_here(kind: str, names: Iterable[str]) -> dict[str, str]:
 
 
 def record(running: Reference) -> Table:
-    """The checksums of the reference, where it succeeds and sdy-opt gives the same."""
+    """The checksums of the reference, where it succeeds and sdy-opt gives the same.
+
+    Programs that it rejects are left out: sdy-opt may accept more of them one day.
+    """
     table: Table = {}
     for kind, seeds in SEEDS.items():
         table[kind] = {}
         for seed in seeds:
             for each in compare(seed, KINDS[kind].pipelines, running, KINDS[kind].make):
-                if each.verdict.startswith("equal"):
+                if each.verdict == "equal":
                     table[kind][f"{seed} {each.pipeline}"] = _checksum(each.ours)
     reshards = compare_all([random_reshard(seed) for seed in _RESHARD_SEEDS], PIPELINE, running)
     table[RANDOM_RESHARDS] = {

@@ -32,7 +32,7 @@ class FunctionCopies:
     def callee(self, call: CallOp) -> FuncOp:
         """The callee of a call, also if the call is in a copy that is not in the module yet.
 
-        Raises a diagnostic if the module does not contain the callee, as in a nested module.
+        Raises DiagnosticError if the module does not contain the callee, as in a nested module.
         """
         function = self._functions.get(call.callee)
         if function is None:

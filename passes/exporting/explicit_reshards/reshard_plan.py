@@ -20,7 +20,7 @@ from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import RankedShapedType, Type
-from sdyopt.sharding.axis_lists import Axes
+from sdyopt.sharding.axis_lists import Axes, overlap
 from sdyopt.sharding.explicit_reshards.common_axes import common_factor_axes, find_common_axes
 from sdyopt.sharding.explicit_reshards.dot_result import better_dot_result_axes
 from sdyopt.sharding.explicit_reshards.reshape_overflow import find_common_reshape_axes, has_overflow
@@ -120,7 +120,7 @@ class ReshardPlanner:
             if is_overflowing_reshape:
                 is_changed = not new.is_equivalent(old if index else op.reshape_input)
             if is_changed or self._has_other_device_order(old, mesh):
-                changes.append((index, new))
+                changes.append((index, _without_clash(new, mesh) if index >= len(rule.operands) else new))
         reduction_axes = tuple([axis for factor in rule.reduction for axis in axes[factor]])
         return _ShardingChanges(changes, reduction_axes)
 
@@ -129,6 +129,14 @@ class ReshardPlanner:
             return False
         other = self._mesh_of(sharding.mesh_or_ref)
         return other is not None and other.device_ids != mesh.device_ids
+
+
+def _without_clash(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
+    """The sharding of a result, without unreduced axes that shard a dimension, too."""
+    sharded = [axis for dim in sharding.dims for axis in dim.axes]
+    if not overlap(sharding.unreduced_axes, sharded):
+        return sharding
+    return sharding.with_unreduced_axes(difference(sharding.unreduced_axes, sharded, mesh))
 
 
 def _unreduced_and_dot_changes(op: PlanInput, mesh_or_ref: MeshOrRef, mesh: Mesh) -> _ShardingChanges:

@@ -24,7 +24,7 @@ from .without_reshards import erase_unused
 
 
 def exchange_top_k(op: Op, context: HaloContext) -> bool:
-    """Exchanges the largest elements of shards instead of the shards; returns whether that is possible."""
+    """Exchanges the largest elements of shards instead of the shards; returns whether it did so."""
     top_k = top_k_of(op)
     if top_k is None:
         return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.axes import difference
 from sdyopt.dialects.sdy.axis_lists import AxisRefList
 from sdyopt.dialects.sdy.collectives import ReplicatedToUnreducedOp
 from sdyopt.dialects.sdy.ops import ReshardOp
@@ -24,7 +25,7 @@ from sdyopt.ir.value import OpOperand, Value
 from sdyopt.partition.local_types import LocalTypes
 
 from ...common.support.set_sharding import set_sharding
-from ...exporting.explicit_reshards.unreduced_axes import all_reduce_use
+from ...exporting.explicit_reshards.unreduced_axes import all_reduce_use, unreduce_use
 from ...exporting.explicit_reshards.use_resharder import UseResharder
 
 
@@ -40,12 +41,23 @@ def resolve_unreduced_uses(ops: Sequence[Op], types: LocalTypes, rewriter: Rewri
             resharder.reshard_edge_sources(op)
         elif isinstance(op, ReshardOp):
             resharder.reshard(op.operand_uses[0], op.sharding, {"before": op}, True)
+            _lower_to_unreduced(op, types, rewriter)
         if isinstance(op, CaseOp | IfOp):
             all_reduce_use(op.operand_uses[0], None, types.find_mesh, {"before": op}, rewriter)
         elif isinstance(op, WhileOp):
             returned = op.regions[0].blocks[0].last
             assert returned is not None
             all_reduce_use(returned.operand_uses[0], None, types.find_mesh, {"before": returned}, rewriter)
+
+
+def _lower_to_unreduced(op: ReshardOp, types: LocalTypes, rewriter: Rewriter) -> None:
+    """Makes the input of a reshard unreduced along new axes of its target, which no later pass does."""
+    (use,) = op.operand_uses
+    before, mesh = sharding_of(use.value), types.mesh(op.sharding)
+    if before is None or mesh is None or types.mesh(before) is not mesh:
+        return
+    if not difference(before.unreduced_axes, op.sharding.unreduced_axes, mesh):
+        unreduce_use(use, op.sharding, types.find_mesh, {"before": op}, rewriter)
 
 
 class PartialUseResharder(UseResharder):

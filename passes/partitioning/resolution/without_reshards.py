@@ -21,7 +21,7 @@ from sdyopt.partition.sharded_body import HaloContext
 
 
 def exchange_instead_of_reshards(op: Op, context: HaloContext) -> bool:
-    """Exchanges halos in place of the reshards around an operation; returns whether that is possible."""
+    """Exchanges halos in place of the reshards around an operation; returns whether it did so."""
     if not may_be_sharded_more(op) or len(op.results) != 1:
         return False
     gathers = [gather_of(value, op, context.types) for value in op.operands]

@@ -44,7 +44,7 @@ _BODY_BRACKET = re.compile(rf'{STRING_EXTENT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
 _PLAIN_TENSOR = re.compile(r"tensor<[\w?, ]*+>(?!=)", re.ASCII)
 _IN_BRACES = r'(?:"\w*+"|[\w ,?:])*+'
 _PLAIN_BODY = re.compile(rf"<[@\w ,]*+\[(?:\{{{_IN_BRACES}\}}|[\w ,])*+\]>", re.ASCII)
-# The elements of `dense<…>` without the brackets of a type, an attribute or a comment.
+# Fast path: a list of numbers, or a single string, in the `<…>` of `dense`.
 _PLAIN_ELEMENTS = re.compile(rf'{TRIVIA}<(?:[^"<>/]*+|"[^"\\\n]*+")>')
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 

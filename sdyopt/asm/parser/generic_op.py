@@ -78,8 +78,8 @@ def parse_properties(op_parser: OpAsmParser) -> bool:
 def resolve_properties(op_parser: OpAsmParser) -> None:
     """Sets inherent attributes from the properties, after the whole operation has been parsed.
 
-    They take precedence over the attribute dictionary. Raises an error if they are not a dictionary, if the
-    class has no inherent attributes, or if a property does not have the declared storage class.
+    Properties take precedence over the attribute dictionary. Raises an error if they are no dictionary, if
+    the class has no inherent attributes, or if a property does not have the declared storage class.
     """
     properties, op_class = op_parser.properties, op_parser.op_class
     assert properties is not None

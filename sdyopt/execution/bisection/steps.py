@@ -103,7 +103,7 @@ def _run(program: ModuleOp, step: Step, verify: Verify) -> None:
 class ReferencePasses:
     """Runs the C++ passes of jaxlib, and those of this project that jaxlib does not have.
 
-    `note_own` is called with the flags of the latter.
+    `note_own` is called with the flag of each pass of this project that runs.
     """
 
     worker: Worker

@@ -63,7 +63,7 @@ class ClosedDimensionGather(Rule):
 
 
 def _gathers(program: LintedProgram, least: Fraction) -> bool:
-    """Whether a program gathers this many bytes."""
+    """Whether a program gathers at least this many bytes."""
     sizes = [bytes_of_runs(each) for op, each in program.collectives.items() if isinstance(op, AllGatherOp)]
     return bool(sizes) and sum(sizes, Fraction(0)) >= least
 

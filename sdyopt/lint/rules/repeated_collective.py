@@ -5,7 +5,7 @@
     %3 = sdy.all_gather [{"x"}, {}] %w out_sharding=<@mesh, [{}, {}]> : tensor<1024x1024xf32>
     %4 = stablehlo.dot_general %b, %3, …
 
-The second collective yields what the first one has. This is common for a weight that is sharded along the
+The second collective yields the same as the first one. This is common for a weight that is sharded along the
 axis of the data and gathered for the forward pass and again for the backward pass. Keeping the first result
 instead saves the wire bytes, and takes its memory from the first use to the last.
 

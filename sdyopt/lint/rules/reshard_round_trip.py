@@ -86,7 +86,7 @@ def _continues_chain(op: CollectiveOp) -> bool:
 
 
 def _chain(op: CollectiveOp) -> list[CollectiveOp]:
-    """The collectives that follow each other from an operation, each the only use of the one before it."""
+    """The collectives that follow each other from `op` on, each the only user of the one before it."""
     chain = [op]
     while True:
         users = list(chain[-1].results[0].users)
@@ -96,7 +96,7 @@ def _chain(op: CollectiveOp) -> list[CollectiveOp]:
 
 
 def _follow(value: Value, start: Value, program: LintedProgram) -> CollectiveOp | None:
-    """The collective after elementwise operations whose chain ends with the sharding of `start`."""
+    """The collective after elementwise operations, if its chain ends with the sharding of `start`."""
     for _ in range(MAX_OPERATIONS):
         users = list(dict.fromkeys(value.users))
         if len(users) != 1:

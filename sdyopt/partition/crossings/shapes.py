@@ -9,7 +9,7 @@ from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.partition.local_builder import shape_of
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.replication import Dim, all_dims, crosses_shards
-from sdyopt.partition.reshape_groups import reshape_groups
+from sdyopt.partition.sharded_reshapes import groups_of_reshape
 
 
 @crosses_shards(ReshapeOp)
@@ -21,7 +21,7 @@ def reshape(op: ReshapeOp, types: LocalTypes) -> Iterator[Dim]:
     if 0 in shape_of(op.operands[0]):
         yield from all_dims(op)
         return
-    for group in reshape_groups(op, types):
+    for group in groups_of_reshape(op, types):
         yield from group.crossing
 
 

@@ -10,6 +10,7 @@ from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.replication import Dim, by_rule, crosses_shards
 from sdyopt.partition.windows import SlidDimension, is_reduced, windows_of, windows_of_convolution
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
 @crosses_shards(ConvolutionOp, has_windows=True)
@@ -28,7 +29,18 @@ def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
             found += [Dim(0, slid.dim), Dim(2, output_dim)]
         if not is_reduced(op, kernel_dim):
             found.append(Dim(1, kernel_dim))
-    return found
+    return [*found, *_result_only(op)]
+
+
+def _result_only(op: ConvolutionOp) -> Iterator[Dim]:
+    """The feature dimension of the result, if it has one feature: its factor is not one of the kernel."""
+    rule = sharding_rule_of(op)
+    if rule is None:
+        return
+    known = {factor for mapping in rule.operands for dim in mapping.dims for factor in dim.factors}
+    feature = op.dimension_numbers.output_feature
+    if not known.issuperset(rule.results[0].dims[feature].factors):
+        yield Dim(2, feature)
 
 
 @crosses_shards(ReduceWindowOp, has_windows=True)

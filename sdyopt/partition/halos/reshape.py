@@ -19,8 +19,8 @@ from sdyopt.partition.halo_plan import Reads, plan_halo
 from sdyopt.partition.halo_registry import Values, begin_body, exchanges_halos
 from sdyopt.partition.local_builder import scalar_type, shape_of
 from sdyopt.partition.local_types import LocalTypes
-from sdyopt.partition.reshape_groups import ReshapeGroup, consecutive_shards, reshape_groups
 from sdyopt.partition.sharded_body import HaloContext
+from sdyopt.partition.sharded_reshapes import ReshapeGroup, consecutive_shards, groups_of_reshape
 
 
 @exchanges_halos(ReshapeOp)
@@ -29,7 +29,7 @@ def exchange_reshape(op: ReshapeOp, context: HaloContext) -> Values:
     operand, result = op.operands[0], op.results[0]
     if 0 in shape_of(operand):
         return None
-    groups, reads = list(reshape_groups(op, context.types)), []
+    groups, reads = list(groups_of_reshape(op, context.types)), []
     for number, group in enumerate(groups):
         if group.crossing:
             read = _read(number, group, op, context.types)

@@ -1,8 +1,9 @@
 """Collectives on padded tensors.
 
-If the padded sizes before and after a collective are equal, larger shards consist of whole smaller ones: a
-shard of 4 elements of two shards of 2. Otherwise the borders between shards differ: 6 elements are 2+2+2+0 on
-four devices, and 3+3 on two. Then the dimension is gathered, cut, padded again, and sliced.
+If the padded sizes before and after a collective are equal, each larger shard consists of whole smaller ones:
+8 elements are 2+2+2+2 on four devices, and 4+4 on two. Otherwise the borders between shards differ: 6
+elements are 2+2+2+0 on four devices, and 3+3 on two. Then the dimension is gathered, cut, padded again, and
+sliced.
 """
 
 from __future__ import annotations

@@ -18,8 +18,16 @@ from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import FunctionType, RankedTensor, Type
 from sdyopt.partition.local_builder import shape_of
-from sdyopt.partition.padding import Padded, Padder, pads, unpadded_shape, unsupported
+from sdyopt.partition.padding import (
+    Padded,
+    Padder,
+    pads,
+    unpadded_result_shape,
+    unpadded_shape,
+    unsupported,
+)
 from sdyopt.partition.paddings.collectives import slice_replicated
+from sdyopt.partition.reshape_groups import reshape_groups
 
 
 def pad_function(function: FuncOp, padder: Padder) -> None:
@@ -91,30 +99,37 @@ def pad_rng_bit_generator(op: RngBitGeneratorOp, padder: Padder) -> Padded:
 
 @pads(ReshapeOp)
 def pad_reshape(op: ReshapeOp, padder: Padder) -> Padded:
-    """Keeps a reshape if both padded types have as many elements.
+    """Keeps a reshape if of the dimensions that it splits or merges only the first ones are padded, and alike.
 
-    The dimensions that it splits or merges are then not padded: `sdy-resolve-permutation-factors` has
-    replicated them unless their shards have the same size.
+    The padding is then after the elements on both sides. `sdy-resolve-permutation-factors` has replicated
+    other dimensions, or exchanged their halos.
     """
     padded = padder.padded_type(op.results[0])
     assert isinstance(padded, RankedTensor)
-    if prod(padded.shape) != prod(shape_of(op.operand)):
-        raise unsupported(op, 0)
+    before, after = unpadded_shape(op, 0), unpadded_result_shape(op)
+    if 0 in before:
+        return None
+    for dims, result_dims in reshape_groups(before, after):
+        old = [(before[dim], shape_of(op.operand)[dim]) for dim in dims if shape_of(op.operand)[dim] != 1]
+        new = [(after[dim], padded.shape[dim]) for dim in result_dims if padded.shape[dim] != 1]
+        is_padded = any(size != padded_size for size, padded_size in (*old, *new))
+        is_at_end = all(size == padded_size for size, padded_size in (*old[1:], *new[1:]))
+        is_alike = prod(size for _, size in old) == prod(size for _, size in new)
+        if is_padded and not (is_at_end and is_alike):
+            raise unsupported(op, dims[0] if dims else 0)
     return None
 
 
 @pads(ManualComputationOp)
 def pad_manual_computation(op: ManualComputationOp, padder: Padder) -> Padded:
-    """Rejects padding: all shards along manual axes have the types of the body."""
-    types = padder.types
-    body = op.block
-    returned = body.last
-    assert returned is not None
-    for value, sharding, inner in (
-        *zip(op.operands, op.in_shardings, body.arguments, strict=True),
-        *zip(op.results, op.out_shardings, returned.operands, strict=True),
+    """Rejects padding: it would be after each shard along manual axes, and not only at the end."""
+    for type, sharding in (
+        *zip(op.signature.operand_types, op.in_shardings, strict=True),
+        *zip(op.signature.result_types, op.out_shardings, strict=True),
     ):
-        outer = types.padded_type(value.type, sharding)
-        if outer is not value.type and inner is not None:
-            raise unsupported(op, 0)
+        padded = padder.types.padded_type(type, sharding)
+        if padded is not type:
+            assert isinstance(type, RankedTensor) and isinstance(padded, RankedTensor)
+            sizes = zip(type.shape, padded.shape, strict=True)
+            raise unsupported(op, next(dim for dim, (size, new) in enumerate(sizes) if size != new))
     return None

@@ -23,18 +23,15 @@ def _gather_dimension(state: ReshardState, dim: int) -> list[AxisRef]:
     # As in Shardy, the other axes stay in use, so that a second all-slice does not take them.
     state.in_use.discard(surplus[-1])
     state.drop_current(dim, surplus)
-    gathered: list[AxisRef] = []
-    for axis in surplus:
-        state.append_axis(gathered, axis)
+    gathered = state.merged(surplus)
     surplus.clear()
     return gathered
 
 
 def gather_clashing_sub_axes(state: ReshardState) -> list[list[AxisRef]] | None:
-    """Gathers the surplus axes from the first one on that cannot coexist with a missing axis.
+    """Gathers the surplus axes of each dimension, from the first that cannot coexist with a missing axis on.
 
-    No split of "six" has both "six":(1)3 and "six":(2)3: the groups of devices that differ along one of them
-    have shards that differ along the other one, too.
+    None if all can coexist. `"six":(1)3` and `"six":(2)3` cannot, because no split of `"six"` has both.
     """
     missing = [axis for axes in state.missing for axis in axes if axis.sub_axis is not None]
     if not missing:
@@ -48,15 +45,9 @@ def gather_clashing_sub_axes(state: ReshardState) -> list[list[AxisRef]] | None:
 
 def _gather_clashing(state: ReshardState, dim: int, missing: list[AxisRef]) -> list[AxisRef]:
     surplus = state.surplus[dim]
-    clashing = [
-        index for index, axis in enumerate(surplus) if not all(axis.can_coexist(other) for other in missing)
-    ]
-    if not clashing:
-        return []
-    removed = surplus[clashing[0] :]
+    clashing = (i for i, axis in enumerate(surplus) if not all(map(axis.can_coexist, missing)))
+    start = next(clashing, len(surplus))
+    removed = surplus[start:]
+    del surplus[start:]
     state.drop_current(dim, removed)
-    gathered: list[AxisRef] = []
-    for axis in removed:
-        state.append_axis(gathered, axis)
-    del surplus[clashing[0] :]
-    return gathered
+    return state.merged(removed)

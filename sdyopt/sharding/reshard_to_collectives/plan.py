@@ -7,7 +7,8 @@
     all_gather          [{}, {"y"}]         [{"x", "w"}, {"z"}]
 
 Collectives that make the local tensor smaller come first, then those that keep its size, then those that make
-it larger.
+it larger. If axis sizes are not all powers of two, this order may not lead to the target; then axes are
+gathered first.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import (
     AllGatherOp,
@@ -69,9 +69,9 @@ def plan_collectives(
 
 
 def _has_valid_permutes(source: TensorSharding, steps: Plan, mesh: Mesh) -> bool:
-    """Whether permutes keep the number of shards of each dimension.
+    """Whether each permute keeps the number of shards of each dimension, as the verifier requires.
 
-    If axis sizes are not all powers of two, the reference may plan one that does not, which is an error.
+    If axis sizes are not all powers of two, a permute may change it. Shardy fails then.
     """
     shardings = [source, *(step.sharding for step in steps)]
     return all(
@@ -83,8 +83,9 @@ def _has_valid_permutes(source: TensorSharding, steps: Plan, mesh: Mesh) -> bool
 
 
 def _gather_and_slice(state: ReshardState) -> Iterator[Step]:
-    """Gathers all surplus axes, and then slices along all missing ones."""
-    gathered, sliced = ([_merged(axes, state) for axes in dims] for dims in (state.surplus, state.missing))
+    """Gathers all surplus axes, and then slices along all missing axes."""
+    gathered = [state.merged(axes) for axes in state.surplus]
+    sliced = [state.merged(axes) for axes in state.missing]
     for dim, axes in enumerate(state.surplus):
         state.drop_current(dim, axes)
     if any(gathered):
@@ -99,15 +100,8 @@ def _gather_and_slice(state: ReshardState) -> Iterator[Step]:
         yield Step(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
 
 
-def _merged(axes: Sequence[AxisRef], state: ReshardState) -> list[AxisRef]:
-    result: list[AxisRef] = []
-    for axis in axes:
-        state.append_axis(result, axis)
-    return result
-
-
 def _steps(state: ReshardState) -> Iterator[Step]:
-    # The reference has the result sharded along both, and leaves wrong elements on some devices.
+    # Shardy shards tensors along axes that cannot coexist, which leaves wrong elements on some devices.
     clashing = gather_clashing_sub_axes(state)
     if clashing is not None:
         yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(clashing)),), state.sharding)

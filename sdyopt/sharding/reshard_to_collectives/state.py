@@ -127,6 +127,13 @@ class ReshardState:
         else:
             axes.append(axis)
 
+    def merged(self, axes: Iterable[AxisRef]) -> list[AxisRef]:
+        """The axes, with adjacent sub-axes merged if possible."""
+        result: list[AxisRef] = []
+        for axis in axes:
+            self.append_axis(result, axis)
+        return result
+
     def drop_current(self, dim: int, axes: Sequence[AxisRef]) -> None:
         """Removes axes from the end of `current` in a dimension, where they may be part of merged axes."""
         current = self.current[dim]

@@ -86,3 +86,23 @@ func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
   }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<8x8xf32>, tensor<4x8xf32>, tensor<f32>) -> tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
+
+// -----
+
+// The result is sharded along a dimension of size 1, which the kernel is not.
+sdy.mesh @mesh = <["x"=2]>
+// expected-remark @+1 {{validated: @main: 1 result is equal on 2 devices}}
+func.func @main(%a: tensor<2x8xf32>, %b: tensor<8x1xf32>) -> (tensor<2x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, f]x[i, o]->[b, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<2x8xf32>, tensor<8x1xf32>) -> tensor<2x1xf32>
+  return %0 : tensor<2x1xf32>
+}
+
+// -----
+
+// Explicit reshards shard the result along the axis that it is declared unreduced along.
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+// expected-remark @+1 {{validated: @main: 1 result is equal on 4 devices}}
+func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, %i: tensor<i32>) -> (tensor<8x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}], unreduced={"x"}>}) {
+  %0 = stablehlo.dynamic_slice %a, %i, %i, sizes = [8, 6] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}], unreduced={"x"}>]>} : (tensor<8x16xf32>, tensor<i32>, tensor<i32>) -> tensor<8x6xf32>
+  return %0 : tensor<8x6xf32>
+}

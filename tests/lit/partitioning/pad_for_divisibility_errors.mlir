@@ -36,9 +36,37 @@ func.func @reshape(%a: tensor<3x2xf32>) {
 
 sdy.mesh @mesh = <["x"=2]>
 
+// Both have 20 elements with their padding, but other ones.
+func.func @reshape_with_equal_padding(%a: tensor<3x5xf32>) {
+  %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<3x5xf32>
+  // expected-error @+1 {{'stablehlo.reshape' op dimension 0 is sharded into shards of different sizes, which cannot be padded here}}
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<3x5xf32>) -> tensor<5x3xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
 func.func @huge(%a: tensor<9223372036854775807xi8>) {
   // expected-error @+1 {{'sdy.all_slice' op a dimension would have size 9223372036854775808 with its padding, which is too large}}
   %0 = sdy.all_slice [{"x"}] %a out_sharding=<@mesh, [{"x"}]> : tensor<9223372036854775807xi8>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=3]>
+
+// Each shard along "x" would have padding after its elements, and the whole tensor only at its end.
+// -sdy-update-non-divisible-input-output-shardings avoids this.
+func.func private @free_axis(%a: tensor<1x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", "y"}]>}) {
+  // expected-error @+1 {{'sdy.manual_computation' op dimension 1 is sharded into shards of different sizes, which cannot be padded here}}
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{}, {"x", "y"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%b: tensor<1x4xf32>) {
+    %1 = stablehlo.slice %b [0:1, 0:1] : (tensor<1x4xf32>) -> tensor<1x1xf32>
+    %2 = stablehlo.reshape %1 : (tensor<1x1xf32>) -> tensor<1xf32>
+    sdy.return %2 : tensor<1xf32>
+  } : (tensor<1x8xf32>) -> tensor<2xf32>
   return
 }
 

@@ -5,6 +5,7 @@
 // RUN: sdy-opt %s -sdy-per-instruction-partitioning="filter=selectLow=1" | filecheck %s --check-prefix=FROM
 // RUN: sdy-opt %s -sdy-per-instruction-partitioning="filter=negate,cosine" | filecheck %s --check-prefix=NAMES
 // RUN: sdy-opt %s -sdy-per-instruction-partitioning="filter=sine,selectHigh=0" | filecheck %s --check-prefix=BOTH
+// RUN: sdy-opt %s -sdy-per-instruction-partitioning="filter=selectLow=18446744073709551616" | filecheck %s --check-prefix=ALL
 
 // The first candidate is number 0. The constant is not sharded, so it has no number.
 // ONE: stablehlo.constant
@@ -26,6 +27,11 @@
 // BOTH: sdy.manual_computation
 // BOTH-NEXT: stablehlo.sine
 // BOTH-NOT: sdy.manual_computation
+
+// A limit that is no 64-bit number is ignored.
+// ALL: sdy.manual_computation
+// ALL: sdy.manual_computation
+// ALL: sdy.manual_computation
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   %c = stablehlo.constant dense<1.0> : tensor<8xf32>

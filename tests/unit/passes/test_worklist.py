@@ -43,3 +43,8 @@ def test_operations_that_are_not_dirty_are_skipped() -> None:
     assert [worklist.pop() for _ in range(2)] == [0, 1]
     worklist.push([0])
     assert worklist.pop() == -1
+    worklist.mark_dirty(1)
+    worklist.push([1])
+    assert worklist.pop() == 1
+    worklist.push([1])
+    assert worklist.pop() == -1, "its visit made it clean"

@@ -40,3 +40,22 @@ def test_a_dimension_of_the_same_operand_is_called_so() -> None:
     assert (
         cause == 'negate needs this sharding of a function argument: "x" shards dimension 1 of this operand'
     )
+
+
+def test_a_sort_needs_all_of_its_dimension() -> None:
+    (found,) = report(
+        f"""
+        {MESH}
+        func.func @main(%a: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}})
+            -> tensor<8xf32> {{
+          %0 = sdy.all_gather [{{"x"}}] %a out_sharding=<@mesh, [{{}}]> : tensor<8xf32>
+          %1 = "stablehlo.sort"(%0) <{{dimension = 0 : i64}}> ({{
+          ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+            %c = stablehlo.compare LT, %l, %r : (tensor<f32>, tensor<f32>) -> tensor<i1>
+            stablehlo.return %c : tensor<i1>
+          }}) : (tensor<8xf32>) -> tensor<8xf32>
+          return %1 : tensor<8xf32>
+        }}
+        """
+    ).collectives
+    assert found.cause == "sort needs this sharding of a function argument: it needs all of dimension 0"

@@ -49,3 +49,33 @@ def test_figures_of_an_all_gather_in_a_manual_computation() -> None:
     assert (found.axes, found.group_size) == ('{"x"}', 4)
     assert (found.bytes_in, found.bytes_out) == (16, 64)
     assert found.wire_bytes == Fraction(3, 4) * 64
+
+
+@pytest.mark.parametrize(
+    ("axis", "axes", "size"),
+    [
+        ('#stablehlo.axis_ref<name = "x">', '{"x"}', 4),
+        ('#stablehlo.axis_ref<name = "x", sub_axis_info = (1)2>', '{"x":(1)2}', 2),
+        ('#sdy<axis_ref"x">', '{"x"}', 4),
+        ('#sdy<axis_ref"x":(1)2>', '{"x":(1)2}', 2),
+    ],
+)
+def test_groups_by_axes_in_the_forms_of_stablehlo_and_of_shardings(axis: str, axes: str, size: int) -> None:
+    text = f"""
+    sdy.mesh @mesh = <["x"=4, "y"=2]>
+    func.func @main(%a: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{}}]>}}) -> tensor<8xf32> {{
+      %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{{}}]>] out_shardings=[<@mesh, [{{}}]>]
+          manual_axes={{"x"}} (%b: tensor<8xf32>) {{
+        %1 = "stablehlo.all_reduce"(%b) <{{
+            replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [{axis}]>}}> ({{
+        ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+          %s = stablehlo.add %l, %r : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+        }}) : (tensor<8xf32>) -> tensor<8xf32>
+        sdy.return %1 : tensor<8xf32>
+      }} : (tensor<8xf32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }}
+    """
+    (found,) = report(text).collectives
+    assert (found.axes, found.group_size) == (axes, size)

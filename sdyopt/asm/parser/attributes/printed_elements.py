@@ -44,9 +44,9 @@ def printed_elements(text: str, type: RankedShapedType) -> DenseElements | None:
 
 
 def _split(text: str, shape: Sequence[int]) -> list[str] | None:
-    """The elements of a nested list of this shape; None if the text is none.
+    """The elements of a nested list of this shape; None if the text is not such a list.
 
-    Elements may be anything but the separators of the list.
+    An element is any text between separators.
     """
     rank = len(shape)
     if not (text.startswith("[" * rank) and text.endswith("]" * rank)):
@@ -62,14 +62,14 @@ def _split(text: str, shape: Sequence[int]) -> list[str] | None:
 
 
 def _has_only_integers(text: str) -> bool:
-    """Whether what Python converts to integers are integers for MLIR, too; `-0` is out of range for it."""
+    """Whether MLIR accepts the integers in the text that Python accepts; for MLIR `-0` is out of range."""
     return not text.encode().translate(None, _INTEGER_CHARACTERS) and "-0" not in text
 
 
 def _has_only_floats(text: str, count: int) -> bool:
-    """Whether what Python converts to `count` floats are floats for MLIR, too.
+    """Whether MLIR accepts the `count` floats in the text that Python accepts.
 
-    These have one dot each, after a digit, and no sign `+` except in the exponent.
+    For MLIR, each has one dot, after a digit, and no `+` except in the exponent.
     """
     return (
         not text.encode().translate(None, _FLOAT_CHARACTERS)

@@ -9,7 +9,7 @@ from sdyopt.sharding.explicit_reshards.alternatives import Alternative, alternat
 from tests.unit.sharding.explicit_reshards.examples import by_factor, project_all, tensor_sizes
 from tests.unit.sharding.notation import read_mesh, read_rule, write_axes
 
-MESH = read_mesh('"x"=2, "y"=2')
+MESH = read_mesh('"x"=2, "y"=2, "z"=2')
 ADD = read_rule("([i, j], [i, j])->([i, j]) {i=8, j=8}")
 
 
@@ -60,3 +60,10 @@ def test_of_several_winners_the_one_with_more_elements_decides() -> None:
 def test_no_candidate_decides_if_the_factor_must_be_replicated() -> None:
     rule = read_rule("([i])->([i]) {i=8} need_replication={i}")
     assert first(rule, '[{"x"}]', "[{}]") == Alternative(((),), -1, (), 0)
+
+
+def test_candidates_after_one_that_cannot_be_assigned_first_are_alternatives() -> None:
+    # "x" for j is not assigned first, as above; "z" for k shards fewer elements.
+    rule = read_rule("([ij], [k])->([i, j, k]) {i=2, j=8, k=8}")
+    *_, last = found(rule, '[{"y", "x"}]', '[{"z"}]', '[{"y"}, {}, {"x"}]')
+    assert last[0] == 'k="z"'

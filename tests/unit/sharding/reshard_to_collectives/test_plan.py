@@ -93,6 +93,19 @@ def test_a_permute_replaces_axes_only_if_the_sizes_of_the_first_ones_divide_each
     assert [step.op_class.name for step in steps] == ["sdy.collective_permute"]
 
 
+def test_an_axis_that_moves_with_another_uses_the_capacity_of_its_new_dimension() -> None:
+    """ "d" is sliced after "c" and moves with it, so dimension 1 has no capacity for "b" on its way."""
+    mesh = Mesh(tuple(MeshAxis(name, 2) for name in "abcd"))
+    a, b, c, d = map(AxisRef, "abcd")
+    steps = plan_collectives((8, 8, 8), sharding((a,), (), (c,)), sharding((b,), (c, d), ()), mesh)
+    assert [step.op_class.name for step in steps] == [
+        "sdy.all_slice",
+        "sdy.collective_permute",
+        "sdy.all_to_all",
+    ]
+    assert steps[0].sharding == sharding((a,), (), (c, d))
+
+
 def test_another_device_order_needs_a_permute_even_if_no_axis_changes() -> None:
     (step,) = plan(sharding((X,)), sharding((X,), mesh=REVERSED))
     assert step.op_class.name == "sdy.collective_permute"
