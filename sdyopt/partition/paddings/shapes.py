@@ -99,7 +99,7 @@ def pad_rng_bit_generator(op: RngBitGeneratorOp, padder: Padder) -> Padded:
 
 @pads(ReshapeOp)
 def pad_reshape(op: ReshapeOp, padder: Padder) -> Padded:
-    """Keeps a reshape if of the dimensions that it splits or merges only the first ones are padded, and alike.
+    """Keeps a reshape if only the first of the dimensions that it splits or merges are padded, and alike.
 
     The padding is then after the elements on both sides. `sdy-resolve-permutation-factors` has replicated
     other dimensions, or exchanged their halos.
