@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from sdyopt.dialects.sdy.axes import AxisRef, difference
+from sdyopt.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.record.absences import Absence
@@ -118,8 +118,7 @@ def _not_overlapping(axes: Axes, others: Sequence[AxisRef]) -> Axes:
 
 
 def replicated_along(sharding: TensorSharding, axes: Axes, mesh: Mesh) -> TensorSharding:
+    """The sharding, explicitly replicated along those of the axes that it does not have, too."""
     used = [axis for dim in sharding.dims for axis in dim.axes] + list(sharding.unreduced_axes)
     replicated = [*sharding.replicated_axes, *difference(axes, [*used, *sharding.replicated_axes], mesh)]
-    order = [axis.name for axis in mesh.axes]
-    replicated.sort(key=lambda axis: (order.index(axis.name), axis.pre_size))
-    return sharding.with_replicated_axes(tuple(replicated))
+    return sharding.with_replicated_axes(sorted_and_merged(replicated, mesh))
