@@ -22,6 +22,7 @@ from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 from sdyopt.partition.device_positions import MAX_DEVICES
+from sdyopt.partition.replication import has_different_meshes
 from sdyopt.partition.sharded_body import HaloContext, ShardedBody
 
 Values = Sequence[Value] | None
@@ -82,6 +83,8 @@ def _mesh_of(op: Op, context: HaloContext) -> tuple[MeshOrRef, Mesh] | None:
     sharded = [each for each in shardings if each is not None and not each.is_fully_replicated]
     meshes = {each.mesh_or_ref for each in sharded}
     if len(meshes) != 1 or any(each.unreduced_axes for each in sharded):
+        return None
+    if has_different_meshes(op, context.types):
         return None
     mesh = context.types.mesh(sharded[0])
     if mesh is None or mesh.is_maximal or mesh.total_size > _MAX_DEVICES:

@@ -81,7 +81,7 @@ def _find_dims(op: Op, types: LocalTypes, keep_local_windows: bool) -> list[Dim]
         return []
     _load_crossings()
     find = _crossings.get(type(op), by_rule)
-    if _has_different_meshes(op, types) or (_has_user_rule(op) and not isinstance(op, CustomCallOp)):
+    if has_different_meshes(op, types) or (_has_user_rule(op) and not isinstance(op, CustomCallOp)):
         find = _everything
     elif find in _windows and not keep_local_windows:
         find = by_rule
@@ -122,7 +122,7 @@ def _differently_sharded(op: Op, axes: Sequence[Sequence[Axes]]) -> Iterator[Dim
         yield from dims_with_factors(rule, different)
 
 
-def _has_different_meshes(op: Op, types: LocalTypes) -> bool:
+def has_different_meshes(op: Op, types: LocalTypes) -> bool:
     """Whether sharded operands and results are on different meshes, or any on meshes with different axes.
 
     Explicit reshards do not change an operation of the second kind, and do not all-reduce its results.

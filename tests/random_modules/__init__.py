@@ -9,4 +9,8 @@ sharding, a constraint or a group. `compare.py` lists the other kinds of program
 
 runs pipelines on them with both tools and prints the differences. `make test-reference` does so for a few
 seeds.
+
+    python -m tests.random_modules.execute --count 2000 --python PYTHON
+
+partitions programs that XLA can run, and compares what they compute.
 """

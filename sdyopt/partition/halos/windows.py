@@ -141,6 +141,7 @@ def _is_sharded_consistently(op: ConvolutionOp, types: LocalTypes) -> bool:
         pairs.append((lhs[dims.input_batch], out[dims.output_batch]))
     else:
         pairs += [(lhs[dims.input_batch], ()), (rhs[dims.kernel_output_feature], ())]
+        pairs.append((out[dims.output_batch], ()))
     if op.feature_group_count == 1:
         pairs.append((lhs[dims.input_feature], rhs[dims.kernel_input_feature]))
     else:

@@ -106,3 +106,14 @@ func.func @main(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
   %0 = stablehlo.dynamic_slice %a, %i, %i, sizes = [8, 6] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}], unreduced={"x"}>]>} : (tensor<8x16xf32>, tensor<i32>, tensor<i32>) -> tensor<8x6xf32>
   return %0 : tensor<8x6xf32>
 }
+
+// -----
+
+// The result is sharded along the batch, of which each group has a part; the kernel is on another mesh.
+sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @other = <["a"=2]>
+// expected-remark @+1 {{validated: @main: 1 result is equal on 2 devices}}
+func.func @main(%a: tensor<4x8x1xf32>, %b: tensor<3x1x2xf32> {sdy.sharding = #sdy.sharding<@other, [{}, {}, {}]>}) -> (tensor<2x8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) {
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {pad = [[1, 1]]} {batch_group_count = 2 : i64, feature_group_count = 1 : i64, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {}]>]>} : (tensor<4x8x1xf32>, tensor<3x1x2xf32>) -> tensor<2x8x2xf32>
+  return %0 : tensor<2x8x2xf32>
+}
