@@ -8,8 +8,9 @@ becomes
     %1 = mesh.all_reduce %0 on @grid mesh_axes = [0] : tensor<8xf32> -> tensor<8xf32>
 
 An all-reduce sinks below an elementwise operation that it commutes with: a sum below additions, a
-minimum below minima, a maximum below maxima. All operands must be reduced in the same way and have no
-other use. Static mesh sizes fold to constants; one mesh_shape operation queries the dynamic sizes.
+minimum below minima, a maximum below maxima. All operands must be reduced in the same way, keep their
+element type and have no other use. Static mesh sizes fold to constants; each mesh_shape operation then
+queries only its dynamic sizes.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ def _sink_all_reduce(op: Op, rewriter: Rewriter) -> bool:
 def _is_sinkable(op: Op | None, kind: ReductionKind) -> bool:
     if not isinstance(op, AllReduceOp) or op.reduction is not kind or not op.results[0].has_one_use:
         return False
+    # An all-reduce may convert its elements; then it does not commute.
     return element_of(op.operand_types[0]) is element_of(op.result_types[0])
 
 

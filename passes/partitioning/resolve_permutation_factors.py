@@ -14,11 +14,11 @@ becomes, if %a has 8 elements and is sharded along "x", and %v is the constant 0
     } : (tensor<8xf32>, tensor<f32>) -> tensor<12xf32>
 
 After this pass, every operation can be run on the shards of its operands. Slices, pads, concatenations,
-reversals, convolutions and windows get halos: the elements of other shards that they read. If halos are as
-large as the rest of the dimension, and for other operations, the dimension is replicated by a reshard, and
-the result is resharded. An operation without a sharding rule gets whole operands, and so does one whose
-shardings are on different meshes. What stays in its shard is not changed: a slice of whole shards, padding
-between elements, windows that do not overlap.
+reversals, reshapes, convolutions and windows get halos: the elements of other shards that they read. If
+halos are as large as the rest of the dimension, and for other operations, the dimension is replicated by a
+reshard, and the result is resharded. An operation without a sharding rule gets whole operands, and so does
+one whose shardings are on different meshes. What stays in its shard is not changed: a slice of whole
+shards, padding between elements, windows that do not overlap.
 
 A concatenation whose operands are gathered by reshards gets halos instead, where they are smaller. A
 rotation, the concatenation of two slices of one tensor, is one exchange.

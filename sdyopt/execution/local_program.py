@@ -4,7 +4,7 @@ XLA runs a program with several partitions only through its own partitioner. The
 
 - `replicas`: the devices are replicas instead of partitions. No partitioner is involved.
 - `manual`: the program is called from a manual computation over all devices, where XLA's partitioner leaves
-  it as it is. Slower, but the program itself is not changed.
+  it as it is. Slower, but partition ids and collectives stay as they are.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
 from sdyopt.execution.global_program import COLLECTIVES, drop_annotations
 from sdyopt.execution.layouts import make_row_major
 from sdyopt.ir.attribute import string
+from sdyopt.ir.operation import NO_ATTRIBUTES
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedTensor, Type
 
@@ -28,7 +29,10 @@ REPLICAS = "replicas"
 
 
 def is_local(module: ModuleOp) -> bool:
-    """Whether a program communicates by collectives of StableHLO, and not by operations of sdy."""
+    """Whether a program has collectives or the partition id of StableHLO, and of sdy nothing but meshes.
+
+    A local program that needs neither is not recognized; it is the same on whole tensors.
+    """
     names = {op.name for op in module.walk()}
     return bool(names & {*COLLECTIVES, PartitionIdOp.name}) and not any(
         name.startswith("sdy.") and name != MeshOp.name for name in names
@@ -63,8 +67,9 @@ def local_text(module: ModuleOp, entry: FuncOp, devices: int, mode: str) -> str:
     type = entry.function_type
     rewriter.set_attribute(entry, "sym_name", string("local"))
     rewriter.set_attribute(entry, "sym_visibility", string("private"))
+    rewriter.set_attributes(module, NO_ATTRIBUTES)  # which would be printed after the region
     text = program_text(module)
-    end = text.rindex("}")
+    end = text.rindex("})")
     return text[:end] + _manual_main(type.inputs, type.results, devices) + text[end:]
 
 
@@ -86,7 +91,7 @@ def _manual_main(inputs: Sequence[Type], results: Sequence[Type], devices: int) 
         return joined([f"{part} {{{attribute}{s}}}" for part, s in zip(parts, shardings, strict=True)])
 
     arguments = [f"{n}: {t}" for n, t in zip(names("a", inputs), types(inputs, devices), strict=True)]
-    blocks = [f"{n}: {t}" for n, t in zip(names("x", inputs), types(inputs, 1), strict=True)]
+    block_arguments = [f"{n}: {t}" for n, t in zip(names("x", inputs), types(inputs, 1), strict=True)]
     assigned = {letter: f"%{letter}:{len(results)} = " if results else "" for letter in "rc"}
     lines = [
         f'sdy.mesh @devices = <["d"={devices}]>',
@@ -95,7 +100,7 @@ def _manual_main(inputs: Sequence[Type], results: Sequence[Type], devices: int) 
         f"{assigned['r']}sdy.manual_computation({joined(names('a', inputs))}) "
         f"in_shardings=[{joined(list(map(_sharding_text, inputs)))}] "
         f"out_shardings=[{joined(list(map(_sharding_text, results)))}] "
-        f'manual_axes={{"d"}} ({joined(blocks)}) {{',
+        f'manual_axes={{"d"}} ({joined(block_arguments)}) {{',
         *(
             f"%y{n} = stablehlo.reshape %x{n} : ({_type_text(t, (1,))}) -> {_type_text(t, ())}"
             for n, t in enumerate(inputs)

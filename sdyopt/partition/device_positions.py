@@ -2,7 +2,7 @@
 
 The position of a device in the row-major order of a mesh is a number whose digits are its coordinates along
 the axes. A sub-axis is a digit too. With "x"=2 and "y"=8, position 13 has x=1 and y=5. The sub-axis
-"y":(1)2 is the digit with stride 4, which is 1, and "y":(2)4 the digit with stride 1, which is 1 as well.
+"y":(1)2 has stride 4, and its digit is 13 // 4 % 2 = 1; "y":(2)4 has stride 1, and its digit is 13 % 4 = 1.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import prod
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 
-# The number of devices up to which tables and groups are written out. More devices are an error.
+# The number of devices up to which tables and groups are written out; `local_context` checks it.
 MAX_DEVICES = 1 << 20
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.mutants import results
 from tests.mutants.control import find_unstable
+from tests.mutants.equivalent import read_table, stale_entries
 from tests.mutants.mutant import Mutant
 from tests.mutants.reach import Reach
 from tests.mutants.sample import select
@@ -30,6 +31,8 @@ def main() -> int:
     if options.list:
         print("\n".join(mutant.diff() for mutant in mutants))
         return 0
+    for entry in stale_entries(read_table(), ROOT):
+        print(f"equivalent.toml: no such mutant: {entry.path}: {entry.before}")
     tree = Tree(ROOT, options.folder / "tree")
     tree.update()
     reach = Reach(options.folder / "reach")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.mutants.mutant import Mutant
+from tests.mutants.mutant import Mutant, mutants_of
 
 TABLE = Path(__file__).with_name("equivalent.toml")
 
@@ -35,6 +35,12 @@ def read_table(path: Path = TABLE) -> list[Equivalence]:
     """The entries of the table."""
     entries: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8")).get("mutant", [])
     return [Equivalence(**entry) for entry in entries]
+
+
+def stale_entries(table: list[Equivalence], root: Path) -> list[Equivalence]:
+    """The entries whose line is not in the code any more; they must be looked at again."""
+    mutants = {path: list(mutants_of(path, root)) for path in {entry.path for entry in table}}
+    return [entry for entry in table if not any(map(entry.covers, mutants[entry.path]))]
 
 
 def reason_of(mutant: Mutant, table: list[Equivalence]) -> str:

@@ -66,7 +66,7 @@ class PropagationDriver:
         self._module = module
         self._groups = groups
         self._dependent_ops = DependentOps(module)
-        self._site_factory = PropagationSites(module, self.sharding_map, self._dependent_ops, is_conservative)
+        self._site_factory = PropagationSites(self.sharding_map, self._dependent_ops, is_conservative)
         self._runner_of = cache(lambda kind: StepRunner(kind, mesh_of))
         self._ops = [op for op in module.walk() if op is not module]
         self._op_indices = {op: index for index, op in enumerate(self._ops)}

@@ -9,7 +9,6 @@ from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
@@ -114,11 +113,8 @@ class PropagationSites:
     `rules` are the operations visited so far that have a rule, with their rules.
     """
 
-    def __init__(
-        self, module: ModuleOp, sharding_map: ShardingMap, dependent_ops: DependentOps, is_conservative: bool
-    ) -> None:
+    def __init__(self, sharding_map: ShardingMap, dependent_ops: DependentOps, is_conservative: bool) -> None:
         self.rules: list[tuple[Op, OpShardingRule]] = []
-        self._module = module
         self._sharding_map = sharding_map
         self._dependent_ops = dependent_ops
         self._is_conservative = is_conservative

@@ -22,7 +22,6 @@ from sdyopt.dialects.sdy.value_shardings import (
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.traits import FUNCTION
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.record.recorder import FunctionResult, RunRecorder, Subject
 
@@ -35,8 +34,8 @@ UNSHARDABLE = 0
 class ShardingMap:
     """`shardings[slot]` is the sharding of `values[slot]`; both are None in slot `UNSHARDABLE`.
 
-    `readers[slot]` are the operations that read the sharding, by index in program order. `slots` has the slot
-    of each value that `slot` was called for.
+    `readers[slot]` are the indices, in program order, of the operations that read the sharding. `slots` has
+    the slot of each value that `slot` was called for.
     """
 
     def __init__(self) -> None:
@@ -83,8 +82,8 @@ class ShardingMap:
     def set(self, slot: int, sharding: TensorSharding) -> list[int]:
         """Sets a sharding. Returns all slots that changed.
 
-        If the value is the first to get a sharding among those whose shardings are in one attribute, the
-        others get a fully open one.
+        An attribute has the shardings of all results of an operation, or of none. So if one of them gets its
+        first sharding, the others get fully open ones. The same holds for arguments of a named computation.
         """
         if slot == UNSHARDABLE:
             return []
@@ -98,7 +97,9 @@ class ShardingMap:
         for sibling in _siblings(self.values[slot]):
             other = self.slot(sibling)
             if self.values[other] is sibling and self.shardings[other] is None:
-                self.shardings[other] = fully_replicated(rank_of(sibling.type), sharding.mesh_or_ref, False)
+                self.shardings[other] = fully_replicated(
+                    rank_of(sibling.type), sharding.mesh_or_ref, is_closed=False
+                )
                 self._changed_slots[other] = None
                 changed.append(other)
         return changed
@@ -158,6 +159,6 @@ def _siblings(value: Subject | None) -> Sequence[OpResult | BlockArgument]:
         return value.op.results
     if isinstance(value, BlockArgument):
         op = owning_op(value)
-        if isinstance(op, NamedComputationOp) and FUNCTION not in op.traits:
+        if isinstance(op, NamedComputationOp):
             return value.owner.arguments
     return ()

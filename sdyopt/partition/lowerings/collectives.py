@@ -1,7 +1,7 @@
 """sdy.all_reduce, all_slice and collective_permute.
 
-The collectives that may rearrange several dimensions at once, all_gather, reduce_scatter and all_to_all, are
-in `multi_dim_collectives`.
+all_gather, reduce_scatter and all_to_all are in `multi_dim_collectives`: those of sdy may change several
+dimensions, their StableHLO counterparts one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def lower_all_slice(op: AllSliceOp, local: LocalContext) -> Lowered:
 
 @lowering(AllReduceOp)
 def lower_all_reduce(op: AllReduceOp, local: LocalContext) -> Lowered:
-    """Combines partial results by the kind of reduction that they are from."""
+    """Combines partial results with the reduction that produced them."""
     return [combine_partial_results(op, op.reduction_axes.axes, op.out_sharding, local)]
 
 
@@ -51,7 +51,9 @@ def lower_collective_permute(op: CollectivePermuteOp, local: LocalContext) -> Lo
     if mesh_before.total_size != mesh_after.total_size:
         raise op.op_error("collective-permute between meshes of different sizes is not supported.")
     check_device_count(mesh_after, op)
+    # The verifier requires the same axes of both meshes; only their device ids may differ.
     parts = _common_parts((*before.axis_refs, *after.axis_refs), mesh_after)
+    # With common parts, each shard here is one device; without, the devices of a shard are paired by id.
     old, new = (_all_parts(s, parts) if parts else _dim_axes(s) for s in (before, after))
     senders = _by_shard(shard_indices(old, mesh_before))
     receivers = _by_shard(shard_indices(new, mesh_after))

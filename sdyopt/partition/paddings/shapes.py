@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
@@ -97,9 +99,10 @@ def pad_rng_bit_generator(op: RngBitGeneratorOp, padder: Padder) -> Padded:
 
 @pads(ReshapeOp)
 def pad_reshape(op: ReshapeOp, padder: Padder) -> Padded:
-    """Keeps a reshape if the dimensions that it splits or merges are not padded.
+    """Keeps a reshape if only the first of the dimensions that it splits or merges are padded, and alike.
 
-    `sdy-resolve-permutation-factors` has replicated them unless their shards have the same size.
+    The padding is then after the elements on both sides. `sdy-resolve-permutation-factors` has replicated
+    other dimensions, or exchanged their halos.
     """
     padded = padder.padded_type(op.results[0])
     assert isinstance(padded, RankedTensor)
@@ -110,7 +113,9 @@ def pad_reshape(op: ReshapeOp, padder: Padder) -> Padded:
         old = [(before[dim], shape_of(op.operand)[dim]) for dim in dims if shape_of(op.operand)[dim] != 1]
         new = [(after[dim], padded.shape[dim]) for dim in result_dims if padded.shape[dim] != 1]
         is_padded = any(size != padded_size for size, padded_size in (*old, *new))
-        if is_padded and (len(old) != 1 or old != new):
+        is_at_end = all(size == padded_size for size, padded_size in (*old[1:], *new[1:]))
+        is_alike = prod(size for _, size in old) == prod(size for _, size in new)
+        if is_padded and not (is_at_end and is_alike):
             raise unsupported(op, dims[0] if dims else 0)
     return None
 

@@ -32,13 +32,14 @@ class ReshardState:
 
     For the whole tensor:
 
-    - The axes of all `surplus` and `missing` lists are aligned: any two that can coexist are identical or
-      disjoint, and compared by identity. Whatever splits a surplus axis aligns `missing` again.
+    - The axes of all `surplus` and `missing` lists are aligned: two of them are identical or disjoint, and
+      compared by identity. Only sub-axes that no refinement makes so, such as "six":(1)3 and "six":(2)3,
+      overlap. Whatever splits a surplus axis aligns `missing` again.
     - `in_use` has all surplus axes, which an all-slice must not use. As in Shardy, gathered axes may remain
       in `in_use`; `release_gathered_axes` removes them.
     - `destinations` maps each missing axis to its dimension and its position in `missing`. All-to-alls remove
       the first missing axes and do not update the map: positions of one dimension stay valid relative to each
-      other, and axes that are no longer missing keep their entries.
+      other, and axes that are no longer missing keep their entries. Only surplus axes are looked up.
     """
 
     __slots__ = (
@@ -84,7 +85,7 @@ class ReshardState:
 
     @property
     def sharding(self) -> TensorSharding:
-        """The current sharding."""
+        """The current sharding. No collective changes unreduced axes, so they are those of the target."""
         # Interned objects are looked up faster if every field is passed.
         dims = tuple([DimensionSharding(tuple(axes), True, None) for axes in self.current])
         return TensorSharding(self.mesh_or_ref, dims, (), self.target.unreduced_axes, self.target.reduction)
@@ -94,14 +95,14 @@ class ReshardState:
         self.in_use = {axis for axes in self.surplus for axis in axes}
 
     def index_destinations(self) -> None:
-        """Updates `destinations`, after missing axes have been split."""
+        """Rebuilds `destinations`, after an all-slice or a permute has changed `missing`."""
         self.destinations = {}
         for dim, axes in enumerate(self.missing):
             for position, axis in enumerate(axes):
                 self.destinations.setdefault(axis, (dim, position))
 
     def destination(self, axis: AxisRef) -> int | None:
-        """The dimension that lacks an axis; None if no dimension does."""
+        """The dimension that lacks a surplus axis; None if no dimension does."""
         found = self.destinations.get(axis)
         return None if found is None else found[0]
 

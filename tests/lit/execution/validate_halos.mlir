@@ -73,3 +73,20 @@ func.func @main(%a: tensor<13x2xf32>, %i: tensor<ui8>) -> tensor<4x2xf32> {
   %2 = stablehlo.dynamic_slice %0, %1, %c, sizes = [4, 2] : (tensor<13x2xf32>, tensor<ui8>, tensor<ui8>) -> tensor<4x2xf32>
   return %2 : tensor<4x2xf32>
 }
+
+// -----
+
+// Two reshapes between shards of other sizes, one of which is of the dimension between two others.
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+// expected-remark @+1 {{validated: @main: 2 results are equal on 8 devices}}
+func.func @main(%a: tensor<10xf32>, %b: tensor<6x15x2xf32>) -> (tensor<5x2xf32>, tensor<6x5x3x2xf32>) {
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<10xf32>
+  %1 = stablehlo.reshape %0 : (tensor<10xf32>) -> tensor<5x2xf32>
+  %2 = sdy.sharding_constraint %1 <@mesh, [{"x"}, {}]> : tensor<5x2xf32>
+  %3 = sdy.sharding_constraint %b <@mesh, [{"y"}, {"x"}, {}]> : tensor<6x15x2xf32>
+  %4 = stablehlo.reshape %3 : (tensor<6x15x2xf32>) -> tensor<6x5x3x2xf32>
+  %5 = sdy.sharding_constraint %4 <@mesh, [{"y"}, {"x"}, {}, {}]> : tensor<6x5x3x2xf32>
+  %6 = sdy.sharding_constraint %2 <@mesh, [{}, {}]> : tensor<5x2xf32>
+  %7 = sdy.sharding_constraint %5 <@mesh, [{}, {}, {}, {}]> : tensor<6x5x3x2xf32>
+  return %6, %7 : tensor<5x2xf32>, tensor<6x5x3x2xf32>
+}

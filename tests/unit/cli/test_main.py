@@ -157,7 +157,7 @@ def run(
     )
 
 
-def test_a_closed_pipe_is_not_an_error(program: str) -> None:
+def test_a_closed_pipe_is_a_failure_without_a_message(program: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = run(program, stdout=writer)
@@ -165,7 +165,7 @@ def test_a_closed_pipe_is_not_an_error(program: str) -> None:
     assert (done.returncode, done.stderr) == (1, b"")
 
 
-def test_stdin_is_read_without_an_input_and_for_a_hyphen(tmp_path: Path) -> None:
+def test_stdin_is_read_if_the_input_is_missing_or_a_hyphen(tmp_path: Path) -> None:
     assert run(data=b"module {}").stdout.decode() == MODULE
     done = run("-", data=b"module {")
     assert done.returncode == 1

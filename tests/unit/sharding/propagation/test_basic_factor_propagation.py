@@ -1,4 +1,4 @@
-"""The basic strategy: propagates the compatible major axes of a factor, unless a tensor has a conflict."""
+"""The basic strategy: propagates the compatible major axes of a factor, up to the first conflict."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_of_incompatible_lists_the_common_prefix_propagates() -> None:
     ]
 
 
-def test_a_sub_axis_with_an_axis_after_it_is_only_the_common_prefix() -> None:
+def test_a_sub_axis_followed_by_another_axis_ends_the_common_prefix() -> None:
     # "z":(1)2, "x" shards other elements than "z" does.
     before = ['[{"z":(1)2, "x", ?}, {?}]', '[{"z", ?}, {?}]']
     assert basic(ADD, *before, "[{?}, {?}]") == [*before, '[{"z":(1)2, ?}, {?}]']
@@ -78,13 +78,13 @@ def test_a_sub_axis_with_an_axis_after_it_is_only_the_common_prefix() -> None:
         (NONE, ['[{"x", ?}, {?}]', '[{?}, {"y", ?}]']),
     ],
 )
-def test_only_the_source_tensors_of_a_direction_add_axes(
+def test_axes_propagate_only_from_the_source_tensors_of_a_direction(
     direction: PropagationDirection, after: list[str]
 ) -> None:
     assert basic(NEGATE, '[{"x", ?}, {?}]', '[{?}, {"y", ?}]', direction=direction) == after
 
 
-def test_the_target_tensors_of_a_direction_can_be_incompatible() -> None:
+def test_an_incompatible_target_tensor_truncates_the_list() -> None:
     before = ['[{"x", "y", ?}, {?}]', "[{?}, {?}]", '[{"x", "z", ?}, {?}]']
     assert basic(ADD, *before, direction=FORWARD) == [before[0], '[{"x", ?}, {?}]', before[2]]
 
@@ -133,12 +133,12 @@ def test_conservative_propagation_propagates_no_sub_axes() -> None:
 # --- Sizes ----------------------------------------------------------------------------------------
 
 
-def test_the_minor_most_factor_of_a_dimension_is_padded() -> None:
+def test_axes_need_not_divide_the_minor_most_factor_of_a_dimension() -> None:
     rule = read_rule("([i])->([i]) {i=3}")
     assert basic(rule, '[{"x"}]', "[{?}]") == ['[{"x"}]', '[{"x", ?}]']
 
 
-def test_another_factor_takes_the_prefix_of_an_axis_that_divides_it() -> None:
+def test_a_factor_that_is_not_minor_most_takes_only_a_dividing_prefix_of_an_axis() -> None:
     # Of "z", whose size is 4, only the major half divides i of size 6.
     rule = read_rule("([ij])->([i, j]) {i=6, j=2}")
     assert basic(rule, "[{?}]", '[{"z"}, {?}]') == ['[{"z":(1)2, ?}]', '[{"z"}, {?}]']
