@@ -29,6 +29,10 @@ def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
             found += [Dim(0, slid.dim), Dim(2, output_dim)]
         if not is_reduced(op, kernel_dim):
             found.append(Dim(1, kernel_dim))
+    if op.batch_group_count > 1 and output_axes[dims.output_batch]:
+        # A shard of the batch of the result has a part of each group.
+        found += [Dim(0, dims.input_batch), Dim(1, dims.kernel_output_feature)]
+        found += [Dim(2, dims.output_batch), Dim(2, dims.output_feature)]
     return [*found, *_result_only(op)]
 
 

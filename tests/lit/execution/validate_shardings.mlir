@@ -117,3 +117,13 @@ func.func @main(%a: tensor<4x8x1xf32>, %b: tensor<3x1x2xf32> {sdy.sharding = #sd
   %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {pad = [[1, 1]]} {batch_group_count = 2 : i64, feature_group_count = 1 : i64, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {}]>]>} : (tensor<4x8x1xf32>, tensor<3x1x2xf32>) -> tensor<2x8x2xf32>
   return %0 : tensor<2x8x2xf32>
 }
+
+// -----
+
+// The groups of the batch are sharded along "y", and what a group has of the result along "x".
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+// expected-remark @+1 {{validated: @main: 1 result is equal on 4 devices}}
+func.func @main(%a: tensor<4x8x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}, {}]>}, %b: tensor<3x1x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"y"}]>}) -> tensor<2x8x4xf32> {
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {pad = [[1, 1]]} {batch_group_count = 2 : i64, feature_group_count = 1 : i64, sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {"y"}]>]>} : (tensor<4x8x1xf32>, tensor<3x1x4xf32>) -> tensor<2x8x4xf32>
+  return %0 : tensor<2x8x4xf32>
+}
