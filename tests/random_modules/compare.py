@@ -5,7 +5,8 @@
 PYTHON has jaxlib. There are several kinds of modules; by default, the pipelines of the kind are compared. If
 the reference crashes there is nothing to compare with, but sdy-opt must succeed or report an error. If the
 results differ, the reference runs again several times: a result that depends on uninitialized memory changes
-from run to run, and does not count as a difference.
+from run to run, and does not count as a difference. Nor does it if the reference rejects what its own passes
+made: sdy-opt may succeed, or report another error.
 """
 
 from __future__ import annotations
@@ -38,6 +39,14 @@ NAME = "random"
 _RERUNS = 5
 # Warnings that C++ does not have.
 _ONLY_HERE = ("repeats the all-reduce along",)
+# Errors of the reference about operations that its passes made.
+_INVALID_RESULTS = (
+    "region with 1 blocks",  # a named computation without a body, of a call of a declaration
+    "expected a value ref to have an operand index in range",  # an edge of a loop
+    "region must contain exactly one operation and a return",  # a reshard in the region of an async_start
+    "op overlapping sub-axes",
+    "duplicate axis ref",
+)
 _LIFT, _EDGES = "sdy-lift-inlined-meshes", "sdy-add-data-flow-edges"
 _APPLY = "sdy-apply-sharding-constraints"
 _DEBUG = "debug-sharding-origins=true debug-propagation-edge-sharding=true"
@@ -173,13 +182,22 @@ class Comparison:
             return "crash of the reference"
         if self.is_nondeterministic:
             return "nondeterministic reference"
+        if self.is_invalid_result:
+            return "invalid result of the reference"
         if self.ours != self.theirs:
             return f"different: {self.pipeline}"
         return "equal" if self.ours.output else "equal errors"
 
     @property
+    def is_invalid_result(self) -> bool:
+        """Whether the reference rejects what its passes made, and sdy-opt does not agree."""
+        if self.theirs is None or self.theirs.output or self.ours == self.theirs:
+            return False
+        return any(words in message for message in self.theirs.messages for words in _INVALID_RESULTS)
+
+    @property
     def is_different(self) -> bool:
-        if self.ours.is_crash or self.theirs is None or self.is_nondeterministic:
+        if self.ours.is_crash or self.theirs is None or self.is_nondeterministic or self.is_invalid_result:
             return self.ours.is_crash
         return self.ours != self.theirs
 
