@@ -6,7 +6,7 @@ PYTHON has jaxlib. There are several kinds of modules; by default, the pipelines
 the reference crashes there is nothing to compare with, but sdy-opt must succeed or report an error. If the
 results differ, the reference runs again several times: a result that depends on uninitialized memory changes
 from run to run, and does not count as a difference. Nor does it if the reference rejects what its own passes
-made: sdy-opt may succeed, or report another error.
+made, or shards a tensor along sub-axes that cannot coexist: sdy-opt may succeed, or report another error.
 """
 
 from __future__ import annotations
@@ -23,9 +23,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import TypedDict
 
+from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.driver.job import Job
 from sdyopt.driver.run import run_job
 from sdyopt.pipeline.text import parse_pipeline
@@ -190,9 +192,11 @@ class Comparison:
 
     @property
     def is_invalid_result(self) -> bool:
-        """Whether the reference rejects what its passes made, and sdy-opt does not agree."""
-        if self.theirs is None or self.theirs.output or self.ours == self.theirs:
+        """Whether the passes of the reference made something invalid, and sdy-opt does not agree."""
+        if self.theirs is None or self.ours == self.theirs:
             return False
+        if self.theirs.output:
+            return _shards_along_clashing_axes(self.theirs.output)
         return any(words in message for message in self.theirs.messages for words in _INVALID_RESULTS)
 
     @property
@@ -207,6 +211,21 @@ class Comparison:
         return "\n".join(
             [head, *unified_diff(theirs, _lines(self.ours), "reference", "sdy-opt", lineterm="", n=2)]
         )
+
+
+_DIMS = re.compile(r"<@\w+, \[([^\]]*)\]")
+_SUB_AXIS = re.compile(r'"(\w+)":\((\d+)\)(\d+)')
+
+
+def _shards_along_clashing_axes(text: str) -> bool:
+    """Whether a sharding has sub-axes of which no split of their axis has both."""
+    return any(
+        not first.can_coexist(second)
+        for dims in set(_DIMS.findall(text))
+        for first, second in combinations(
+            [AxisRef(name, SubAxis(int(pre), int(size))) for name, pre, size in _SUB_AXIS.findall(dims)], 2
+        )
+    )
 
 
 def _lines(result: PipelineResult) -> list[str]:
