@@ -5,7 +5,8 @@
 PYTHON has jaxlib. There are several kinds of modules; by default, the pipelines of the kind are compared. If
 the reference crashes there is nothing to compare with, but sdy-opt must succeed or report an error. If the
 results differ, the reference runs again several times: a result that depends on uninitialized memory changes
-from run to run, and does not count as a difference.
+from run to run, and does not count as a difference. Nor does it if the reference rejects what its own passes
+made, or shards a tensor along sub-axes that cannot coexist: sdy-opt may succeed, or report another error.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import unified_diff
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import TypedDict
 
+from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.driver.job import Job
 from sdyopt.driver.run import run_job
 from sdyopt.pipeline.text import parse_pipeline
@@ -38,6 +41,14 @@ NAME = "random"
 _RERUNS = 5
 # Warnings that C++ does not have.
 _ONLY_HERE = ("repeats the all-reduce along",)
+# Errors of the reference about operations that its passes made.
+_INVALID_RESULTS = (
+    "region with 1 blocks",  # a named computation without a body, of a call of a declaration
+    "expected a value ref to have an operand index in range",  # an edge of a loop
+    "region must contain exactly one operation and a return",  # a reshard in the region of an async_start
+    "op overlapping sub-axes",
+    "duplicate axis ref",
+)
 _LIFT, _EDGES = "sdy-lift-inlined-meshes", "sdy-add-data-flow-edges"
 _APPLY = "sdy-apply-sharding-constraints"
 _DEBUG = "debug-sharding-origins=true debug-propagation-edge-sharding=true"
@@ -173,13 +184,24 @@ class Comparison:
             return "crash of the reference"
         if self.is_nondeterministic:
             return "nondeterministic reference"
+        if self.is_invalid_result:
+            return "invalid result of the reference"
         if self.ours != self.theirs:
             return f"different: {self.pipeline}"
         return "equal" if self.ours.output else "equal errors"
 
     @property
+    def is_invalid_result(self) -> bool:
+        """Whether the passes of the reference made something invalid, and sdy-opt does not agree."""
+        if self.theirs is None or self.ours == self.theirs:
+            return False
+        if self.theirs.output:
+            return _shards_along_clashing_axes(self.theirs.output)
+        return any(words in message for message in self.theirs.messages for words in _INVALID_RESULTS)
+
+    @property
     def is_different(self) -> bool:
-        if self.ours.is_crash or self.theirs is None or self.is_nondeterministic:
+        if self.ours.is_crash or self.theirs is None or self.is_nondeterministic or self.is_invalid_result:
             return self.ours.is_crash
         return self.ours != self.theirs
 
@@ -189,6 +211,21 @@ class Comparison:
         return "\n".join(
             [head, *unified_diff(theirs, _lines(self.ours), "reference", "sdy-opt", lineterm="", n=2)]
         )
+
+
+_DIMS = re.compile(r"<@\w+, \[([^\]]*)\]")
+_SUB_AXIS = re.compile(r'"(\w+)":\((\d+)\)(\d+)')
+
+
+def _shards_along_clashing_axes(text: str) -> bool:
+    """Whether a sharding has sub-axes of which no split of their axis has both."""
+    return any(
+        not first.can_coexist(second)
+        for dims in set(_DIMS.findall(text))
+        for first, second in combinations(
+            [AxisRef(name, SubAxis(int(pre), int(size))) for name, pre, size in _SUB_AXIS.findall(dims)], 2
+        )
+    )
 
 
 def _lines(result: PipelineResult) -> list[str]:

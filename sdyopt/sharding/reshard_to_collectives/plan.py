@@ -14,6 +14,7 @@ gathered first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
@@ -63,9 +64,24 @@ def plan_collectives(
     the unreduced axes of the target.
     """
     steps = tuple(_steps(ReshardState(shape, source, target, mesh)))
+    if not _has_valid_shardings(steps):
+        steps = tuple(_steps_after_gather(ReshardState(shape, source, target, mesh)))
     if _has_valid_permutes(source, steps, mesh):
         return steps
     return tuple(_gather_and_slice(ReshardState(shape, source, target, mesh)))
+
+
+def _has_valid_shardings(steps: Plan) -> bool:
+    """Whether the axes of each sharding can coexist and do not overlap.
+
+    If axis sizes are not all powers of two, a step may shard the tensor along axes of both the source and the
+    target that cannot coexist. In Shardy, some devices then have wrong elements, or the verifier fails.
+    """
+    for step in steps:
+        sub_axes = [axis for dim in step.sharding.dims for axis in dim.axes if axis.sub_axis is not None]
+        if any(not a.can_coexist(b) or a.overlaps(b) for a, b in combinations(sub_axes, 2)):
+            return False
+    return True
 
 
 def _has_valid_permutes(source: TensorSharding, steps: Plan, mesh: Mesh) -> bool:
@@ -100,11 +116,15 @@ def _gather_and_slice(state: ReshardState) -> Iterator[Step]:
         yield Step(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
 
 
-def _steps(state: ReshardState) -> Iterator[Step]:
-    # Shardy shards tensors along axes that cannot coexist, which leaves wrong elements on some devices.
+def _steps_after_gather(state: ReshardState) -> Iterator[Step]:
+    """Gathers the axes of the source that cannot coexist with those of the target first."""
     clashing = gather_clashing_sub_axes(state)
     if clashing is not None:
         yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(clashing)),), state.sharding)
+    yield from _steps(state)
+
+
+def _steps(state: ReshardState) -> Iterator[Step]:
     for number in range(_MAX_ROUNDS):
         if state.is_done:
             return

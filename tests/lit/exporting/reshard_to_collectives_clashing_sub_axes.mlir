@@ -24,3 +24,12 @@ func.func @gather_and_slice(%a: tensor<2x2x1xf32> {sdy.sharding = #sdy.sharding<
   %0 = sdy.reshard %a <@large, [{"six":(2)3}, {"twelve":(2)6}, {"z", "twelve":(1)2}]> : tensor<2x2x1xf32>
   return %0 : tensor<2x2x1xf32>
 }
+
+// A permute replaces one sub-axis by the other, so the tensor is never sharded along both.
+// CHECK-LABEL: func.func @replaced_at_once
+// CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@mesh, [{"six":(1)2}]> : tensor<12xf32>
+// CHECK-NEXT: return %0
+func.func @replaced_at_once(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"six":(3)2}]>}) -> tensor<12xf32> {
+  %0 = sdy.reshard %a <@mesh, [{"six":(1)2}]> : tensor<12xf32>
+  return %0 : tensor<12xf32>
+}
