@@ -28,7 +28,6 @@ from ..exporting.sharding_constraint_to_reshard import ShardingConstraintToResha
 from ..exporting.sink_data_flow_edges import SinkDataFlowEdges
 from ..exporting.update_non_divisible_input_output_shardings import UpdateNonDivisibleInputOutputShardings
 from ..exporting.verify_unreduced_axes import VerifyUnreducedAxes
-from ..partitioning.per_instruction_partitioning import PerInstructionPartitioning
 
 # Options that the propagation pipeline has too.
 DUMP_DIRECTORY = option(
@@ -121,6 +120,9 @@ def export_pipeline(
     if partitioning is not None:
         passes += partitioning
     elif enable_per_instruction_partitioning and not avoid_export_for_partitioning:
+        # It imports all lowerings, which no other run of this pipeline needs.
+        from ..partitioning.per_instruction_partitioning import PerInstructionPartitioning
+
         partition_ops = PerInstructionPartitioning(
             filter=per_instruction_partitioning_filter,
             replica_count=replica_count,

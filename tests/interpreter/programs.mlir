@@ -1206,7 +1206,7 @@ func.func @main(%a: tensor<10xf32>, %b: tensor<i32>) -> (tensor<3xf32>) {
 // -----
 
 // a reshape of padded shards
-// no collectives
+// 1 all_gather, 1 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<5x6xf32>) -> (tensor<30xf32>) {
   %aa = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<5x6xf32>
