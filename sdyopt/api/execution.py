@@ -90,16 +90,16 @@ def results_of(
         if len(arguments) != len(execution.arguments):
             raise TypeError(f"@main takes {len(execution.arguments)} arguments, not {len(arguments)}")
         values = []
-        for index, (argument, place) in enumerate(zip(arguments, execution.arguments, strict=True)):
-            array = np.ascontiguousarray(argument, dtype=numpy_type(place["element"]))
-            if list(array.shape) != place["shape"]:
-                raise ValueError(f"argument {index} has shape {array.shape}, not {tuple(place['shape'])}")
+        for index, (argument, placement) in enumerate(zip(arguments, execution.arguments, strict=True)):
+            array = np.ascontiguousarray(argument, dtype=numpy_type(placement["element"]))
+            if list(array.shape) != placement["shape"]:
+                raise ValueError(f"argument {index} has shape {array.shape}, not {tuple(placement['shape'])}")
             values.append(array.tobytes())
         found = execution.run(values, steps, list(carry.items()))
     return [
         [
-            np.frombuffer(data, dtype=numpy_type(place["element"])).reshape(place["shape"])
-            for data, place in zip(step, execution.results, strict=True)
+            np.frombuffer(data, dtype=numpy_type(placement["element"])).reshape(placement["shape"])
+            for data, placement in zip(step, execution.results, strict=True)
         ]
         for step in found
     ]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from sdyopt.comparison.alignment import Tokens, align, pair_anywhere
 from sdyopt.comparison.program_values import FunctionValues, ProgramValue, ProgramValues
 
-# How many of the first tokens of an argument, a result and a value of a body identify it in any place.
+# How many of the first tokens of an argument, a result and a value of a body identify it, wherever it is.
 _SPECIFIC_ARGUMENTS, _SPECIFIC_RESULTS, _SPECIFIC_VALUES = 2, 2, 3
 
 
@@ -154,17 +154,17 @@ def _result_tokens(value: ProgramValue) -> Tokens:
 
 
 def _value_tokens(value: ProgramValue) -> Tokens:
-    place = value.role, value.path
+    position = value.role, value.path
     location = value.location if value.is_located else None
     return (
-        _if(value.used and value.defined, place, value.op, value.defined, value.used, value.type),
-        _if(value.used, place, value.op, value.used, value.type),
-        _if(value.defined, place, value.op, value.defined, value.type),
-        _if(location, place, value.op, value.type, location),
-        _if(value.label, place, value.op, value.type, value.label),
-        (place, value.op, value.type),
-        _if(value.outline_defined, place, value.op, value.outline_defined, value.rank),
-        _if(value.outline_used, place, value.op, value.outline_used, value.rank),
+        _if(value.used and value.defined, position, value.op, value.defined, value.used, value.type),
+        _if(value.used, position, value.op, value.used, value.type),
+        _if(value.defined, position, value.op, value.defined, value.type),
+        _if(location, position, value.op, value.type, location),
+        _if(value.label, position, value.op, value.type, value.label),
+        (position, value.op, value.type),
+        _if(value.outline_defined, position, value.op, value.outline_defined, value.rank),
+        _if(value.outline_used, position, value.op, value.outline_used, value.rank),
     )
 
 

@@ -98,8 +98,8 @@ def _value_entries(
     for value in values:
         if not value.is_located or value.rank < 1 or value.is_constant:
             continue
-        place = f"{value.label}\n{value.location.file}"
-        if places and not any(text in place for text in places):
+        label_and_file = f"{value.label}\n{value.location.file}"
+        if places and not any(text in label_and_file for text in places):
             continue
         name = value.label or value.op
         if value.role is Role.MANUAL_INPUT:

@@ -93,17 +93,17 @@ class _Renderer:
 
     def _excerpt(self, location: Location) -> str:
         """The source line and caret line of a location; empty if it is not in the source."""
-        place = resolve_file_location(location)
+        point = resolve_file_location(location)
         sources = (self._own, self._source)
-        source = next((each for each in sources if each and place and each.name == place.file), None)
-        if place is None or source is None:
+        source = next((each for each in sources if each and point and each.name == point.file), None)
+        if point is None or source is None:
             return ""
-        start = source.offset_of(place.line, place.column)
+        start = source.offset_of(point.line, point.column)
         if start is None:
             return ""
-        line_start = source.offset_of(place.line, 1) or 0
-        line, column = source.line_text(place.line), start - line_start
-        width = _underlined(place, source, start, max(1, len(line) - column))
+        line_start = source.offset_of(point.line, 1) or 0
+        line, column = source.line_text(point.line), start - line_start
+        width = _underlined(point, source, start, max(1, len(line) - column))
         if not line.strip():
             return ""
         text, marks = excerpt(line, column, width, self._columns)
@@ -111,18 +111,18 @@ class _Renderer:
 
 
 def _where(location: Location) -> str:
-    place = resolve_file_location(location)
-    if place is None:
+    point = resolve_file_location(location)
+    if point is None:
         # mlir-opt prints `<unknown>:0` for both, and the name as part of the message.
         return "<unknown>:0" if isinstance(location, UnknownLoc) else f"loc({describe(location)})"
-    return f"{'<stdin>' if place.file == '-' else place.file}:{place.line}:{place.column}"
+    return f"{'<stdin>' if point.file == '-' else point.file}:{point.line}:{point.column}"
 
 
-def _underlined(place: FileLoc | FileRange, source: Source, start: int, rest_of_line: int) -> int:
+def _underlined(point: FileLoc | FileRange, source: Source, start: int, rest_of_line: int) -> int:
     """The number of characters to underline; a range over several lines is underlined on the first."""
-    if isinstance(place, FileLoc):
+    if isinstance(point, FileLoc):
         return 1
-    if place.end_line > place.line:
+    if point.end_line > point.line:
         return rest_of_line
-    end = source.offset_of(place.line, place.end_column)
+    end = source.offset_of(point.line, point.end_column)
     return max(1, end - start) if end is not None else 1

@@ -94,11 +94,11 @@ class DiagnosticDisplay:
 
     def _repeats_excerpt(self, diagnostic: Diagnostic) -> bool:
         """Whether an error would show only the excerpt of the error before it."""
-        place = (diagnostic.location, diagnostic.culprit)
+        location_and_culprit = (diagnostic.location, diagnostic.culprit)
         is_error = diagnostic.severity is Severity.ERROR
         has_other_places = any(note.location is not diagnostic.location for note in diagnostic.notes)
-        is_repeated = is_error and not has_other_places and place == self._last_error
-        self._last_error = place if is_error else None
+        is_repeated = is_error and not has_other_places and location_and_culprit == self._last_error
+        self._last_error = location_and_culprit if is_error else None
         return is_repeated
 
     def _with_short_messages(self, diagnostic: Diagnostic) -> Diagnostic:

@@ -66,8 +66,8 @@ class Explainer:
         """
         key = location, op.signature
         if key not in self._offsets:
-            place = resolve_file_location(location)
-            is_inside = place is not None and place.file == self._source.name
+            file_location = resolve_file_location(location)
+            is_inside = file_location is not None and file_location.file == self._source.name
             self._offsets[key] = self._offset(location, None if is_inside else op)
         offset = self._offsets[key]
         if offset < 0:

@@ -1,4 +1,4 @@
-"""Explanations of types and shapes that do not match, and of terminators and uses in the wrong place."""
+"""Explanations of types and shapes that do not match, and of misplaced terminators and uses."""
 
 from __future__ import annotations
 

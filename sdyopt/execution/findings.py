@@ -66,9 +66,9 @@ def _difference(result: ResultComparison, validation: FunctionValidation, before
         f"result #{result.index} of @{validation.name} differs on {devices}"
         f": by {result.error:.2g} times its largest element"
     )
-    place = ", ".join(map(str, sample["element"]))
+    index = ", ".join(map(str, sample["element"]))
     detail = (
-        f"element [{place}] of the shard on device {sample['device']} is {sample['actual']} instead of "
+        f"element [{index}] of the shard on device {sample['device']} is {sample['actual']} instead of "
         f"{sample['expected']}; {sample['share']:.0%} of this shard differ (input {sample['seed']})"
     )
     location = _result_location(before, validation.name, result.index)

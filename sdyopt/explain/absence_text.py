@@ -82,7 +82,9 @@ def add_absences(
         where = f"dimension {dim}" if dim >= 0 else "any dimension"
         site = absences[0].site
         listed = neighbors_text(absences, run, names)
-        node = parent.add(f"{axis} does not shard {where}, though it shards {listed}", names.place(site.op))
+        node = parent.add(
+            f"{axis} does not shard {where}, though it shards {listed}", names.source_line(site.op)
+        )
         for number, (reason, help) in enumerate(reasons):
             node.add(f"{'and' if number else f'{site_text(run, site)}:'} {reason}")
             if help:

@@ -24,7 +24,7 @@ def explain_subject(record: ShardingRecord, run: Run, subject: Subject, names: N
     is_sharded = sharding is not None and any(dim.axes for dim in sharding.dims)
     state = "is sharded" if is_sharded else "is not sharded"
     shown = f" {sharding_text(sharding)}" if sharding is not None else ""
-    root = Sentence(f"{name}: {type} {state}{shown}", names.place_of_subject(run, subject))
+    root = Sentence(f"{name}: {type} {state}{shown}", names.source_line_of_subject(run, subject))
     for dim in () if sharding is None else sharding.dims:
         for axis in dim.axes:
             for arrival in arrivals(record, run, subject, axis):

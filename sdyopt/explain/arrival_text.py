@@ -26,14 +26,14 @@ def add_arrival(parent: Sentence, arrival: Arrival, run: Run, names: Names) -> N
             if number == _FIRST_STEPS:
                 parent.add(f"… {hidden} more steps, along {_operations(steps[number : number + hidden])}")
             continue
-        text, place = step_text(each, run, names)
-        parent.add(text, place)
+        text, source_line = step_text(each, run, names)
+        parent.add(text, source_line)
     annotation = last.annotation
     assert annotation is not None
     text = annotation_text(annotation, names)
     if len(parent.children) or annotation.means is None:
         text = f"annotated: {text}"
-    parent.add(f"{text}{_of_priority(annotation.priority)}", annotation_place(annotation, names))
+    parent.add(f"{text}{_of_priority(annotation.priority)}", annotation_source_line(annotation, names))
 
 
 def step_text(arrival: Arrival, run: Run, names: Names) -> tuple[str, str]:
@@ -50,7 +50,7 @@ def step_text(arrival: Arrival, run: Run, names: Names) -> tuple[str, str]:
     )
     if arrival.group_member is not None:
         text = f"with {names.subject(run, arrival.group_member)}, which is in its sharding group: {text}"
-    return text, names.place(step.site.op)
+    return text, names.source_line(step.site.op)
 
 
 def _operations(steps: list[Arrival]) -> str:
@@ -115,16 +115,16 @@ def annotation_text(annotation: Annotation, names: Names) -> str:
 
 def where_annotated(annotation: Annotation, names: Names) -> str:
     """`in the input %x (train.py:3)`."""
-    place = annotation_place(annotation, names)
+    source_line = annotation_source_line(annotation, names)
     text = annotation_text(annotation._replace(means=None), names)
-    return f"in {text}" + (f" ({place})" if place else "")
+    return f"in {text}" + (f" ({source_line})" if source_line else "")
 
 
-def annotation_place(annotation: Annotation, names: Names) -> str:
+def annotation_source_line(annotation: Annotation, names: Names) -> str:
     """The source line of an annotation."""
     if annotation.kind is Kind.INPUT and isinstance(annotation.op, FuncOp):
-        return names.place_of_value(annotation.op.entry.arguments[annotation.number])
-    return names.place(annotation.op)
+        return names.source_line_of_value(annotation.op.entry.arguments[annotation.number])
+    return names.source_line(annotation.op)
 
 
 def _input(annotation: Annotation, names: Names) -> str:

@@ -49,7 +49,7 @@ def explain_collective(module: Op, number: int, record: ShardingRecord, names: N
     root = Sentence(
         f"#{number} {figures.kind} along {figures.axes} of {moved}: a device sends "
         f"{bytes_text(figures.wire_bytes)}{_times(figures)}",
-        names.place(op),
+        names.source_line(op),
     )
     cause = _cause(op, record)
     if isinstance(op, AllReduceOp | ReduceScatterOp):
@@ -57,9 +57,9 @@ def explain_collective(module: Op, number: int, record: ShardingRecord, names: N
     elif isinstance(cause, Reshard):
         _add_plan(root, cause, module, names)
     elif isinstance(cause, Required):
-        root.add(f"{_taker(cause)} {sharding_text(cause.sharding)}", names.place(cause.user))
+        root.add(f"{_taker(cause)} {sharding_text(cause.sharding)}", names.source_line(cause.user))
     elif cause is not None:
-        root.add(f"{_written(cause)} {sharding_text(cause.sharding)}", names.place(cause))
+        root.add(f"{_written(cause)} {sharding_text(cause.sharding)}", names.source_line(cause))
     else:
         root.add(figures.cause)
     if figures.change:
@@ -119,21 +119,21 @@ def _add_plan(root: Sentence, cause: Reshard, module: Op, names: Names) -> None:
     plan = cause.plan
     mesh_or_ref = common_mesh_or_ref(plan.shardings, lambda each: find_mesh(each, module))
     mesh = None if mesh_or_ref is None else find_mesh(mesh_or_ref, module)
-    place = names.place(plan.op)
+    source_line = names.source_line(plan.op)
     if mesh is None:
-        root.add(f"the operands and results of {plan.signature.name} are on different meshes", place)
+        root.add(f"the operands and results of {plan.signature.name} are on different meshes", source_line)
         return
     tensors = projections(plan, mesh)
     types = (*plan.signature.operand_types, *plan.signature.result_types)
     sizes = [_elements(type) for type in types]
     found = alternatives(plan.rule, tensors, sizes, mesh)
     if not found:
-        root.add(f"{plan.signature.name} is on a mesh with another device order", place)
+        root.add(f"{plan.signature.name} is on a mesh with another device order", source_line)
         return
     lost = _lost_axes(tensors[cause.position], found[0].axes)
     chosen, *others = alternatives(plan.rule, tensors, sizes, mesh, lost)
     what = f"{plan.signature.name}: {_tensor(plan, cause.position, names)}"
-    node = root.add(f"{what} does not fit {_reason(plan, chosen)}", place)
+    node = root.add(f"{what} does not fit {_reason(plan, chosen)}", source_line)
     shapes = LocalShapes(module)
     node.add(f"chosen: {_alternative(plan, chosen, cost_of(plan, chosen.axes, mesh, shapes), names)}")
     costs = [(cost_of(plan, each.axes, mesh, shapes), each) for each in others[:_SHOWN_ALTERNATIVES]]

@@ -111,7 +111,7 @@ class Explainer:
             tree = explain_collective(self._module, number, self.record, self.names)
         else:
             tree = self._explain_origin(subject)
-        return Sentence(f"output {name} is {tree.text}", tree.place, tree.children)
+        return Sentence(f"output {name} is {tree.text}", tree.source_line, tree.children)
 
     def _explain_origin(self, value: OpResult | BlockArgument) -> Sentence:
         """The answer about what propagation saw of a value."""
@@ -124,10 +124,10 @@ class Explainer:
         state = f"{self.names.value(value)}: {type_text(value)}"
         if (sharding := sharding_of(value)) is not None:
             state += f" {sharding_text(sharding)}"
-        root = Sentence(state, self.names.place_of_value(value))
+        root = Sentence(state, self.names.source_line_of_value(value))
         root.add("a pass after propagation creates it, so no propagation decided on its sharding")
-        if place := root.place:
-            root.add(f"see --explain={place} for the values that this line computes")
+        if source_line := root.source_line:
+            root.add(f"see --explain={source_line} for the values that this line computes")
         return root
 
     def _explain_values(
@@ -185,7 +185,7 @@ class Explainer:
         name = self.names.value(block_or_result(value))
         written = self._written.get(value)
         state = "has no sharding" if written is None else f"is annotated with {sharding_text(written)}"
-        root = Sentence(f"{name} {state}", self.names.place_of_value(block_or_result(value)))
+        root = Sentence(f"{name} {state}", self.names.source_line_of_value(block_or_result(value)))
         root.add("no sharding propagates along the operations that compute or use it")
         return root
 

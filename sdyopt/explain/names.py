@@ -72,21 +72,21 @@ class Names:
 
     # --- Places -----------------------------------------------------------------------------------
 
-    def place_of_subject(self, run: Run, subject: Subject) -> str:
+    def source_line_of_subject(self, run: Run, subject: Subject) -> str:
         """`train.py:12`: the line of the user's program."""
         if isinstance(subject, FunctionResult):
-            return self.place(subject.function)
-        return self.place_of_value(block_or_result(run.edge_owners.get(subject, subject)))
+            return self.source_line(subject.function)
+        return self.source_line_of_value(block_or_result(run.edge_owners.get(subject, subject)))
 
-    def place_of_value(self, value: OpResult | BlockArgument) -> str:
+    def source_line_of_value(self, value: OpResult | BlockArgument) -> str:
         """The line of a value."""
         if isinstance(value, BlockArgument):
             location = resolve_file_location(value.location)
             if location is not None:
                 return _line(location)
-        return self.place(owning_op(value))
+        return self.source_line(owning_op(value))
 
-    def place(self, op: Op) -> str:
+    def source_line(self, op: Op) -> str:
         """`train.py:12`: the line of an operation; "" if it is unknown."""
         location = resolve_file_location(op.location)
         return "" if location is None else _line(location)

@@ -27,12 +27,12 @@ class Sentence:
     """A node: a sentence without a full stop, and the source line that it is about."""
 
     text: str
-    place: str = ""
+    source_line: str = ""
     children: list[Sentence] = field(default_factory=list)
 
-    def add(self, text: str, place: str = "") -> Sentence:
+    def add(self, text: str, source_line: str = "") -> Sentence:
         """Adds a child and returns it."""
-        child = Sentence(text, place)
+        child = Sentence(text, source_line)
         self.children.append(child)
         return child
 
@@ -51,13 +51,13 @@ def _lines(node: Sentence, first: str, rest: str, width: int) -> Iterator[str]:
 
 
 def _sentence(node: Sentence, first: str, rest: str, width: int) -> Iterator[str]:
-    text, place = printable_line(node.text), printable_line(node.place)
+    text, source_line = printable_line(node.text), printable_line(node.source_line)
     columns = max(_MIN_COLUMNS, width - len(first))
     lines: Sequence[str] = wrap(text, columns, break_long_words=False, break_on_hyphens=False) or [""]
-    if place and len(lines[-1]) + _GAP + len(place) <= columns:
-        lines = [*lines[:-1], f"{lines[-1]}{' ' * _GAP}{place}"]
-    elif place:
-        lines = [*lines, place]
+    if source_line and len(lines[-1]) + _GAP + len(source_line) <= columns:
+        lines = [*lines[:-1], f"{lines[-1]}{' ' * _GAP}{source_line}"]
+    elif source_line:
+        lines = [*lines, source_line]
     # Continued lines keep the bar of the children that follow.
     inner = rest + ("│  " if node.children else "  ")
     for number, line in enumerate(lines):

@@ -17,7 +17,7 @@ Order = tuple[str, ...]
 
 
 def in_order(order: Order) -> Edit:
-    """Writes these axes in this order; in a dimension with others, they change places among themselves."""
+    """Writes these axes in this order; in a dimension with others, they change indices among themselves."""
 
     def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
         for op in copies.values():
@@ -48,8 +48,8 @@ def _sorted(sharding: TensorSharding, order: Order) -> TensorSharding:
 def _sorted_dimension(dim: DimensionSharding, order: Order) -> DimensionSharding:
     axes = list(dim.axes)
     # Sub-axes of one axis keep their order: merged, they would be another sharding.
-    places = [place for place, axis in enumerate(axes) if axis.name in order and axis.sub_axis is None]
-    ordered = sorted([axes[place] for place in places], key=lambda axis: order.index(axis.name))
-    for place, axis in zip(places, ordered, strict=True):
-        axes[place] = axis
+    indices = [index for index, axis in enumerate(axes) if axis.name in order and axis.sub_axis is None]
+    ordered = sorted([axes[index] for index in indices], key=lambda axis: order.index(axis.name))
+    for index, axis in zip(indices, ordered, strict=True):
+        axes[index] = axis
     return DimensionSharding(tuple(axes), dim.is_closed, dim.priority)

@@ -16,7 +16,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.lint.completion import Completion, NotCompleted, Passes, is_complete
 from sdyopt.lint.program import LintedProgram, bytes_of_runs
 
-# All trials of one rule partition this many operations at most, but at least one trial takes place.
+# All trials of one rule partition this many operations at most, but at least one trial runs.
 MAX_OPERATIONS = 100_000
 MAX_TRIALS = 8
 

@@ -23,8 +23,8 @@ def failure(
     for name, text in (("stderr", result.errors), ("stdout", result.output)):
         if text.strip():
             parts += ["", f"--- {name}", _shortened(text)]
-    place = f" in {folder}" if folder else ""
-    parts += ["", f"--- reproduce{place}", render(pipelines, tools.command_of)]
+    where = f" in {folder}" if folder else ""
+    parts += ["", f"--- reproduce{where}", render(pipelines, tools.command_of)]
     return CaseFailedError("\n".join(parts))
 
 

@@ -17,5 +17,5 @@ class MalformedCaseError(Exception):
 
     def report(self, path: str) -> str:
         """The error as it is shown."""
-        place = f"{path}:{self.line}" if self.line else path
-        return f"{place}: error: {self.message}" + (f"\nhelp: {self.help}" if self.help else "")
+        location = f"{path}:{self.line}" if self.line else path
+        return f"{location}: error: {self.message}" + (f"\nhelp: {self.help}" if self.help else "")

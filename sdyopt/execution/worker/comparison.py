@@ -90,13 +90,13 @@ class Difference:
             self.devices.update(devices)
         if relative > self.error:
             self.error = relative
-            place = np.unravel_index(int(np.argmax(gap)), gap.shape)
+            index = np.unravel_index(int(np.argmax(gap)), gap.shape)
             self.sample = {
                 "seed": seed,
                 "device": devices[0],
-                "element": [int(index) for index in place],
-                "expected": str(expected[place]),
-                "actual": str(actual[place]),
+                "element": [int(each) for each in index],
+                "expected": str(expected[index]),
+                "actual": str(actual[index]),
                 "share": float(np.mean(gap > self.limit * largest)),
             }
 

@@ -32,36 +32,42 @@ def _run(request: Mapping[str, Any]) -> list[list[str]]:
     devices: int = request["devices"]
     is_manual = request["mode"] == "manual" and devices > 1
     program = Program(request["text"], *((1, devices) if is_manual else (devices, 1)))
-    places: Sequence[Placement] = request["arguments"]
-    values = [_decoded(data, place) for data, place in zip(request["values"], places, strict=True)]
+    placements: Sequence[Placement] = request["arguments"]
+    values = [
+        _decoded(data, placement) for data, placement in zip(request["values"], placements, strict=True)
+    ]
     rng = np.random.default_rng(0)
     steps = []
     for _ in range(request["steps"]):
-        shards = [cut(rng, value, place, devices) for value, place in zip(values, places, strict=True)]
+        shards = [
+            cut(rng, value, placement, devices) for value, placement in zip(values, placements, strict=True)
+        ]
         if is_manual:
             shards = [[shard[None] for shard in per_device] for per_device in shards]
         found = program.run(shards)
-        results = [_whole(pieces, place) for pieces, place in zip(found, request["results"], strict=True)]
+        results = [
+            _whole(pieces, placement) for pieces, placement in zip(found, request["results"], strict=True)
+        ]
         steps.append([b64encode(np.ascontiguousarray(result).tobytes()).decode() for result in results])
         for result, argument in request["carry"]:
             values[argument] = results[result]
     return steps
 
 
-def _decoded(data: str, place: Placement) -> Array:
-    return np.frombuffer(b64decode(data), dtype=_dtype(place)).reshape(place["shape"])
+def _decoded(data: str, placement: Placement) -> Array:
+    return np.frombuffer(b64decode(data), dtype=_dtype(placement)).reshape(placement["shape"])
 
 
-def _whole(pieces: Sequence[Array], place: Placement) -> Array:
+def _whole(pieces: Sequence[Array], placement: Placement) -> Array:
     """The whole tensor, from what each device has."""
-    whole = np.zeros(place["shape"], _dtype(place))
-    local = [piece.reshape(place["local_shape"]) for piece in pieces]
-    for devices, shard in reduced(local, place):
-        whole[slices(place, devices[0])] = shard
+    whole = np.zeros(placement["shape"], _dtype(placement))
+    local = [piece.reshape(placement["local_shape"]) for piece in pieces]
+    for devices, shard in reduced(local, placement):
+        whole[slices(placement, devices[0])] = shard
     return whole
 
 
-def _dtype(place: Placement) -> DType:
-    dtype = numpy_type(place["element"])
+def _dtype(placement: Placement) -> DType:
+    dtype = numpy_type(placement["element"])
     assert dtype is not None
     return dtype

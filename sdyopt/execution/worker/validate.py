@@ -88,8 +88,8 @@ class _Validation:
         """Runs the local program, and compares its results with the expected ones."""
         rng = np.random.default_rng([seed, 1])
         shards = [
-            cut(rng, value, place, self._devices)
-            for value, place in zip(values, self._arguments, strict=True)
+            cut(rng, value, placement, self._devices)
+            for value, placement in zip(values, self._arguments, strict=True)
         ]
         if self._is_manual:
             shards = [[shard[None] for shard in per_device] for per_device in shards]

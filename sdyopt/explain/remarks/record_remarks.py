@@ -200,8 +200,8 @@ def _required_by(cause: Reshard | Required) -> tuple[Op, str, Value]:
         return cause.user, f"operand {cause.index}", cause.user.operands[cause.index]
     count = len(cause.plan.rule.operands)
     is_operand = cause.position < count
-    place = f"operand {cause.position}" if is_operand else f"result {cause.position - count}"
-    return cause.plan.op, place, cause.plan.values[cause.position]
+    position = f"operand {cause.position}" if is_operand else f"result {cause.position - count}"
+    return cause.plan.op, position, cause.plan.values[cause.position]
 
 
 def _function_of(op: Op) -> str:

@@ -192,9 +192,9 @@ class _Builder:
             data.missed_count += 1
             if len(data.missed) < MAX_MISSED:
                 arguments = dict(remark.arguments)
-                place = [self._line_of_op(op), printable(remark.function)]
+                line_and_function = [self._line_of_op(op), printable(remark.function)]
                 texts = (arguments.get(name, "") for name in ("Remark", "Reason", "Suggestion"))
-                data.missed.append([*place, *map(printable, texts)])
+                data.missed.append([*line_and_function, *map(printable, texts)])
 
     def _note_axes(self, run: Run, sharding: TensorSharding | None) -> None:
         mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
