@@ -1482,3 +1482,16 @@ func.func @main(%a: tensor<16xf32>) -> (tensor<7xf32>) {
   %out = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<7xf32>
   return %out : tensor<7xf32>
 }
+
+// -----
+
+// groups of features on more devices than there are features
+// 2 all_gather
+sdy.mesh @mesh = <["x"=6]>
+func.func @main(%a: tensor<32x2xf32>, %b: tensor<16x4xf32>) -> (tensor<2x4xf32>) {
+  %aa = sdy.sharding_constraint %a <@mesh, [{}, {"x":(1)2}]> : tensor<32x2xf32>
+  %bb = sdy.sharding_constraint %b <@mesh, [{}, {"x":(1)2}]> : tensor<16x4xf32>
+  %0 = stablehlo.convolution(%aa, %bb) dim_numbers = [f, b]x[i, o]->[b, f], window = {stride = [], pad = []} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<32x2xf32>, tensor<16x4xf32>) -> tensor<2x4xf32>
+  %out = sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]> : tensor<2x4xf32>
+  return %out : tensor<2x4xf32>
+}

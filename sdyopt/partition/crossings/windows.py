@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.dialects.stablehlo.reduction import ReduceWindowOp
 from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
+from sdyopt.partition.local_builder import shape_of
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.replication import Dim, by_rule, crosses_shards
 from sdyopt.partition.windows import SlidDimension, is_reduced, windows_of, windows_of_convolution
@@ -33,6 +34,12 @@ def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
         # A shard of the batch of the result has a part of each group.
         found += [Dim(0, dims.input_batch), Dim(1, dims.kernel_output_feature)]
         found += [Dim(2, dims.output_batch), Dim(2, dims.output_feature)]
+    feature = dims.output_feature
+    if op.feature_group_count > 1 and shape_of(op.out)[feature] % types.shard_count(
+        output_axes[feature], op.out
+    ):
+        # Uneven shards of the features of the result do not start where groups start.
+        found += [Dim(0, dims.input_feature), Dim(1, dims.kernel_output_feature), Dim(2, feature)]
     return [*found, *_result_only(op)]
 
 
