@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from sdyopt.comparison.comparison import Comparison, ShardingChange
 from sdyopt.comparison.cost_changes import CostChanges, FigureChange, TotalChange
@@ -36,12 +35,12 @@ def json_comparison(found: Comparison) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
-def _program(title: str, values: ProgramValues) -> dict[str, Any]:
+def _program(title: str, values: ProgramValues) -> dict[str, object]:
     meshes = {name: Mesh.assembly.text(mesh) for name, mesh in values.meshes.items()}
     return {"title": title, "meshes": meshes}
 
 
-def _changes(changes: Sequence[ShardingChange]) -> list[dict[str, Any]]:
+def _changes(changes: Sequence[ShardingChange]) -> list[dict[str, object]]:
     """What the value is, once, and its name, type and sharding in each program that has it."""
     return [
         {
@@ -53,11 +52,11 @@ def _changes(changes: Sequence[ShardingChange]) -> list[dict[str, Any]]:
     ]
 
 
-def _value(value: ProgramValue) -> dict[str, Any]:
+def _value(value: ProgramValue) -> dict[str, object]:
     return {**_identity(value), **(_in_program(value) or {})}
 
 
-def _identity(value: ProgramValue) -> dict[str, Any]:
+def _identity(value: ProgramValue) -> dict[str, object]:
     return {
         "role": value.role,
         "label": value.label,
@@ -66,7 +65,7 @@ def _identity(value: ProgramValue) -> dict[str, Any]:
     }
 
 
-def _in_program(value: ProgramValue | None) -> dict[str, Any] | None:
+def _in_program(value: ProgramValue | None) -> dict[str, object] | None:
     if value is None:
         return None
     return {
@@ -78,7 +77,7 @@ def _in_program(value: ProgramValue | None) -> dict[str, Any] | None:
     }
 
 
-def _costs(costs: CostChanges) -> dict[str, Any]:
+def _costs(costs: CostChanges) -> dict[str, object]:
     return {
         "wire_bytes": _total(costs.wire_bytes),
         "collectives": _pair(*costs.collectives),
@@ -88,11 +87,11 @@ def _costs(costs: CostChanges) -> dict[str, Any]:
     }
 
 
-def _total(total: TotalChange) -> dict[str, Any]:
+def _total(total: TotalChange) -> dict[str, object]:
     return {**_pair(total.before, total.after), "changes": list(map(_figure, total.parts))}
 
 
-def _figure(change: FigureChange) -> dict[str, Any]:
+def _figure(change: FigureChange) -> dict[str, object]:
     """A figure that only one program has is null in the other, as an unknown one is."""
     return {
         "kind": change.kind,

@@ -172,7 +172,7 @@ class _Function:
         results = [ResultComparison(**result) for result in answer["results"]]
         return FunctionValidation(self._name, "", results, self._devices, not_promoted)
 
-    def _request(self, is_coarse: bool) -> dict[str, Any]:
+    def _request(self, is_coarse: bool) -> dict[str, object]:
         arguments, results = self._placements()
         self._check_size()
         has_oracle = has_manual_computation(self._before)
@@ -194,7 +194,7 @@ class _Function:
             "is_coarse": is_coarse,
         }
 
-    def _placements(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    def _placements(self) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
         before: FunctionType = self._before_entry.function_type
         after: FunctionType = self._after_entry.function_type
         return (
@@ -204,7 +204,7 @@ class _Function:
 
     def _placed(
         self, types: Sequence[Type], local: Sequence[Type], attributes: Sequence[DictAttr], word: str
-    ) -> list[dict[str, Any]]:
+    ) -> list[dict[str, object]]:
         if len(types) != len(local):
             raise NotValidated(f"it has {len(types)} {word}s before the passes and {len(local)} after them")
         known, placed = LocalTypes(self._after), []

@@ -59,7 +59,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _time(report: Report, estimate: TimeEstimate) -> dict[str, Any]:
+def _time(report: Report, estimate: TimeEstimate) -> dict[str, object]:
     """The estimated times, in seconds."""
     communication, compute = time_totals(report, estimate)
     return {
@@ -70,14 +70,14 @@ def _time(report: Report, estimate: TimeEstimate) -> dict[str, Any]:
     }
 
 
-def _seconds(figures: dict[str, Any]) -> dict[str, Any]:
+def _seconds(figures: dict[str, object]) -> dict[str, object]:
     """The figures with floats in place of exact fractions."""
     return {key: float(value) if isinstance(value, Fraction) else value for key, value in figures.items()}
 
 
-def _total(total: Total) -> dict[str, Any]:
+def _total(total: Total) -> dict[str, object]:
     return asdict(total)
 
 
-def _totals(totals: dict[str, Total]) -> dict[str, Any]:
+def _totals(totals: dict[str, Total]) -> dict[str, object]:
     return {key: _total(total) for key, total in totals.items()}

@@ -15,7 +15,7 @@ from sdyopt.execution.worker.element_types import Array, DType, numpy_type
 from sdyopt.execution.worker.inputs import Placement, cut, slices
 
 
-def answer(request: Mapping[str, Any], send: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:
+def answer(request: Mapping[str, Any], send: Callable[[Mapping[str, Any]], None]) -> dict[str, object]:
     """The results of each step, as text that encodes their bytes."""
     for value in (*request["arguments"], *request["results"]):
         if numpy_type(value["element"]) is None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-Answer = dict[str, Any]
+Answer = dict[str, object]
 
 
 def main() -> None:
