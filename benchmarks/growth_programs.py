@@ -6,7 +6,7 @@ Each function returns the program of a size. A row of `DIMENSIONS` has the funct
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
@@ -171,8 +171,7 @@ def call_chain(size: int) -> str:
         f"  return %0 : {_T}\n}}\n"
         for n in range(size)
     ]
-    last = f"func.func private @f{size}(%a: {_T}) -> {_T} {{ return %a : {_T} }}\n"
-    return _main(f"  %0 = call @f0(%a) : ({_T}) -> {_T}\n", value="%0") + "".join(links) + last
+    return _call_of_chain(links)
 
 
 def call_chain_through_loops(size: int) -> str:
@@ -184,8 +183,13 @@ def call_chain_through_loops(size: int) -> str:
         f"    stablehlo.return %1 : {_T}\n  }}\n  return %0 : {_T}\n}}\n"
         for n in range(size)
     ]
-    last = f"func.func private @f{size}(%a: {_T}) -> {_T} {{ return %a : {_T} }}\n"
-    return _main(f"  %0 = call @f0(%a) : ({_T}) -> {_T}\n", value="%0") + "".join(links) + last
+    return _call_of_chain(links)
+
+
+def _call_of_chain(functions: Sequence[str]) -> str:
+    """A program that calls @f0; each function calls the next, and the last returns its argument."""
+    last = f"func.func private @f{len(functions)}(%a: {_T}) -> {_T} {{ return %a : {_T} }}\n"
+    return _main(f"  %0 = call @f0(%a) : ({_T}) -> {_T}\n", value="%0") + "".join(functions) + last
 
 
 def loops(size: int) -> str:

@@ -1495,3 +1495,16 @@ func.func @main(%a: tensor<32x2xf32>, %b: tensor<16x4xf32>) -> (tensor<2x4xf32>)
   %out = sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]> : tensor<2x4xf32>
   return %out : tensor<2x4xf32>
 }
+
+// -----
+
+// groups of the batch, of which each shard of the result has a part
+// 2 all_gather
+sdy.mesh @mesh = <["z"=4, "y"=2]>
+func.func @main(%a: tensor<10x4x3xf32>, %b: tensor<2x3x10xf32>) -> (tensor<5x3x10xf32>) {
+  %aa = sdy.sharding_constraint %a <@mesh, [{"y"}, {}, {}]> : tensor<10x4x3xf32>
+  %bb = sdy.sharding_constraint %b <@mesh, [{}, {}, {"y"}]> : tensor<2x3x10xf32>
+  %0 = stablehlo.convolution(%aa, %bb) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 2 : i64, feature_group_count = 1 : i64} : (tensor<10x4x3xf32>, tensor<2x3x10xf32>) -> tensor<5x3x10xf32>
+  %out = sdy.sharding_constraint %0 <@mesh, [{"z":(2)2}, {}, {"y"}]> : tensor<5x3x10xf32>
+  return %out : tensor<5x3x10xf32>
+}

@@ -32,4 +32,4 @@ _IN_PROCESS = InProcess(len)
 
 def install() -> None:
     """Makes the pytest plugin run tools in this process."""
-    setattr(collection, "Tools", InProcessTools)  # noqa: B010
+    vars(collection).update(Tools=InProcessTools)

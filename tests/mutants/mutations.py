@@ -202,7 +202,7 @@ def _assignment(node: ast.Assign, text: Text) -> Iterator[Edit]:
 
 
 def _return(node: ast.Return, text: Text) -> Iterator[Edit]:
-    """The function returns None, or goes on if it returns nothing else."""
+    """A value that is not constant becomes None; a `return` without a value is dropped."""
     if node.value is None:
         yield text.replace(node, "pass")
     elif not isinstance(node.value, ast.Constant):

@@ -161,7 +161,7 @@ def reach_of(folder: Path, lines: dict[str, list[int]]) -> Reach:
 
 def test_an_entry_is_stale_if_its_line_has_changed(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("y = a + b\n")
-    entries = [Equivalence("a.py", f"y = a + {name}", f"y = a - {name}", "nobody adds") for name in "bc"]
+    entries = [Equivalence("a.py", f"y = a + {name}", f"y = a - {name}", "unused result") for name in "bc"]
     assert stale_entries(entries, tmp_path) == [entries[1]]
 
 
