@@ -311,6 +311,9 @@ class UnregisteredOp(Op):
 
 
 def _blocks_in(op: Op) -> Iterator[Block]:
+    regions = op.regions
+    if len(regions) == 1:
+        return iter(regions[0].blocks)
     return (block for region in op.regions for block in region.blocks)
 
 
