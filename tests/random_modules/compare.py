@@ -40,7 +40,7 @@ from tests.random_modules.rules.modules import random_module as random_rule_modu
 NAME = "random"
 _RERUNS = 5
 # Warnings that C++ does not have.
-_ONLY_HERE = ("repeats the all-reduce along",)
+_ONLY_HERE = ("repeats the all-reduce along", "the program has no mesh and no shardings")
 # Errors of the reference about operations that its passes made.
 _INVALID_RESULTS = (
     "region with 1 blocks",  # a named computation without a body, of a call of a declaration
