@@ -322,7 +322,7 @@ def run_here(text: str, pipeline: str) -> PipelineResult:
 def run_pipeline(text: str, pipeline: str) -> PipelineResult:
     """Runs a pipeline on a module with sdy-opt, in this process."""
     report: list[str] = []
-    outcome = run_job(Job(NAME, text.encode(), parse_pipeline(pipeline, lookup), report.append))
+    outcome = run_job(Job(NAME, text.encode, parse_pipeline(pipeline, lookup), report.append))
     # A message without a location has none in the reference, too.
     message = rf"^(?:{NAME}:(\d+:\d+)|<unknown>:0)(: (?:error|warning): .*)$"
     diagnostics = re.findall(message, "".join(report), re.MULTILINE)
