@@ -75,6 +75,7 @@ from .resolution.meshes import resolve_mesh_change
 from .resolution.top_k import exchange_top_k
 from .resolution.unreduced_results import make_all_partial
 from .resolution.unreduced_uses import PartialUseResharder, resolve_unreduced_uses
+from .resolution.user_rules import drop_sums_of_copies
 from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards
 
 
@@ -90,6 +91,7 @@ class ResolvePermutationFactors(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
         context = HaloContext(types, rewriter, Channels(module), self.replica_count)
+        drop_sums_of_copies(list(module.walk()), types, rewriter)
         ops = list(module.walk_post_order())
         resharder = PartialUseResharder(types, rewriter)
         remove_barriers(ops, types, resharder, rewriter)

@@ -1508,3 +1508,13 @@ func.func @main(%a: tensor<10x4x3xf32>, %b: tensor<2x3x10xf32>) -> (tensor<5x3x1
   %out = sdy.sharding_constraint %0 <@mesh, [{"z":(2)2}, {}, {"y"}]> : tensor<5x3x10xf32>
   return %out : tensor<5x3x10xf32>
 }
+
+// -----
+
+// a sharding rule with a reduction factor, on an operation that sums nothing
+// 1 all_gather
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i, k])->([i, j]) {i=8, j=4, k=4} reduction={k}>} : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
