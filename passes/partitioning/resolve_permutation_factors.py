@@ -72,10 +72,10 @@ from .resolution.barriers import remove_barriers
 from .resolution.branches import reshard_barrier_operands, reshard_branches
 from .resolution.delayed_gathers import delay_gathers
 from .resolution.meshes import resolve_mesh_change
+from .resolution.replicated_sums import drop_sums_of_copies
 from .resolution.top_k import exchange_top_k
 from .resolution.unreduced_results import make_all_partial
 from .resolution.unreduced_uses import PartialUseResharder, resolve_unreduced_uses
-from .resolution.user_rules import drop_sums_of_copies
 from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards
 
 
