@@ -305,7 +305,7 @@ def rerun(comparison: Comparison, text: str, python: str) -> Comparison:
 def run_here(text: str, pipeline: str) -> PipelineResult:
     """Runs a pipeline on a module with sdy-opt, in this process."""
     report: list[str] = []
-    job = Job(NAME, text.encode(), parse_pipeline(pipeline, lookup), report.append)
+    job = Job(NAME, text.encode, parse_pipeline(pipeline, lookup), report.append)
     try:
         outcome = run_job(job)
     except Exception as crash:  # a difference like others; the comparison continues
