@@ -73,6 +73,7 @@ from .resolution.barriers import remove_barriers
 from .resolution.branches import reshard_barrier_operands, reshard_branches
 from .resolution.delayed_gathers import delay_gathers
 from .resolution.meshes import resolve_mesh_change
+from .resolution.replicated_sums import drop_sums_of_copies
 from .resolution.top_k import exchange_top_k
 from .resolution.unreduced_results import make_all_partial
 from .resolution.unreduced_uses import PartialUseResharder, resolve_unreduced_uses
@@ -91,6 +92,7 @@ class ResolvePermutationFactors(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
         context = HaloContext(types, rewriter, Channels(module), self.replica_count)
+        drop_sums_of_copies(list(module.walk()), types, rewriter)
         ops = list(module.walk_post_order())
         resharder = PartialUseResharder(types, rewriter)
         remove_barriers(ops, types, resharder, rewriter)
