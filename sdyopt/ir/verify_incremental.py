@@ -105,6 +105,8 @@ class _IncrementalCheck:
         for block in edits.shrunk_blocks.union(op.parent for op in edits.moved if op.parent is not None):
             if self._is_block_in_root(block):
                 self._verifier.check_terminator(block)
+        for op in edits.changed_inside:
+            self._is_in_root(op)  # adds the enclosing operations
         self._add_nonlocal_readers(self._root)
         for op in [*self._enclosing, *self._readers]:
             self._verifier.check_op(op)
