@@ -33,6 +33,8 @@ class EditLog:
         # Operations that were inserted or moved, or whose blocks or block arguments have changed: they,
         # everything nested in them and the users of their results must be verified.
         self.moved: set[Op] = set()
+        # Valid operations with edits inside, in another log: only the enclosing operations must be verified.
+        self.changed_inside: set[Op] = set()
         # Blocks from which operations were removed, and which may lack a terminator.
         self.shrunk_blocks: set[Block] = set()
         # Everything must be verified, for example because any operation may refer to a changed symbol.
@@ -47,6 +49,7 @@ class EditLog:
             or self.signature_changed
             or self.operands_changed
             or self.moved
+            or self.changed_inside
             or self.shrunk_blocks
         )
 

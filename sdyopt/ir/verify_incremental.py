@@ -123,6 +123,8 @@ class _IncrementalCheck:
         for block in edits.shrunk_blocks.union(op.parent for op in edits.moved if op.parent is not None):
             if self._is_block_in_root(block):
                 self._verifier.check_terminator(block)
+        for op in edits.changed_inside:
+            self._is_in_root(op)  # adds the enclosing operations
         for op in [*self._enclosing, *self._readers.union(self._index.nonlocal_readers)]:
             if op in self._edited:
                 self._verifier.check_op(op)
