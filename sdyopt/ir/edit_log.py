@@ -40,6 +40,19 @@ class EditLog:
         # Everything must be verified, for example because any operation may refer to a changed symbol.
         self.needs_full_verification = False
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has to be verified."""
+        return not (
+            self.needs_full_verification
+            or self.attributes_changed
+            or self.signature_changed
+            or self.operands_changed
+            or self.moved
+            or self.changed_inside
+            or self.shrunk_blocks
+        )
+
     def record_signature_change(self, op: Op) -> None:
         """Records that the signature of an operation has changed."""
         self.signature_changed.add(op)

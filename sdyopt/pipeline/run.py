@@ -139,7 +139,8 @@ class _Runner:
                 edits.needs_full_verification = verifies_all
                 changed = self._run_checked(pass_, op)
             self._changed |= changed
-            must_verify = changed or verifies_all
+            # The edits of a plugin's pass that wrongly reports no change are verified, too.
+            must_verify = changed or not edits.is_empty
             if must_verify and not self._verify_edits(pass_, op, edits):
                 raise PipelineFailure
         except PipelineFailure:
