@@ -40,7 +40,8 @@ def partition(text: str) -> Partitioned:
     if local.is_crash:
         return Partitioned("crash", _crash(local))
     if not local.output:
-        return Partitioned("rejected", local.messages[0].partition(" ")[2])
+        error = next(message for message in local.messages if ": error: " in message)
+        return Partitioned("rejected", error.partition(" ")[2])
     return _checked(local.output)
 
 
