@@ -75,7 +75,7 @@ def _example(rule: type[Rule]) -> str:
 
 def _output_of(rule: type[Rule], program: str) -> str:
     log: list[str] = []
-    run_job(Job("example.mlir", program.encode(), write_log=log.append, lint_options=LintOptions((rule.id,))))
+    run_job(Job("example.mlir", program.encode, write_log=log.append, lint_options=LintOptions((rule.id,))))
     # Editors remove spaces at the ends of lines.
     return "".join(f"{line.rstrip()}\n" for line in "".join(log).splitlines())
 

@@ -27,7 +27,16 @@ import weakref
 from importlib import import_module
 from typing import Any, ClassVar, Literal, NoReturn, cast, dataclass_transform
 
-_values: dict[tuple[object, ...], weakref.ref[Interned]] = {}
+
+class _Reference(weakref.ref["Interned"]):
+    """A weak reference to a value, and its key in the table. It takes less memory than a closure for each."""
+
+    __slots__ = ("key",)
+
+    key: tuple[object, ...]
+
+
+_values: dict[tuple[object, ...], _Reference] = {}
 _MISSING = object()
 _DERIVED = object()
 _set = object.__setattr__
@@ -87,7 +96,8 @@ class InternedMeta(type):
             _set(instance, name, value)
         if cls._has_post_init:
             instance.__post_init__()
-        reference = weakref.ref(instance, lambda dead: _evict(key, dead))
+        reference = _Reference(instance, _evict)
+        reference.key = key
         # Another thread may have built an equal value meanwhile. `setdefault` is atomic.
         winner = _values.setdefault(key, reference)
         if winner is not reference:
@@ -149,6 +159,7 @@ def _annotations(namespace: dict[str, Any]) -> dict[str, str]:
     return {name: str(type_).removeprefix("typing.") for name, type_ in annotations.items()}
 
 
-def _evict(key: tuple[object, ...], dead: weakref.ref[Interned]) -> None:
-    if _values.get(key) is dead:
-        del _values[key]
+def _evict(dead: weakref.ref[Interned]) -> None:
+    assert isinstance(dead, _Reference)
+    if _values.get(dead.key) is dead:
+        del _values[dead.key]

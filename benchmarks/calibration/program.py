@@ -75,7 +75,7 @@ def wire_bytes(operands: list[CollectiveOperand]) -> Fraction:
 
 
 def _report(path: Path) -> Report:
-    outcome = run_job(Job(path.name, path.read_bytes(), parse_pipeline(PIPELINE, lookup)))
+    outcome = run_job(Job(path.name, path.read_bytes, parse_pipeline(PIPELINE, lookup)))
     if not outcome.succeeded:
         raise NotComparedError("the pipeline rejects it")
     with interpreter_settings():

@@ -51,7 +51,7 @@ class Communication:
 
 def compare_program(path: Path, python: str, keep: Path | None) -> Communication:
     """Compares a program. Raises NotComparedError if one of the partitioners rejects it."""
-    outcome = run_job(Job(path.name, path.read_bytes(), parse_pipeline(PIPELINE, lookup)))
+    outcome = run_job(Job(path.name, path.read_bytes, parse_pipeline(PIPELINE, lookup)))
     if not outcome.succeeded:
         raise NotComparedError("the pipeline rejects it")
     with interpreter_settings(), TemporaryDirectory() as folder:

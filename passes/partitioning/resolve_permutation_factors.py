@@ -48,6 +48,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
@@ -72,6 +73,7 @@ from .resolution.barriers import remove_barriers
 from .resolution.branches import reshard_barrier_operands, reshard_branches
 from .resolution.delayed_gathers import delay_gathers
 from .resolution.meshes import resolve_mesh_change
+from .resolution.replicated_sums import drop_sums_of_copies
 from .resolution.top_k import exchange_top_k
 from .resolution.unreduced_results import make_all_partial
 from .resolution.unreduced_uses import PartialUseResharder, resolve_unreduced_uses
@@ -90,6 +92,7 @@ class ResolvePermutationFactors(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
         context = HaloContext(types, rewriter, Channels(module), self.replica_count)
+        drop_sums_of_copies(list(module.walk()), types, rewriter)
         ops = list(module.walk_post_order())
         resharder = PartialUseResharder(types, rewriter)
         remove_barriers(ops, types, resharder, rewriter)
@@ -102,7 +105,9 @@ class ResolvePermutationFactors(Pass):
             if op.parent is None:
                 continue  # replaced or erased with another operation
             if isinstance(op.parent_op, AsyncStartOp):
-                continue  # the operands of the outer operation are replicated
+                # The operands of the outer operation are replicated.
+                rewriter.remove_attribute(op, SHARDING)
+                continue
             if isinstance(op, ReshardOp):
                 resolve_mesh_change(op, types, rewriter)
             elif isinstance(op, IfOp):

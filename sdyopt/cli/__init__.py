@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 from sdyopt import __version__
 from sdyopt.cli.arguments import Arguments, read_arguments
 from sdyopt.cli.exit_codes import FAILURE, INTERRUPTED, SUCCESS, WRONG_USAGE
-from sdyopt.cli.files import STDOUT, FileProblem, Output, read_input, write_to_stderr
+from sdyopt.cli.files import STDOUT, FileProblem, Input, Output, read_input, write_to_stderr
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import FILE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc
@@ -189,7 +189,7 @@ def _run_job(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
     if diagnostics is not None:
         diagnostics.input_name = job.name
         job = replace(job, collect=diagnostics.add, shows_text=diagnostics.shows_text)
-    job = replace(job, data=read_input(arguments.input))
+    job = replace(job, read=Input(read_input(arguments.input)).take)
     is_stdout = arguments["o"] == STDOUT
     output = Output(arguments["o"])
     try:
@@ -197,7 +197,7 @@ def _run_job(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
         if job.replaces_output:
             Output(STDOUT).write(outcome.reports)
         if (outcome.succeeded or is_stdout) and not (is_stdout and job.replaces_output):
-            output.write(outcome.output)
+            output.write_pages(outcome.pages)
     finally:
         output.discard()
     return SUCCESS if outcome.succeeded else FAILURE

@@ -6,9 +6,10 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from sdyopt.diagnostics.native_text import from_native, native_path
 
@@ -18,6 +19,18 @@ STDIN_NAME = "<stdin>"
 
 class FileProblem(Exception):
     """A file cannot be read or written."""
+
+
+class Input:
+    """The bytes of an input, until they are taken: once they are decoded, nothing needs them."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def take(self) -> bytes:
+        """Returns the bytes, and keeps none."""
+        data, self._data = self._data, b""
+        return data
 
 
 def read_input(path: str) -> bytes:
@@ -54,12 +67,17 @@ def _read_stdin() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def _write_stdout(data: bytes) -> None:
+def _write_stdout(pages: Iterable[str]) -> None:
     if sys.stdout is None:
         raise _os_error(errno.EBADF)
     sys.stdout.flush()
-    sys.stdout.buffer.write(data)
+    _write_pages(sys.stdout.buffer, pages)
     sys.stdout.buffer.flush()
+
+
+def _write_pages(file: BinaryIO, pages: Iterable[str]) -> None:
+    for page in pages:
+        file.write(encode(page))
 
 
 def _os_error(number: int) -> OSError:
@@ -142,11 +160,16 @@ class Output:
 
     def write(self, text: str) -> None:
         """Writes the complete output."""
+        self.write_pages((text,))
+
+    def write_pages(self, pages: Iterable[str]) -> None:
+        """Writes the complete output, whose text is in parts."""
         try:
             if self._is_stdout:
-                _write_stdout(encode(text))
+                _write_stdout(pages)
                 return
-            (self._temporary or self._path).write_bytes(encode(text))
+            with (self._temporary or self._path).open("wb") as file:
+                _write_pages(file, pages)
             if self._temporary is not None:
                 self._temporary.replace(self._path)
                 self._temporary = None

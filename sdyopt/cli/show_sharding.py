@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sdyopt.cli.arguments import Arguments
 from sdyopt.cli.exit_codes import FAILURE, SUCCESS, WRONG_USAGE
-from sdyopt.cli.files import STDIN, Output, read_input, write_to_stderr
+from sdyopt.cli.files import STDIN, Input, Output, read_input, write_to_stderr
 from sdyopt.cli.request import build_job, build_pipeline, choose_paint, output_width
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.render import render
@@ -110,7 +110,8 @@ class _Request:
                 self.report(error)
                 return ""
 
-        outcome = run_job(replace(job, data=read_input(self.arguments.input), show=show_or_report))
+        read = Input(read_input(self.arguments.input)).take
+        outcome = run_job(replace(job, read=read, show=show_or_report))
         return outcome.output if outcome.succeeded and not self.is_reported else None
 
     def _drawing(self, view: ShardingView) -> str:

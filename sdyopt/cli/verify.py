@@ -15,7 +15,7 @@ from sdyopt.cli import load_plugins, report_error, run_command, run_main
 from sdyopt.cli.arguments import Arguments, read_arguments_and_inputs
 from sdyopt.cli.exit_codes import FAILURE, SUCCESS
 from sdyopt.cli.file_uses import check_files
-from sdyopt.cli.files import STDOUT, FileProblem, Output, programs_of, read_input
+from sdyopt.cli.files import STDOUT, FileProblem, Input, Output, programs_of, read_input
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.request import TERMINAL_OP_LINES, build_job, selected_sdy_version
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
@@ -101,7 +101,7 @@ def _verify(arguments: Arguments, inputs: list[str], diagnostics: DiagnosticsOut
         if RUN_LINE.search(data):
             skipped += 1
         else:
-            valid += run_job(replace(job, data=data)).succeeded
+            valid += run_job(replace(job, read=Input(data).take)).succeeded
             garbage += len(data)
         if garbage > COLLECTED_BYTES:
             gc.collect()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.asm.parser.resources import Resources
-from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
+from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_op, print_pages
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.asm.printer.resource_printer import resource_section
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
@@ -54,6 +54,10 @@ if TYPE_CHECKING:  # imported only for the record, for lint and for validation
     from sdyopt.driver.validating import Validating
 
 
+# A text in parts.
+Pages = Sequence[str]
+
+
 class ChunkFailed(Exception):
     """Processing of the chunk failed; the errors are already emitted."""
 
@@ -94,8 +98,8 @@ class ChunkRun:
         # The flags of the passes that ran; collected only if passes dump the IR.
         self.ran: set[str] = set()
 
-    def run(self, pipeline: Pipeline) -> str:
-        """Runs the pipeline of the job, or that of a reproducer. Returns the output; "" if none is needed.
+    def run(self, pipeline: Pipeline) -> Pages:
+        """Runs the pipeline of the job, or that of a reproducer. Returns the output; empty if none is needed.
 
         `pipeline` is the merged pipeline of the job; `self.pipeline` becomes the one that runs. Raises
         ChunkFailed, DiagnosticError, or UsageError for a pipeline that cannot run on the program.
@@ -139,21 +143,21 @@ class ChunkRun:
             with self._phase("Lint"):
                 self._lint.check(op)
         if job.show is not None:
-            return job.show(op)
+            return (job.show(op),)
         if not (job.prints_output or self._observers):
-            return ""
+            return ()
 
         @cache
-        def text() -> str:
+        def pages() -> Pages:
             with self._phase("Output"):
-                return self._print(op, self._resources.external, is_verified=verify_each) + "\n"
+                return [*self._pages(op, self._resources.external, is_verified=verify_each), "\n"]
 
         if job.prints_output:
-            text()
+            pages()
         for observer in self._observers:
             with self._phase("Report"):
-                observer.on_output(op, text)
-        return text() if job.prints_output else ""
+                observer.on_output(op, lambda: "".join(pages()))
+        return pages() if job.prints_output else ()
 
     def _start_answering(self, op: Op) -> Answering:
         """Prepares the record, and finds what the questions of the job are about. Raises DiagnosticError."""
@@ -238,15 +242,18 @@ class ChunkRun:
         if job.ir_printing.is_needed:
             yield IRPrinter(job.ir_printing, self._print, job.write_log, job.write_file, self.ran)
 
-    def _print(self, op: Op, external: Groups | None = None, is_verified: bool = False) -> str:
+    def _print(self, op: Op, external: Groups | None = None) -> str:
+        return "".join(self._pages(op, external or {}, is_verified=False))
+
+    def _pages(self, op: Op, external: Groups, is_verified: bool) -> Pages:
         options = self._job.print_options
         is_verified |= self._job.assume_verified
         if not (is_verified or options.generic or self._verifier.is_valid(op)):
             # Some invalid operations cannot be printed in their custom assembly format.
             options = replace(options, generic=True)
-        text = print_op(op, options)
-        text += resource_section(op, self._resources, options.elide_resources_larger_than)
-        return with_external_resources(text, external or {})
+        pages = print_pages(op, options)
+        pages.append(resource_section(op, self._resources, options.elide_resources_larger_than))
+        return [with_external_resources("".join(pages), external)] if any(external.values()) else pages
 
     def _phase(self, name: str) -> AbstractContextManager[None]:
         return nullcontext() if self._timing is None else self._timing.phase(name)

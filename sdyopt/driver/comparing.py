@@ -9,6 +9,7 @@ from sdyopt.comparison.comparison_formats import comparison_text, text_compariso
 from sdyopt.comparison.program_values import ProgramValues, values_of
 from sdyopt.comparison.report_values import program_of_report, values_at_peak
 from sdyopt.diagnostics.ids import COMPARISON_ERROR, identified
+from sdyopt.diagnostics.source import Source
 from sdyopt.driver.job import Job, JobFailed, Outcome
 from sdyopt.ir.operation import Op
 from sdyopt.report.program_report import report_on
@@ -17,25 +18,26 @@ REPORT_SUFFIX = ".json"
 
 
 class Comparing:
-    """The comparison of one job.
+    """The comparison of one job with this source.
 
     The constructor runs the other job. It raises JobFailed if that fails, after its errors are reported, and
     DiagnosticError, located in the file, for an invalid report.
     """
 
-    def __init__(self, job: Job, run: Callable[[Job], Outcome]) -> None:
+    def __init__(self, job: Job, source: Source, run: Callable[[Job], Outcome]) -> None:
         self._job = job
         options = job.comparison
         # Annotations are worth comparing if both programs run passes, and are different ones.
         has_passes = job.pipeline.elements and options.pipeline.elements
-        has_inputs = bool(has_passes and job.data != options.data)
+        other_text = options.data.decode("utf-8", "surrogateescape")
+        has_inputs = bool(has_passes and source.text != other_text)
         self._observed = _Observed(job.name, options.titles[1], has_inputs)
         self.texts: list[str] = []
         self.is_within_limits = True
         self._is_report = options.name.endswith(REPORT_SUFFIX)
         if self._is_report:
             with identified(COMPARISON_ERROR):
-                self._other = program_of_report(options.name, options.data.decode("utf-8", "surrogateescape"))
+                self._other = program_of_report(options.name, other_text)
             return
         observed = _Observed(options.name, options.titles[0], has_inputs)
         if not run(_other_job(job, observed)).succeeded:
@@ -88,7 +90,7 @@ def _other_job(job: Job, observed: _Observed) -> Job:
     options = job.comparison
     return Job(
         options.name,
-        options.data,
+        lambda: options.data,
         options.pipeline,
         write_log=job.write_log,
         paint=job.paint,

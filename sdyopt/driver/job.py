@@ -155,12 +155,13 @@ class ValidationRequest:
 class Job:
     """An input and the options of a run.
 
+    `read` returns the input. It is called once, so that the bytes can be freed when they are decoded.
     `write_log` receives the text for stderr: diagnostics, IR dumps, timing, statistics, the dumped pipeline.
     `write_file` receives additional output files as (path, text).
     """
 
     name: str
-    data: bytes = b""
+    read: Callable[[], bytes] = bytes
     pipeline: Pipeline = field(default_factory=Pipeline)
     write_log: Callable[[str], None] = discard_text
     write_file: Callable[[str, str], None] = discard_text
@@ -254,11 +255,15 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a job: whether it succeeded, its output, and the reports for stdout.
+    """The result of a job: whether it succeeded, the pages of its output, and the reports for stdout.
 
     With `verify_diagnostics`, a job succeeds if the diagnostics are the expected ones.
     """
 
     succeeded: bool
-    output: str
+    pages: tuple[str, ...]
     reports: str = ""
+
+    @property
+    def output(self) -> str:
+        return "".join(self.pages)

@@ -14,7 +14,7 @@ from sdyopt.diagnostics.once import separate_run
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.trace import recording_traces
 from sdyopt.diagnostics.usage import UsageError
-from sdyopt.driver.chunk import ChunkFailed, ChunkRun, resource_error
+from sdyopt.driver.chunk import ChunkFailed, ChunkRun, Pages, resource_error
 from sdyopt.driver.dialect_tables import dialect_table
 from sdyopt.driver.display import DiagnosticDisplay
 from sdyopt.driver.interpreter import interpreter_settings
@@ -61,20 +61,20 @@ class _JobRun:
         with handling(show):
             try:
                 with identified(INPUT_ERROR):
-                    source = self._display.source = decode(job.name, job.data)
+                    source = self._display.source = decode(job.name, job.read())
                     check_text(source)
                 chunks = list(split(source, job.split_marker))
-                self._observers += self._started_observers(chunks)
+                self._observers += self._started_observers(source, chunks)
                 self._linting = self._start_linting()
                 self._validation = self._start_validation()
             except DiagnosticError as error:
                 emit(error.diagnostic)
-                return Outcome(False, "")
+                return Outcome(False, ())
             except JobFailed:
-                return Outcome(False, "")
+                return Outcome(False, ())
             except UsageError as error:
                 emit(_usage_problem(error))
-                return Outcome(False, "")
+                return Outcome(False, ())
         if job.verify_diagnostics:
             expected = ExpectedDiagnostics(source, show, job.verify_diagnostics == "only-expected")
             with handling(expected.handle):
@@ -90,7 +90,6 @@ class _JobRun:
             job.write_file(job.remarks.path, "".join(self._remarks))
         if self._validation is not None and not job.verify_diagnostics:
             succeeded &= self._validation.found_no_difference
-        text = f"{job.output_split_marker}\n".join(output or "" for output in outputs)
         reports = [answers for answers in self._answers if answers]
         reports += [text for observer in self._observers for text in observer.texts]
         if not job.verify_diagnostics:
@@ -98,9 +97,9 @@ class _JobRun:
         if self._linting is not None:
             reports += self._linting.texts
             succeeded &= bool(job.verify_diagnostics) or self._linting.is_passed
-        return Outcome(succeeded, text, "\n".join(reports))
+        return Outcome(succeeded, _pages(outputs, f"{job.output_split_marker}\n"), "\n".join(reports))
 
-    def _started_observers(self, chunks: Sequence[Source]) -> Iterator[Observer]:
+    def _started_observers(self, source: Source, chunks: Sequence[Source]) -> Iterator[Observer]:
         """The observers that the options of the job need. Their modules are imported here, for a fast start.
 
         Raises DiagnosticError for several chunks and one file, or for an invalid file that is read, and
@@ -119,7 +118,7 @@ class _JobRun:
             _check_is_one(chunks, f"--compare-with={job.comparison.name} is one program", help)
             from sdyopt.driver.comparing import Comparing
 
-            yield Comparing(job, run_job)
+            yield Comparing(job, source, run_job)
         if job.steps_path:
             help = "write the steps of each chunk in a file of its own"
             _check_is_one(chunks, f"--explain-steps={job.steps_path} is one file", help)
@@ -148,7 +147,7 @@ class _JobRun:
 
         return Validating(self._job)
 
-    def _run_chunks(self, chunks: Sequence[Source]) -> list[str | None]:
+    def _run_chunks(self, chunks: Sequence[Source]) -> list[Pages | None]:
         """The outputs of the chunks; None for all if --werror makes a warning about options an error."""
         is_rejected = self._display.promoted > 0
         outputs = [self._run_chunk(chunk) for chunk in chunks]
@@ -157,7 +156,7 @@ class _JobRun:
             is_rejected |= self._display.promoted > 0
         return [None for _ in chunks] if is_rejected else outputs
 
-    def _run_chunk(self, chunk: Source) -> str | None:
+    def _run_chunk(self, chunk: Source) -> Pages | None:
         """The output of a chunk; None if it failed, in which case the errors are emitted."""
         promoted_before = self._display.promoted
         self._display.start_chunk(chunk)
@@ -208,6 +207,16 @@ class _JobRun:
             from sdyopt.report.timing import timing_report
 
             job.write_log(timing_report(self._timing.finish(), job.timing == "list", job.timing_as_json))
+
+
+def _pages(outputs: Sequence[Pages | None], separator: str) -> tuple[str, ...]:
+    """The outputs of all chunks, with a separator between them."""
+    pages: list[str] = []
+    for number, output in enumerate(outputs):
+        if number:
+            pages.append(separator)
+        pages += output or ()
+    return tuple(pages)
 
 
 def _check_is_one(chunks: Sequence[Source], other: str, help: str) -> None:

@@ -48,12 +48,15 @@ _ANNOTATING = ("sdy.", "mhlo.sharding", "mhlo.num_", "mhlo.frontend", "jax.", "t
 
 
 def has_manual_computation(module: ModuleOp) -> bool:
-    """Whether a program is local in part, so that it has no meaning on whole tensors."""
-    return any(isinstance(op, ManualComputationOp) for op in module.walk())
+    """Whether a program is local in part, so that it has no meaning on whole tensors.
+
+    A manual computation without manual axes is not local.
+    """
+    return any(isinstance(op, ManualComputationOp) and op.manual_axes for op in module.walk())
 
 
 def make_global(module: ModuleOp) -> None:
-    """Turns a program without manual computations into one on whole tensors, in place."""
+    """Turns a program without manual computations along axes into one on whole tensors, in place."""
     rewriter, ops = Rewriter(), list(module.walk_post_order())
     for op in ops:
         if isinstance(op, AllReduceOp | ReduceScatterOp) and not _has_partial_results(op.tensor):
@@ -67,7 +70,7 @@ def make_global(module: ModuleOp) -> None:
             value = {"value": op.signature.attributes["value"]}
             created = rewriter.create(StablehloConstantOp, (), op.result_types, value, before=op)
             rewriter.replace(op, created)
-        elif isinstance(op, NamedComputationOp):
+        elif isinstance(op, NamedComputationOp | ManualComputationOp):
             _inline(op, rewriter)
         elif isinstance(op, ShardingGroupOp | MeshOp):
             rewriter.erase(op)
@@ -100,7 +103,7 @@ def drop_annotations(op: Op, rewriter: Rewriter) -> None:
         rewriter.remove_attribute(op, "res_attrs")
 
 
-def _inline(computation: NamedComputationOp, rewriter: Rewriter) -> None:
+def _inline(computation: NamedComputationOp | ManualComputationOp, rewriter: Rewriter) -> None:
     block = computation.block
     for argument, operand in zip(block.arguments, computation.operands, strict=True):
         rewriter.replace_all_uses(argument, operand)

@@ -111,8 +111,11 @@ class Block:
 
     def number(self) -> None:
         """Sets `order` of the operations, which `Op.is_before` and the verifier compare."""
-        for order, op in enumerate(self.ops):
+        order, op = 0, self.first
+        while op is not None:
             op.order = order
+            order += 1
+            op = op.next
         self.is_ordered = True
 
 

@@ -70,6 +70,8 @@ class Op:
     verify_symbol_uses: Callable[..., None] | None = None
     # (signature, regions) -> the result types, for classes with an `InfersTypes` trait.
     infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None
+    # Whether `verify_in_context` reads the definitions of operands.
+    reads_definitions: ClassVar[bool] = True
     # Whether `verify_in_context` reads more than the operation, its nested operations, the definitions of its
     # operands, and the enclosing operations.
     has_nonlocal_verifier: ClassVar[bool] = False
@@ -309,6 +311,9 @@ class UnregisteredOp(Op):
 
 
 def _blocks_in(op: Op) -> Iterator[Block]:
+    regions = op.regions
+    if len(regions) == 1:
+        return iter(regions[0].blocks)
     return (block for region in op.regions for block in region.blocks)
 
 

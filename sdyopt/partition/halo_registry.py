@@ -22,7 +22,7 @@ from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 from sdyopt.partition.device_positions import MAX_DEVICES
-from sdyopt.partition.replication import has_different_meshes
+from sdyopt.partition.replication import has_different_meshes, has_user_rule
 from sdyopt.partition.sharded_body import HaloContext, ShardedBody
 
 Values = Sequence[Value] | None
@@ -58,7 +58,12 @@ def exchange_halos(op: Op, context: HaloContext) -> Values:
     """The values that replace the results of an operation; None if its operands must be replicated."""
     _load_exchanges()
     exchange = _exchanges.get(type(op))
-    return None if exchange is None or _mesh_of(op, context) is None else exchange(op, context)
+    if exchange is None or _mesh_of(op, context) is None:
+        return None
+    # Partial sums need an all-reduce, which follows by the operation's own rule only.
+    if type(op) in _classes_with_sums and has_user_rule(op):
+        return None
+    return exchange(op, context)
 
 
 def may_be_sharded_more(op: Op) -> bool:

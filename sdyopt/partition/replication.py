@@ -81,7 +81,7 @@ def _find_dims(op: Op, types: LocalTypes, keep_local_windows: bool) -> list[Dim]
         return []
     _load_crossings()
     find = _crossings.get(type(op), by_rule)
-    if has_different_meshes(op, types) or (_has_user_rule(op) and not isinstance(op, CustomCallOp)):
+    if has_different_meshes(op, types) or (has_user_rule(op) and not isinstance(op, CustomCallOp)):
         find = _everything
     elif find in _windows and not keep_local_windows:
         find = by_rule
@@ -93,7 +93,7 @@ def _everything(op: Op, types: LocalTypes) -> Iterator[Dim]:
     return all_dims(op)
 
 
-def _has_user_rule(op: Op) -> bool:
+def has_user_rule(op: Op) -> bool:
     """Whether the rule was written by the user, and so may not describe what the operation needs."""
     rule = op.attributes.get(SHARDING_RULE)
     if not isinstance(rule, OpShardingRule) or rule is chlo_rule_of(op):

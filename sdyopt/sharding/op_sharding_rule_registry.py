@@ -74,26 +74,32 @@ def sharding_rule_of(op: Op, is_conservative: bool = False) -> OpShardingRule | 
     custom = op.attributes.get(SHARDING_RULE)
     if custom is not None:
         return cast(OpShardingRule, custom)
-    return derived_rule_of(op, is_conservative)
+    rule = _derived(op, is_conservative)
+    if isinstance(rule, OpShardingRule):
+        return rule
+    if rule.kind and is_first_occurrence(f"{rule.kind} without a sharding rule"):
+        _warn(op, rule)
+    return None
 
 
-def derived_rule_of(op: Op, is_conservative: bool = False) -> OpShardingRule | None:
+def derived_rule_of(op: Op) -> OpShardingRule | None:
     """The rule that follows from an operation itself, whatever rule it has as an attribute."""
+    rule = _derived(op)
+    return rule if isinstance(rule, OpShardingRule) else None
+
+
+def _derived(op: Op, is_conservative: bool = False) -> OpShardingRule | NoRule:
     _load_rules()
     entry = _entries.get(type(op), _UNKNOWN)
     context = () if entry.context is None else (entry.context(op),)
-    key = (sharding_rule_of, is_conservative, *context)
+    key = (_KEYS[is_conservative], *context) if context else _KEYS[is_conservative]
     rules = op.signature.cache
     rule: OpShardingRule | NoRule
     try:
         rule = rules[key]
     except KeyError:
         rule = rules[key] = _derive(op.signature, entry.function, is_conservative, context)
-    if isinstance(rule, OpShardingRule):
-        return rule
-    if rule.kind and is_first_occurrence(f"{rule.kind} without a sharding rule"):
-        _warn(op, rule)
-    return None
+    return rule
 
 
 def is_rule_context_free(op: Op) -> bool:
@@ -116,6 +122,9 @@ def _unknown(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule:
 
 
 _UNKNOWN = _Entry(_unknown)
+
+# The keys of context-free rules in the cache of a signature, by whether the rule is conservative.
+_KEYS = (("sharding rule",), ("conservative sharding rule",))
 
 
 def _warn(op: Op, unknown: NoRule) -> None:

@@ -11,10 +11,10 @@ from tests.fuzz.batch import preload, run_all
 from tests.fuzz.contract import Outcome, problem_of
 from tests.fuzz.corpus import seeds
 from tests.fuzz.findings import Finding
+from tests.fuzz.inputs import Input
 from tests.fuzz.minimize import minimize
 from tests.fuzz.mutation import mutate, tokens
 from tests.fuzz.session import Session
-from tests.fuzz.sources import Input
 
 
 @pytest.mark.parametrize(

@@ -384,7 +384,7 @@ func.func @main(%a: tensor<1x16x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
 // 1 all_gather, 1 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<1x16x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}, %b: tensor<3x2x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}]>}) -> (tensor<1x14x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}) {
-  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[0, 0]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x16x2xf32>, tensor<3x2x2xf32>) -> tensor<1x14x2xf32>
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x16x2xf32>, tensor<3x2x2xf32>) -> tensor<1x14x2xf32>
   return %0 : tensor<1x14x2xf32>
 }
 
@@ -1349,7 +1349,7 @@ func.func @main(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
 // 1 all_reduce
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<1x16x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}, %b: tensor<16x2x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> (tensor<1x1x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}]>}) {
-  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[0, 0]], lhs_dilate = [1], rhs_dilate = [1], reverse = [false]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x16x2xf32>, tensor<16x2x2xf32>) -> tensor<1x1x2xf32>
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x16x2xf32>, tensor<16x2x2xf32>) -> tensor<1x1x2xf32>
   return %0 : tensor<1x1x2xf32>
 }
 
@@ -1507,4 +1507,61 @@ func.func @main(%a: tensor<10x4x3xf32>, %b: tensor<2x3x10xf32>) -> (tensor<5x3x1
   %0 = stablehlo.convolution(%aa, %bb) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 2 : i64, feature_group_count = 1 : i64} : (tensor<10x4x3xf32>, tensor<2x3x10xf32>) -> tensor<5x3x10xf32>
   %out = sdy.sharding_constraint %0 <@mesh, [{"z":(2)2}, {}, {"y"}]> : tensor<5x3x10xf32>
   return %out : tensor<5x3x10xf32>
+}
+
+// -----
+
+// a sharding rule with a reduction factor, on an operation that sums nothing
+// 1 all_gather
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = stablehlo.negate %a {sdy.sharding_rule = #sdy.op_sharding_rule<([i, k])->([i, j]) {i=8, j=4, k=4} reduction={k}>} : tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// -----
+
+// a convolution of two groups whose input features are in parts of groups, with uneven shards
+// 2 all_gather
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<2x8x6xf32>, %b: tensor<3x3x4xf32>) -> (tensor<2x6x4xf32>) {
+  %aa = sdy.sharding_constraint %a <@mesh, [{}, {}, {"x", "y"}]> : tensor<2x8x6xf32>
+  %bb = sdy.sharding_constraint %b <@mesh, [{}, {"y"}, {"x"}]> : tensor<3x3x4xf32>
+  %0 = stablehlo.convolution(%aa, %bb) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 2 : i64} : (tensor<2x8x6xf32>, tensor<3x3x4xf32>) -> tensor<2x6x4xf32>
+  %out = sdy.sharding_constraint %0 <@mesh, [{}, {}, {"x"}]> : tensor<2x6x4xf32>
+  return %out : tensor<2x6x4xf32>
+}
+
+// -----
+
+// groups of the batch whose features are in uneven shards
+// 1 all_gather
+sdy.mesh @mesh = <["x"=6]>
+func.func @main(%a: tensor<4x1x3xf32>, %b: tensor<3x2x16xf32>) -> (tensor<2x2x16xf32>) {
+  %bb = sdy.sharding_constraint %b <@mesh, [{}, {}, {"x"}]> : tensor<3x2x16xf32>
+  %0 = stablehlo.convolution(%a, %bb) dim_numbers = [b, 0, f]x[i, 0, o]->[b, 0, f], window = {pad = [[1, 1]]} {batch_group_count = 2 : i64, feature_group_count = 1 : i64} : (tensor<4x1x3xf32>, tensor<3x2x16xf32>) -> tensor<2x2x16xf32>
+  %out = sdy.sharding_constraint %0 <@mesh, [{}, {}, {"x"}]> : tensor<2x2x16xf32>
+  return %out : tensor<2x2x16xf32>
+}
+
+// -----
+
+// a convolution with one output feature, along which the kernel is sharded
+// 1 all_reduce
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<4x2xf32>, %b: tensor<2x1xf32>) -> (tensor<4x1xf32>) {
+  %aa = sdy.sharding_constraint %a <@mesh, [{}, {"y"}]> : tensor<4x2xf32>
+  %bb = sdy.sharding_constraint %b <@mesh, [{"y"}, {"x"}]> : tensor<2x1xf32>
+  %0 = stablehlo.convolution(%aa, %bb) dim_numbers = [b, f]x[i, o]->[b, f], window = {stride = [], pad = []} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<4x2xf32>, tensor<2x1xf32>) -> tensor<4x1xf32>
+  return %0 : tensor<4x1xf32>
+}
+
+// -----
+
+// a convolution with one window, which is a partial sum, and a sharded result
+// 1 all_gather, 1 all_reduce
+sdy.mesh @mesh = <["x"=4, "y"=2], device_ids=[7, 1, 2, 3, 4, 5, 6, 0]>
+func.func @main(%a: tensor<1x16x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}]>}, %b: tensor<16x2x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> (tensor<1x1x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}, {}]>}) {
+  %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x16x2xf32>, tensor<16x2x2xf32>) -> tensor<1x1x2xf32>
+  return %0 : tensor<1x1x2xf32>
 }

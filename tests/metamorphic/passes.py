@@ -85,7 +85,7 @@ def chunks_are_separate(make: Callable[[int], str], text: str, random: Random) -
 
 
 def _run(text: str, pipeline: str, marker: str = "") -> str:
-    job = Job("random", text.encode(), parse_pipeline(pipeline, lookup), split_marker=marker)
+    job = Job("random", text.encode, parse_pipeline(pipeline, lookup), split_marker=marker)
     return run_job(job).output
 
 

@@ -53,7 +53,7 @@ def _check(path: Path, pipeline: str) -> int:
 
 def _module_after(path: Path, pipeline: str) -> Op | None:
     """The module after the pipeline; None if the pipeline fails."""
-    job = Job(path.name, path.read_bytes(), parse_pipeline(pipeline, lookup))
+    job = Job(path.name, path.read_bytes, parse_pipeline(pipeline, lookup))
     outcome = run_job(job)
     if not outcome.succeeded:
         return None

@@ -198,11 +198,11 @@ class ModuleParser:
         self._parse_block_body(block)
 
     def _add_entry_argument(self, block: Block, argument: Argument) -> None:
-        previous = self.scope.offsets.get(argument.name)
+        previous = self.scope.location(argument.name)
         if previous is not None:
             message = f"region entry argument '{argument.name}' is already in use"
             error = self._parser().error(message, argument.offset)
-            raise error.note("previously referenced here", self.source.location(previous))
+            raise error.note("previously referenced here", previous)
         self._add_argument(block, argument)
 
     def _add_argument(self, block: Block, argument: Argument) -> None:
@@ -242,7 +242,7 @@ class ModuleParser:
             self._set_default_dialect(dialect)
             self.scope.release(mark)
             # Templates are used only while no forward reference is pending.
-            self.scope.discard_forward_references()
+            self.scope.forward.clear()
             self._remove_last_op(block)
             self._position = previous
             self._parse_statement(block)
@@ -290,7 +290,7 @@ class ModuleParser:
                 if op is None:
                     return last
                 values[name] = op.results[0]
-                offsets[name] = start
+                offsets.append(start)
                 block.append(op)
             elif not self._build_statement(block, template, parts, start, location):
                 return last
@@ -317,7 +317,7 @@ class ModuleParser:
             return False
         if count == 1 and len(op.results) == 1:
             self.scope.values[names[0]] = op.results[0]
-            self.scope.offsets[names[0]] = start
+            self.scope.offsets.append(start)
         elif count:
             self._define_groups(op, list(zip(names, template.groups, strict=False)), start)
         block.append(op)
@@ -463,9 +463,9 @@ class ModuleParser:
         """Removes the last operation of a block, which was built from a template."""
         op = block.last
         assert op is not None
-        values, offsets = self.scope.values, self.scope.offsets
-        for name in [name for name, value in values.items() if value.defining_op is op]:
-            del values[name], offsets[name]
+        values = self.scope.values
+        names = [name for name, value in values.items() if value.defining_op is op]
+        self.scope.release(len(values) - len(names))
         for use in op.operand_uses:
             use.unlink()
         block.detach(op)

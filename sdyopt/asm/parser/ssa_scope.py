@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Sequence
 
 from sdyopt.asm.parser.asm_parser import AsmParser
@@ -17,11 +18,13 @@ TypeText = Callable[[Type], str]
 class ForwardValue(Value):
     """A placeholder for a value that is used before its definition, which follows in `definition`."""
 
-    __slots__ = ("_location", "definition")
+    __slots__ = ("_location", "definition", "offset")
 
-    def __init__(self, type: Type, location: Location) -> None:
+    def __init__(self, type: Type, offset: int, location: Location) -> None:
         self.type = type
         self.first_use = None
+        # The offset of the first use.
+        self.offset = offset
         self._location = location
         self.definition: Value | None = None
 
@@ -33,10 +36,10 @@ class ForwardValue(Value):
 class Scope:
     """The SSA names that are visible at a point of the source.
 
-    `values` maps `%name` and `%name#k` to values, `offsets` to the offset of the definition, or of the
-    first use of a forward reference. `forward` has the names that are not yet defined. The names of a
-    nested region are removed at its end. Names outside of an isolated region are visible inside it; the
-    verifier rejects such uses.
+    `values` maps `%name` and `%name#k` to values. `offsets` has the offsets of their definitions, in the
+    same order: only errors read them, and an array is small. `forward` has the names that are not yet
+    defined. The names of a nested region are removed at its end. Names outside of an isolated region are
+    visible inside it; the verifier rejects such uses.
     """
 
     __slots__ = ("_type_text", "forward", "offsets", "source", "values")
@@ -45,7 +48,7 @@ class Scope:
         self.source = source
         self._type_text = type_text
         self.values: dict[str, Value] = {}
-        self.offsets: dict[str, int] = {}
+        self.offsets = array("q")
         self.forward: dict[str, ForwardValue] = {}
 
     def mark(self) -> int:
@@ -55,12 +58,11 @@ class Scope:
     def release(self, mark: int) -> None:
         """Removes the names added since `mark`, except forward references."""
         values, offsets = self.values, self.offsets
-        if not mark and not self.forward:
+        del offsets[mark:]
+        if not mark:
             values.clear()
-            offsets.clear()
         while len(values) > mark:
-            name, _ = values.popitem()
-            del offsets[name]
+            values.popitem()
 
     def use(self, name: str, offset: int, type: Type, parser: AsmParser) -> Value:
         """The value of a name, or a placeholder if it is not yet defined. Its type must be `type`."""
@@ -69,14 +71,13 @@ class Scope:
             plain, _, number = name.partition("#")
             if number and plain in self.values:
                 raise parser.unprefixed_error("reference to invalid result number", offset)
-            value = self.forward[name] = ForwardValue(type, self.source.location(offset))
-            self.offsets[name] = offset
+            value = self.forward[name] = ForwardValue(type, offset, self.source.location(offset))
         if value.type is not type:
             raise parser.unprefixed_error(
                 f"use of value '{name.partition('#')[0]}' expects different type than prior uses: "
                 f"'{self._type_text(type)}' vs '{self._type_text(value.type)}'",
                 offset,
-            ).note("prior use here", self.source.location(self.offsets[name]))
+            ).note("prior use here", self.location(name))
         return value
 
     def define(self, name: str, value: Value, offset: int, parser: AsmParser) -> None:
@@ -84,7 +85,7 @@ class Scope:
         if name in self.values:
             plain = name.partition("#")[0]
             raise parser.unprefixed_error(f"redefinition of SSA value '{plain}'", offset).note(
-                "previously defined here", self.source.location(self.offsets[name])
+                "previously defined here", self.location(name)
             )
         placeholder = self.forward.get(name)
         if placeholder is not None:
@@ -94,13 +95,13 @@ class Scope:
                     f"definition of SSA value '{full}' has type '{self._type_text(value.type)}'", offset
                 ).note(
                     f"previously used here with type '{self._type_text(placeholder.type)}'",
-                    self.source.location(self.offsets[name]),
+                    placeholder.location,
                 )
             replace_all_uses(placeholder, value)
             placeholder.definition = value
-            del self.forward[name], self.offsets[name]
+            del self.forward[name]
         self.values[name] = value
-        self.offsets[name] = offset
+        self.offsets.append(offset)
 
     def define_results(
         self, name: str, results: tuple[OpResult, ...], offset: int, parser: AsmParser
@@ -110,19 +111,19 @@ class Scope:
         if len(results) > 1:
             # The first result has two names.
             self.values[f"{name}#0"] = results[0]
-            self.offsets[f"{name}#0"] = offset
+            self.offsets.append(offset)
         for index in range(1, len(results)):
             self.define(f"{name}#{index}", results[index], offset, parser)
 
-    def discard_forward_references(self) -> None:
-        """Removes all forward references."""
-        for name in self.forward:
-            del self.offsets[name]
-        self.forward.clear()
+    def location(self, name: str) -> Location | None:
+        """The location of the definition of a name, or of its first use; None if there is neither."""
+        if name in self.values:
+            return self.source.location(self.offsets[list(self.values).index(name)])
+        return self.forward[name].location if name in self.forward else None
 
     def undefined(self, parser: AsmParser) -> list[DiagnosticError]:
         """An error for each name that is never defined, in order of first use."""
-        first_uses = sorted(self.offsets[name] for name in self.forward)
+        first_uses = sorted(value.offset for value in self.forward.values())
         return [parser.unprefixed_error("use of undeclared SSA value name", offset) for offset in first_uses]
 
 

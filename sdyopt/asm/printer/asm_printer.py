@@ -53,6 +53,11 @@ class PrintOptions:
 
 def print_op(op: Op, options: PrintOptions = PrintOptions()) -> str:
     """The text of an operation and the definitions of its aliases, with a newline at the end."""
+    return "".join(print_pages(op, options))
+
+
+def print_pages(op: Op, options: PrintOptions = PrintOptions()) -> list[str]:
+    """The text of `print_op` in parts, for a program so large that a copy would matter."""
     aliases, ssa_names = Aliases(), _ssa_names(op, options)
     if options.debuginfo and not options.local_scope:
         aliases = _find_aliases(op, options, ssa_names)
@@ -62,7 +67,7 @@ def print_op(op: Op, options: PrintOptions = PrintOptions()) -> str:
         # Rare: the first pass has found attributes that need an alias.
         printer = AsmPrinter(op, options, _find_aliases(op, options, ssa_names), ssa_names)
         printer.program(op)
-    return printer.text()
+    return printer.pages()
 
 
 def print_for_note(op: Op, generic: bool = True) -> str:
@@ -74,7 +79,7 @@ def print_for_note(op: Op, generic: bool = True) -> str:
     options = PrintOptions(generic=generic, local_scope=True, elide_elements_larger_than=16)
     printer = AsmPrinter(scope, options, Aliases())
     printer.op(op, "")
-    text = printer.text()
+    text = "".join(printer.pages())
     return f"\n{text}" if "\n" in text else text
 
 
@@ -125,9 +130,9 @@ class AsmPrinter:
         self._lines: dict[tuple[str, int], dict[tuple[OpSignature, DictAttr], _Line]] = {}
         self._uses_fast_path = not options.debuginfo and not options.value_users
 
-    def text(self) -> str:
+    def pages(self) -> list[str]:
         """All that was printed."""
-        return "".join([*self._pages, *self.out])
+        return [*self._pages, "".join(self.out)]
 
     def program(self, op: Op) -> None:
         """Prints an operation between the definitions of its aliases."""

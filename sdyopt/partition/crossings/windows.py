@@ -11,7 +11,6 @@ from sdyopt.partition.local_builder import shape_of
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.replication import Dim, by_rule, crosses_shards
 from sdyopt.partition.windows import SlidDimension, is_reduced, windows_of, windows_of_convolution
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
 @crosses_shards(ConvolutionOp, has_windows=True)
@@ -28,30 +27,43 @@ def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
         is_partial_sum = bool(slid.window_axes)
         if _crosses(slid, types) or (slid.axes != output_axes[output_dim] and not is_partial_sum):
             found += [Dim(0, slid.dim), Dim(2, output_dim)]
+        elif is_partial_sum:
+            found.append(Dim(2, output_dim))
         if not is_reduced(op, kernel_dim):
             found.append(Dim(1, kernel_dim))
     if op.batch_group_count > 1 and output_axes[dims.output_batch]:
         # A shard of the batch of the result has a part of each group.
         found += [Dim(0, dims.input_batch), Dim(1, dims.kernel_output_feature)]
         found += [Dim(2, dims.output_batch), Dim(2, dims.output_feature)]
-    feature = dims.output_feature
-    if op.feature_group_count > 1 and shape_of(op.out)[feature] % types.shard_count(
-        output_axes[feature], op.out
-    ):
-        # Uneven shards of the features of the result do not start where groups start.
-        found += [Dim(0, dims.input_feature), Dim(1, dims.kernel_output_feature), Dim(2, feature)]
-    return [*found, *_result_only(op)]
+    if cuts_groups(op, types):
+        found += [*_group_dims(op), Dim(1, dims.kernel_input_feature)]
+    kernel_feature, feature = dims.kernel_output_feature, dims.output_feature
+    if types.axes_per_dim(op.rhs)[kernel_feature] != output_axes[feature]:
+        # A kernel with one output feature: its factor is not the one of the result.
+        found += [Dim(1, kernel_feature), Dim(2, feature)]
+    return found
 
 
-def _result_only(op: ConvolutionOp) -> Iterator[Dim]:
-    """The feature dimension of the result, if it has one feature: its factor is not one of the kernel."""
-    rule = sharding_rule_of(op)
-    if rule is None:
-        return
-    known = {factor for mapping in rule.operands for dim in mapping.dims for factor in dim.factors}
-    feature = op.dimension_numbers.output_feature
-    if not known.issuperset(rule.results[0].dims[feature].factors):
-        yield Dim(2, feature)
+def cuts_groups(op: ConvolutionOp, types: LocalTypes) -> bool:
+    """Whether the shards of a grouped convolution are neither whole groups nor equal parts of one group."""
+    groups = max(op.feature_group_count, op.batch_group_count)
+    if groups == 1:
+        return False
+    values = (op.lhs, op.rhs, op.out)
+    for number, dim in _group_dims(op):
+        value = values[number]
+        shards = types.shard_count(types.axes_per_dim(value)[dim], value)
+        if shape_of(value)[dim] % shards or (groups % shards and shards % groups):
+            return True
+    return False
+
+
+def _group_dims(op: ConvolutionOp) -> Iterator[Dim]:
+    """The dimensions that consist of groups."""
+    dims = op.dimension_numbers
+    yield Dim(0, dims.input_feature if op.feature_group_count > 1 else dims.input_batch)
+    yield Dim(1, dims.kernel_output_feature)
+    yield Dim(2, dims.output_feature)
 
 
 @crosses_shards(ReduceWindowOp, has_windows=True)

@@ -27,9 +27,7 @@ def test_text_is_shortened_to_two_lines_of_ten_columns(text: str, expected: str)
 
 def shown(program: str, max_op_lines: int) -> str:
     said: list[str] = []
-    run_job(
-        Job(name="f", data=program.encode(), write_log=said.append, columns=50, max_op_lines=max_op_lines)
-    )
+    run_job(Job(name="f", read=program.encode, write_log=said.append, columns=50, max_op_lines=max_op_lines))
     return "".join(said)
 
 

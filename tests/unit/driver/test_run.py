@@ -27,7 +27,12 @@ class Recorder:
 
     def run(self, data: bytes, *passes: Pass, **settings: Any) -> Outcome:
         job = Job(
-            "in", data, Pipeline(elements=list(passes)), self._report, self.files.__setitem__, **settings
+            "in",
+            lambda: data,
+            Pipeline(elements=list(passes)),
+            self._report,
+            self.files.__setitem__,
+            **settings,
         )
         return run_job(job)
 
@@ -62,7 +67,8 @@ class Complain(Pass):
 
 
 def test_a_run_without_passes_prints_the_program_and_nothing_else(recorder: Recorder) -> None:
-    assert recorder.run(FUNCTION) == Outcome(True, PRINTED)
+    outcome = recorder.run(FUNCTION)
+    assert (outcome.succeeded, outcome.output, outcome.reports) == (True, PRINTED, "")
     assert recorder == Recorder()
 
 
@@ -73,7 +79,7 @@ def test_interpreter_settings_are_restored(recorder: Recorder) -> None:
 
 
 def test_a_note_has_the_operation_unless_turned_off(recorder: Recorder) -> None:
-    assert recorder.run(b"module {}", Complain()) == Outcome(False, "")
+    assert recorder.run(b"module {}", Complain()) == Outcome(False, ())
     assert recorder.log == (
         "in:1:1: error: 'builtin.module' op is not good enough\nmodule {}\n^~~~~~\n"
         'in:1:1: note: see current operation: \n"builtin.module"() ({\n^bb0:\n}) : () -> ()\n'
@@ -91,7 +97,7 @@ def test_a_note_has_the_operation_unless_turned_off(recorder: Recorder) -> None:
     ],
 )
 def test_exceeded_resources_are_an_error(problem: Exception, message: str, recorder: Recorder) -> None:
-    assert recorder.run(FUNCTION, Raise(problem=problem)) == Outcome(False, "")
+    assert recorder.run(FUNCTION, Raise(problem=problem)) == Outcome(False, ())
     assert recorder.log.startswith(message)
 
 

@@ -37,7 +37,7 @@ def test_no_explanation_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """`LazyExplainer` hides failures; here they are raised."""
     monkeypatch.setattr(error_help, "suppress", lambda _: nullcontext())
     for path in sorted(folder.glob("*.mlir")):
-        run_job(Job(name=path.name, data=path.read_bytes(), split_marker="// -----"))
+        run_job(Job(name=path.name, read=path.read_bytes, split_marker="// -----"))
 
 
 def test_by_default_the_token_at_the_location_is_underlined() -> None:

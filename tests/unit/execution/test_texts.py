@@ -9,7 +9,7 @@ from sdyopt.asm.printer.asm_printer import print_op
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.execution.entry_functions import entry_names, program_of
 from sdyopt.execution.failure import NotValidated
-from sdyopt.execution.global_program import make_global
+from sdyopt.execution.global_program import has_manual_computation, make_global
 from sdyopt.execution.local_program import is_local, local_text
 from sdyopt.execution.promotion import promote, reason_not_to_promote
 
@@ -33,6 +33,22 @@ func.func @main(%a: tensor<8xf32> {ROWS}) -> tensor<8xf32> {{
     text = print_op(module)
     assert "sdy" not in text
     assert "return %0 : tensor<8xf32>" in text
+
+
+def test_a_manual_computation_without_manual_axes_is_on_whole_tensors() -> None:
+    module = parsed("""
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{}]>] manual_axes={} (%b: tensor<8xf32>) {
+    %1 = stablehlo.negate %b : tensor<8xf32>
+    sdy.return %1 : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}""")  # noqa: E501
+    assert not has_manual_computation(module)
+    make_global(module)
+    assert "func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {\n    %0 = stablehlo.negate" in print_op(
+        module
+    )
 
 
 def test_an_all_reduce_of_copies_has_no_meaning_on_whole_tensors() -> None:

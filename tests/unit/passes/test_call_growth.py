@@ -30,7 +30,7 @@ def chain(length: int, calls: int = 1) -> bytes:
 def run(program: bytes, single: Pass) -> tuple[bool, str]:
     """Whether a pass succeeds on a program, and its diagnostics."""
     diagnostics: list[str] = []
-    outcome = run_job(Job("in", program, Pipeline(elements=[single]), diagnostics.append))
+    outcome = run_job(Job("in", lambda: program, Pipeline(elements=[single]), diagnostics.append))
     return outcome.succeeded, "".join(diagnostics)
 
 

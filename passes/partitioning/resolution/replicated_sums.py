@@ -1,0 +1,85 @@
+"""All-reduces of results that are not partial any more: dimensions with reduction factors are replicated.
+
+    %1 = stablehlo.sine %0 {sdy.sharding_rule = #sdy.op_sharding_rule<([i, k])->([i, j]) … reduction={k}>}
+    %2 = sdy.all_reduce {"x"} %1 …
+
+`sdy-insert-explicit-reshards` inserts the all-reduce by the rule, if %0 is sharded along "x" by `k`. But a
+sine sums nothing, so %0 is gathered, and the all-reduce would add copies of the result. It is removed. If the
+rule was written by the user, there is a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sdyopt.dialects.sdy.axes import AxisRef, difference
+from sdyopt.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.dialects.sdy.collectives import AllReduceOp
+from sdyopt.dialects.sdy.rule import OpShardingRule, factor_symbol
+from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.partition.crossings.windows import cuts_groups
+from sdyopt.partition.local_types import Axes, LocalTypes
+from sdyopt.partition.replication import dims_to_replicate, has_user_rule
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+
+
+def drop_sums_of_copies(ops: Iterable[Op], types: LocalTypes, rewriter: Rewriter) -> None:
+    """Removes the axes of replicated reduction factors from the all-reduces of results."""
+    for op in ops:
+        all_reduces = [
+            use.owner for result in op.results for use in result.uses if isinstance(use.owner, AllReduceOp)
+        ]
+        if all_reduces and _may_replicate_sums(op, types):
+            rule = sharding_rule_of(op)
+            if rule is not None:
+                _drop_sums(op, rule, all_reduces, types, rewriter)
+
+
+def _may_replicate_sums(op: Op, types: LocalTypes) -> bool:
+    if isinstance(op, ConvolutionOp) and cuts_groups(op, types):
+        return True
+    return isinstance(op, CustomCallOp) or has_user_rule(op)
+
+
+def _drop_sums(
+    op: Op, rule: OpShardingRule, all_reduces: Sequence[AllReduceOp], types: LocalTypes, rewriter: Rewriter
+) -> None:
+    axes, has_changed = _axes_of_replicated_sums(op, rule, types), False
+    for all_reduce in all_reduces:
+        mesh = types.mesh(all_reduce.out_sharding)
+        assert mesh is not None
+        before = tuple(all_reduce.reduction_axes.axes)
+        kept = difference(before, difference(axes[0], axes[1], mesh), mesh)
+        if not kept:
+            rewriter.replace(all_reduce, [all_reduce.tensor])
+        elif kept != before:
+            rewriter.set_attribute(all_reduce, "reduction_axes", AxisRefList(kept))
+        has_changed = has_changed or kept != before
+    if has_changed and (isinstance(op, CustomCallOp) or has_user_rule(op)):
+        _warn(op, rule)
+
+
+def _axes_of_replicated_sums(op: Op, rule: OpShardingRule, types: LocalTypes) -> tuple[Axes, Axes]:
+    """The axes of the dimensions with reduction factors that must be replicated, and of the others."""
+    to_replicate = set(dims_to_replicate(op, types, keep_local_windows=True))
+    replicated: dict[AxisRef, None] = {}
+    others: dict[AxisRef, None] = {}
+    for number, (value, mapping) in enumerate(zip(op.operands, rule.operands, strict=True)):
+        for dim, (axes, dim_mapping) in enumerate(zip(types.axes_per_dim(value), mapping.dims, strict=False)):
+            if set(rule.reduction).intersection(dim_mapping.factors):
+                (replicated if (number, dim) in to_replicate else others).update(dict.fromkeys(axes))
+    return tuple(replicated), tuple(others)
+
+
+def _warn(op: Op, rule: OpShardingRule) -> None:
+    factors = ", ".join(map(factor_symbol, rule.reduction))
+    op.warning(
+        f"operands are replicated along the reduction factors {{{factors}}} of the sharding rule, "
+        "so no all-reduce of the results follows",
+        help=""
+        if isinstance(op, CustomCallOp)
+        else "without `sdy.sharding_rule`, the operation's own rule is used",
+    )
