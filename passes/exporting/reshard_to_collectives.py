@@ -123,7 +123,7 @@ class _ReshardLowering:
                 op.signature.result_types,
                 step.attributes,
                 before=op,
-                location=op._location,
+                location=op.lazy_location,
             )
             value, reached = created.result, step.sharding
         assert _has_same_sharded_axes(reached, target, _mesh(target, op)), "the plan ends at the target"
