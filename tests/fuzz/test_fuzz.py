@@ -22,6 +22,8 @@ from tests.fuzz.session import Session
     [
         (Outcome(0), ""),
         (Outcome(1, "a.mlir:1:2: error: undefined value\n"), ""),
+        (Outcome(1, "<unknown>:0: error: bad\n  --> a.mlir:1:2\n"), ""),
+        (Outcome(1, "<unknown>:0: error: bad\n"), "error without a location: <unknown>:…: error: bad"),
         (Outcome(1, "<unknown>:0: error: Can't run 'A' on 'B'\n"), ""),
         (Outcome(1, "<unknown>:0: error: unexpected error: Can't add pass 'A'\n"), ""),
         (Outcome(2, "sdy-opt: unknown flag\n"), ""),

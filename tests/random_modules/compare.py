@@ -333,7 +333,7 @@ def run_pipeline(text: str, pipeline: str) -> PipelineResult:
 
 
 # The edges of one propagation step; in the reference those of one axis are in no particular order.
-_EDGES_OF_STEP = re.compile(r"\{[^{}]* -> [^{}]*\}(?:, \{[^{}]* -> [^{}]*\})+")
+_EDGES_OF_STEP = re.compile(r"\{[^{}\n]* -> [^{}\n]*\}(?:, \{[^{}\n]* -> [^{}\n]*\})+")
 
 
 def _with_sorted_edges(text: str) -> str:
