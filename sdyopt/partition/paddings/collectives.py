@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.dialects.sdy.axes import difference
 from sdyopt.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import (
@@ -74,15 +75,17 @@ def _move_borders(op: CollectiveOp, before: TensorSharding, unpadded: Sequence[i
     """Gathers a tensor, and slices it into its new shards."""
     value: Value = op.tensor
     if isinstance(op, ReduceScatterOp):
-        axes = AxisRefList(tuple(op.reduce_scatter_axes.axes))
+        axes, mesh = tuple(op.reduce_scatter_axes.axes), padder.types.mesh(before)
+        assert mesh is not None
+        before = before.with_unreduced_axes(difference(before.unreduced_axes, axes, mesh))
         attributes = {
-            "reduction_axes": axes,
+            "reduction_axes": AxisRefList(axes),
             "out_sharding": before,
             **reduction_attributes(op.reduction_op),
         }
         value = padder.builder(op).create(AllReduceOp, [value], [value.type], attributes).result
-    if not before.is_fully_replicated:
-        whole = fully_replicated(before.rank, before.mesh_or_ref, is_closed=True)
+    if any(dim.axes for dim in before.dims):
+        whole = before.with_dims([DimensionSharding() for _ in before.dims])
         gather = {"gathering_axes": _axes_per_dim(before.dims), "out_sharding": whole}
         value = padder.builder(op).create(AllGatherOp, [value], [value.type], gather).result
         value = padder.cut(op, value, unpadded, whole)
