@@ -94,8 +94,8 @@ growth: install ## measure how time and memory grow with programs, and write ben
 SECONDS  := 600
 FINDINGS := build/fuzz
 
-fuzz: install ## search for inputs that break sdy-opt, SECONDS=600; continues the search in FINDINGS=build/fuzz
-	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --findings $(FINDINGS) --resume
+fuzz: install ## search for inputs that break sdy-opt, SECONDS=600; with REFERENCE_PYTHON=… also for other results than C++
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --findings $(FINDINGS) --resume $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))
 
 MUTANTS := 300
 

@@ -143,8 +143,9 @@ class _ReshardInserter:
         if isinstance(op, AllReduceOp):
             self._all_reduces.append(op)
         if self._full and isinstance(op.parent_op, AsyncStartOp):
-            # Its operands are replicated, and nothing else may be in the region.
-            self._rewriter.remove_attribute(op, SHARDING)
+            # No reshard may be in the region.
+            if self._needs_reshards(op):
+                self._rewriter.remove_attribute(op, SHARDING)
         elif op.data_flow is not None:
             self._use_resharder.reshard_edge_sources(op)
         elif isinstance(op, CallOp):
@@ -193,6 +194,14 @@ class _ReshardInserter:
         # Before operands are all-reduced, because that changes their shardings.
         full = self._full or _is_always_full(op)
         self._all_reduce_operands(op)
+        return self._plan(op, full)
+
+    def _needs_reshards(self, op: Op) -> bool:
+        """Whether the shardings of an operation are not compatible, or reduce operands."""
+        unreduced = {_unreduced_axes(value) for value in (*op.operands, *op.results)}
+        return len(unreduced) > 1 or self._plan(op, full=True) is not None
+
+    def _plan(self, op: Op, full: bool) -> ReshardPlan | None:
         rule = sharding_rule_of(op)
         if rule is None or rule.is_custom:
             return None

@@ -48,6 +48,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
@@ -104,7 +105,9 @@ class ResolvePermutationFactors(Pass):
             if op.parent is None:
                 continue  # replaced or erased with another operation
             if isinstance(op.parent_op, AsyncStartOp):
-                continue  # the operands of the outer operation are replicated
+                # The operands of the outer operation are replicated.
+                rewriter.remove_attribute(op, SHARDING)
+                continue
             if isinstance(op, ReshardOp):
                 resolve_mesh_change(op, types, rewriter)
             elif isinstance(op, IfOp):

@@ -27,10 +27,10 @@ class CseDriver:
     """Merges equal operations. Dead and merged operations are collected, and erased by `finish`.
 
     `merged` counts the operations whose results were replaced with those of an equal operation, `removed`
-    the operations that were dead before.
+    the operations that were dead before. Operations of the class `pure` count as free of memory effects.
     """
 
-    def __init__(self, rewriter: Rewriter) -> None:
+    def __init__(self, rewriter: Rewriter, pure: type[Op] | None = None) -> None:
         self.merged = 0
         self.removed = 0
         self._to_erase: list[Op] = []
@@ -38,6 +38,7 @@ class CseDriver:
         # it. Insertion order is scope order: leaving a block pops its entries.
         self._available: dict[Key, Op] = {}
         self._rewriter = rewriter
+        self._pure = pure
         self._dominance = Dominance()
 
     def visit_region(self, region: Region) -> None:
@@ -83,11 +84,12 @@ class CseDriver:
         """
         if op.is_terminator:
             return
-        if is_trivially_dead(op):
+        is_pure = self._pure is not None and isinstance(op, self._pure)
+        if is_trivially_dead(op) or (is_pure and not any(result.has_uses for result in op.results)):
             self._to_erase.append(op)
             self.removed += 1
             return
-        if any(len(region.blocks) > 1 for region in op.regions) or not is_memory_effect_free(op):
+        if any(len(region.blocks) > 1 for region in op.regions) or not (is_pure or is_memory_effect_free(op)):
             return
         first = self._available.setdefault(_key(op, {}), op)
         if first is op:

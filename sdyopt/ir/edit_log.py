@@ -33,10 +33,25 @@ class EditLog:
         # Operations that were inserted or moved, or whose blocks or block arguments have changed: they,
         # everything nested in them and the users of their results must be verified.
         self.moved: set[Op] = set()
+        # Valid operations with edits inside, in another log: only the enclosing operations must be verified.
+        self.changed_inside: set[Op] = set()
         # Blocks from which operations were removed, and which may lack a terminator.
         self.shrunk_blocks: set[Block] = set()
         # Everything must be verified, for example because any operation may refer to a changed symbol.
         self.needs_full_verification = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has to be verified."""
+        return not (
+            self.needs_full_verification
+            or self.attributes_changed
+            or self.signature_changed
+            or self.operands_changed
+            or self.moved
+            or self.changed_inside
+            or self.shrunk_blocks
+        )
 
     def record_signature_change(self, op: Op) -> None:
         """Records that the signature of an operation has changed."""

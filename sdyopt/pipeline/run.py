@@ -8,7 +8,7 @@ from typing import Protocol
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, watching
 from sdyopt.diagnostics.ids import PASS, PIPELINE_ERROR, VERIFY_ERROR, identified, identify
 from sdyopt.diagnostics.usage import nearest
-from sdyopt.ir.edit_log import EditLog, recording
+from sdyopt.ir.edit_log import EditLog, current_log, recording
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.pipeline.base import Pass
@@ -113,18 +113,24 @@ class _Runner:
             return self._verify.verify_regions(parent)
 
     def run_nested(self, passes: Sequence[Pass], ops: Sequence[Op]) -> None:
-        """Implements `RunNested`. Verifies operations in full: the calling pass may have edited them, too."""
+        """Implements `RunNested`. Verifies operations in full: the calling pass may have edited them, too.
+
+        The operations that enclose them are verified after the calling pass.
+        """
+        edits = current_log()
         has_failed = False
         for op in ops:
             try:
                 for pass_ in passes:
-                    self._run_pass(pass_, op, verifies_all=True)
+                    if self._run_pass(pass_, op, verifies_all=True):
+                        edits.changed_inside.add(op)
             except PipelineFailure:
                 has_failed = True
         if has_failed:
             raise PipelineFailure
 
-    def _run_pass(self, pass_: Pass, op: Op, verifies_all: bool = False) -> None:
+    def _run_pass(self, pass_: Pass, op: Op, verifies_all: bool = False) -> bool:
+        """Runs a pass, and verifies the operation; returns whether it changed something."""
         _check_schedule(pass_, op)
         for instrument in self._outermost_first:
             instrument.before_pass(pass_, op)
@@ -133,7 +139,8 @@ class _Runner:
                 edits.needs_full_verification = verifies_all
                 changed = self._run_checked(pass_, op)
             self._changed |= changed
-            must_verify = changed or verifies_all
+            # The edits of a plugin's pass that wrongly reports no change are verified, too.
+            must_verify = changed or not edits.is_empty
             if must_verify and not self._verify_edits(pass_, op, edits):
                 raise PipelineFailure
         except PipelineFailure:
@@ -142,6 +149,7 @@ class _Runner:
             raise
         for instrument in self._innermost_first:
             instrument.after_pass(pass_, op, changed)
+        return changed
 
     def _verify_edits(self, pass_: Pass, op: Op, edits: EditLog) -> bool:
         if self._verify is None:

@@ -2,11 +2,13 @@
 
     python -m tests.fuzz --seconds 600 --findings build/fuzz
     python -m tests.fuzz --seconds 36000 --findings build/fuzz --resume
+    python -m tests.fuzz --sources modules --batches 1000 --reference-python PYTHON
 
 Inputs are mutants of the lit cases and examples, random modules with random pipelines, and random reshards,
 which are simulated. Every run must end with exit status 0, 1 or 2 and, if it fails, with a located
-diagnostic, within 10 seconds and 1 GiB. Two inputs have the same problem if the exception type and its place
-are equal. The exit status is 1 if there are findings.
+diagnostic, within 10 seconds and 1 GiB. With a Python that has jaxlib, the results of random modules must be
+those of the C++ passes. Two inputs have the same problem if the exception type and its place, or the
+operations that differ first, are equal. The exit status is 1 if there are findings.
 """
 
 import argparse
@@ -28,6 +30,7 @@ def main() -> int:
     parser.add_argument("--batches", type=int, help="stop after this many batches of 50 inputs")
     parser.add_argument("--seed", type=int, default=0, help="the same seed searches the same inputs")
     parser.add_argument("--sources", default=",".join(TURNS), help="the sources of the batches, in turn")
+    parser.add_argument("--reference-python", default="", metavar="PYTHON", help="a Python that has jaxlib")
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), metavar="FOLDER")
     parser.add_argument("--resume", action="store_true", help="continue the search of the folder")
     options = parser.parse_args()
@@ -36,10 +39,13 @@ def main() -> int:
         if name not in SOURCES:
             parser.error(f"'{name}' is not a source; the sources are {', '.join(SOURCES)}")
     preload()
-    session = Session(options.seed, options.findings, names, report=_report)
+    session = Session(
+        options.seed, options.findings, names, report=_report, reference_python=options.reference_python
+    )
     if options.resume:
         session.resume()
     session.run(options.seconds, options.batches)
+    session.close()
     _summarize(session)
     return 1 if session.findings else 0
 

@@ -15,8 +15,9 @@ OUT_OF_TIME = "out of time"
 # Exit statuses: success, an error or a failed check, a usage error.
 _SUCCESS, _WRONG_USAGE = 0, 2
 _STATUSES = (_SUCCESS, 1, _WRONG_USAGE)
-# The first line of an error with a location; LLVM's words for a location without a file start with `loc(`.
-_LOCATED = re.compile(r"^(?:.*:\d+:\d+|loc\(.*\)): (?:error|warning|remark|note)?", re.MULTILINE)
+# The first line of an error with a location, or the position of its excerpt; LLVM's words for a location
+# without a file start with `loc(`.
+_LOCATED = re.compile(r"^(?:(?:.*:\d+:\d+|loc\(.*\)): |  --> .*:\d+:\d+$)", re.MULTILINE)
 # Errors about the command line, which have no location in the input; the words are those of MLIR.
 _ABOUT_FLAGS = re.compile(
     r"^(?:<unknown>:0|sdy-opt): error: (?:unexpected error: )?"
@@ -32,7 +33,8 @@ class Outcome:
     """What a run did: its exit status, what it wrote for people, and whether it printed a program.
 
     `has_locations` is False if a pass removes all locations. `crash` is the signature of an exception that
-    left the command; empty without one.
+    left the command, or of a wrong result; empty without one. `output` is a result to be compared, and
+    `verdict` says how the comparison ended.
     """
 
     status: int = 0
@@ -40,6 +42,8 @@ class Outcome:
     is_accepted: bool = False
     has_locations: bool = True
     crash: str = ""
+    output: str = ""
+    verdict: str = ""
 
 
 def problem_of(outcome: Outcome) -> str:
@@ -50,18 +54,18 @@ def problem_of(outcome: Outcome) -> str:
     if outcome.status not in _STATUSES:
         return f"exit status {outcome.status}"
     if "internal error" in errors or "Traceback (most recent call last)" in errors:
-        return f"internal error: {_pattern(errors)}"
+        return f"internal error: {pattern(errors)}"
     if "error: " + OUT_OF_MEMORY in errors:
         return OUT_OF_MEMORY
     if printable(errors) != errors:
         line = next(line for line in errors.split("\n") if printable(line) != line)
-        return f"control characters: {_pattern(line)}"
+        return f"control characters: {pattern(line)}"
     if (
         outcome.status == 1
         and outcome.has_locations
         and not (_LOCATED.search(errors) or _ABOUT_FLAGS.search(errors))
     ):
-        return f"error without a location: {_pattern(errors)}"
+        return f"error without a location: {pattern(errors)}"
     return "" if outcome.status == _SUCCESS or errors else f"exit status {outcome.status} without a message"
 
 
@@ -80,7 +84,7 @@ def _is_ours(filename: str) -> bool:
     return any(path.is_relative_to(ROOT / folder) for folder in ("sdyopt", "passes"))
 
 
-def _pattern(text: str) -> str:
+def pattern(text: str) -> str:
     """The first error in a text, or its first line, without names and numbers."""
     lines = text.split("\n")
     line = next((line for line in lines if "error: " in line), lines[0])

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fuzz.sources import Input
+from tests.fuzz.inputs import Input
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,8 @@ class Finding:
     problem: str
     input: Input
     count: int = 1
+    # What a reader must know besides the problem, such as the difference of two results.
+    details: str = ""
 
     @property
     def name(self) -> str:
@@ -37,4 +39,5 @@ class Finding:
             f"\n// TODO: complete this case. Found by the fuzzer: {self.problem}\n"
             "// CHECK: error: TODO\n\n"
         )
-        return head.encode() + self.input.text
+        details = "".join(f"// {line}\n" for line in self.details.splitlines())
+        return f"{head}{details}".encode() + self.input.text

@@ -1,12 +1,11 @@
 """Makes an input with a problem small: drops flags, then lines, then tokens, while the problem stays."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
+from tests.fuzz.inputs import Input
 from tests.fuzz.mutation import lines, tokens
-from tests.fuzz.sources import Input
 
 MOST_RUNS = 400
 
@@ -22,16 +21,14 @@ def minimize(input: Input, has_problem: Callable[[Input], bool], most_runs: int 
         runs += 1
         return runs <= most_runs and has_problem(candidate)
 
-    flags = _without(list(input.flags), lambda kept: is_kept(replace(input, flags=tuple(kept))))
-    input = replace(input, flags=tuple(flags))
+    input = input.with_flags(_without(input.flags, lambda flags: is_kept(input.with_flags(flags))))
     for split in (lines, tokens):
-        pieces = _without(split(input.text), partial(_is_kept_text, input.flags, is_kept))
-        input = replace(input, text=b"".join(pieces))
+        input = input.with_text(b"".join(_without(split(input.text), partial(_is_kept_text, input, is_kept))))
     return input
 
 
-def _is_kept_text(flags: tuple[str, ...], is_kept: Callable[[Input], bool], pieces: Sequence[bytes]) -> bool:
-    return is_kept(Input(b"".join(pieces), flags))
+def _is_kept_text(input: Input, is_kept: Callable[[Input], bool], pieces: Sequence[bytes]) -> bool:
+    return is_kept(input.with_text(b"".join(pieces)))
 
 
 def _without(pieces: Sequence[T], is_kept: Callable[[Sequence[T]], bool]) -> Sequence[T]:

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
-from tests.fuzz.batch import run_all
 from tests.fuzz.contract import OUT_OF_TIME, problem_of
 from tests.fuzz.findings import Finding
+from tests.fuzz.inputs import Input, Source
 from tests.fuzz.minimize import MOST_RUNS, minimize
-from tests.fuzz.sources import SOURCES, TURNS, Input, Mutants, Source
+from tests.fuzz.sources import TURNS, Mutants, make_source
 
 BATCH = 50
 STATE = "state.json"
@@ -38,9 +38,18 @@ class Session:
     number: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     findings: dict[str, Finding] = field(default_factory=dict)
+    # A Python that has jax; without one, nothing is compared with the reference.
+    reference_python: str = ""
 
     def __post_init__(self) -> None:
-        self.sources: dict[str, Source] = {name: SOURCES[name]() for name in self.names}
+        self.sources: dict[str, Source] = {
+            name: make_source(name, self.reference_python) for name in self.names
+        }
+
+    def close(self) -> None:
+        """Ends the processes that the sources keep."""
+        for source in self.sources.values():
+            source.close()
 
     def run(self, seconds: float, batches: int | None = None) -> None:
         """Runs batches until the time is over, or this many."""
@@ -54,24 +63,24 @@ class Session:
         name = self.names[self.number % len(self.names)]
         source = self.sources[name]
         inputs = source.batch(random, self.seed * 1_000_000 + self.number, BATCH)
-        outcomes = run_all([input.run for input in inputs])
-        for input, outcome in zip(inputs, outcomes, strict=True):
-            self.counts[f"{name}: {'accepted' if outcome.is_accepted else 'rejected'}"] += 1
+        for input, outcome in zip(inputs, source.run(inputs), strict=True):
+            verdict = outcome.verdict or ("accepted" if outcome.is_accepted else "rejected")
+            self.counts[f"{name}: {verdict}"] += 1
             problem = problem_of(outcome)
             if problem:
-                self._add(problem, input)
+                self._add(problem, input, source)
             elif outcome.is_accepted:
                 source.accept(random, input)
         self.number += 1
 
-    def _add(self, problem: str, input: Input) -> None:
+    def _add(self, problem: str, input: Input, source: Source) -> None:
         known = self.findings.get(problem)
         if known is not None:
             self.findings[problem] = replace(known, count=known.count + 1)
             return
         runs = _MOST_SLOW_RUNS if OUT_OF_TIME in problem else MOST_RUNS
-        smallest = minimize(input, lambda each: _problem(each) == problem, runs)
-        finding = self.findings[problem] = Finding(problem, smallest)
+        smallest = minimize(input, lambda each: source.problem(each) == problem, runs)
+        finding = self.findings[problem] = Finding(problem, smallest, details=source.details(smallest))
         self.report(f"{problem}\n  {finding.write(self.folder)}")
 
     def _save(self) -> None:
@@ -108,7 +117,3 @@ class Session:
             mutants.accepted = [text.encode("latin-1") for text in state["accepted"]]
         for problem, text, flags, count in state["findings"]:
             self.findings[problem] = Finding(problem, Input(text.encode("latin-1"), tuple(flags)), count)
-
-
-def _problem(input: Input) -> str:
-    return problem_of(run_all([input.run])[0])

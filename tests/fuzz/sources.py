@@ -1,20 +1,16 @@
-"""Sources of inputs: mutants of programs, random modules, random reshards, and programs to partition.
-
-An input is a program with flags, or one whose result is simulated. A source makes the inputs of a batch from
-its number, so that the same seed searches the same inputs.
-"""
+"""Sources of inputs: mutants of programs, random modules, random reshards, and programs to partition."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Protocol
 
-from tests.fuzz.batch import run_command
+from tests.fuzz.compared import ComparedModules
 from tests.fuzz.contract import Outcome
 from tests.fuzz.corpus import Seed, seeds
 from tests.fuzz.flags import random_flags
+from tests.fuzz.inputs import Input, Source
 from tests.fuzz.mutation import mutate
 from tests.interpreter.partitioned import PIPELINE, difference
 from tests.interpreter.random_shardings import random_program
@@ -28,19 +24,11 @@ _MOST_MUTANTS = 3000
 
 
 @dataclass(frozen=True)
-class Input:
-    """A program and its flags."""
-
-    text: bytes
-    flags: tuple[str, ...] = ()
-
-    def run(self) -> Outcome:
-        return run_command(self.text, self.flags)
-
-
-@dataclass(frozen=True)
 class ReshardInput(Input):
-    """A random reshard; its simulation must give every device the right shard."""
+    """A random reshard; its simulation must give every device the right shard.
+
+    The simulation makes it from its seed again, so another program is not a reshard input.
+    """
 
     kind: str = ""
     seed: int = 0
@@ -50,6 +38,12 @@ class ReshardInput(Input):
         verdict, _ = judge(kind.make(self.seed), kind)
         crash = f"wrong shards after {self.kind}" if verdict == WRONG else ""
         return Outcome(is_accepted=verdict == RIGHT, crash=crash)
+
+    def with_flags(self, flags: Sequence[str]) -> Input:
+        return Input(self.text, tuple(flags))
+
+    def with_text(self, text: bytes) -> Input:
+        return Input(text, self.flags)
 
 
 class PartitionInput(Input):
@@ -65,18 +59,8 @@ class PartitionInput(Input):
         return Outcome(is_accepted=bool(result.output) and not is_wrong, crash=crash)
 
 
-class Source(Protocol):
-    """Makes inputs, and takes the accepted ones back."""
-
-    def batch(self, random: Random, number: int, size: int) -> Sequence[Input]:
-        """The inputs of a batch."""
-
-    def accept(self, random: Random, input: Input) -> None:
-        """Takes an input that the command accepted."""
-
-
 @dataclass
-class Mutants:
+class Mutants(Source):
     """Mutants of the corpus and of accepted mutants."""
 
     seeds: Sequence[Seed] = field(default_factory=seeds)
@@ -99,7 +83,7 @@ class Mutants:
 
 
 @dataclass
-class Modules:
+class Modules(Source):
     """Random valid modules, with a pipeline of their kind or a random command line."""
 
     def batch(self, random: Random, number: int, size: int) -> Sequence[Input]:
@@ -110,9 +94,6 @@ class Modules:
         pipeline = f"--pass-pipeline=builtin.module({random.choice(kind.pipelines)})"
         flags = (pipeline,) if random.random() < 0.5 else random_flags(random)
         return Input(kind.make(seed).encode(), flags)
-
-    def accept(self, random: Random, input: Input) -> None:
-        """A generated module is not generated again."""
 
 
 @dataclass
@@ -140,5 +121,16 @@ SOURCES: dict[str, Callable[[], Source]] = {
     "reshards": Reshards,
     "partitions": Partitions,
 }
+# With a Python that has jax, given to these sources.
+WITH_REFERENCE: dict[str, Callable[[str], Source]] = {
+    "modules": ComparedModules,
+}
 # The sources of successive batches. Most problems are found by mutants.
 TURNS = ("mutants", "mutants", "mutants", "mutants", "modules", "reshards", "partitions")
+
+
+def make_source(name: str, reference_python: str = "") -> Source:
+    """The source of this name; with a Python that has jax, one that compares, if there is one."""
+    if reference_python and name in WITH_REFERENCE:
+        return WITH_REFERENCE[name](reference_python)
+    return SOURCES[name]()

@@ -11,10 +11,10 @@ from tests.fuzz.batch import preload, run_all
 from tests.fuzz.contract import Outcome, problem_of
 from tests.fuzz.corpus import seeds
 from tests.fuzz.findings import Finding
+from tests.fuzz.inputs import Input
 from tests.fuzz.minimize import minimize
 from tests.fuzz.mutation import mutate, tokens
 from tests.fuzz.session import Session
-from tests.fuzz.sources import Input
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,8 @@ from tests.fuzz.sources import Input
     [
         (Outcome(0), ""),
         (Outcome(1, "a.mlir:1:2: error: undefined value\n"), ""),
+        (Outcome(1, "<unknown>:0: error: bad\n  --> a.mlir:1:2\n"), ""),
+        (Outcome(1, "<unknown>:0: error: bad\n"), "error without a location: <unknown>:…: error: bad"),
         (Outcome(1, "<unknown>:0: error: Can't run 'A' on 'B'\n"), ""),
         (Outcome(1, "<unknown>:0: error: unexpected error: Can't add pass 'A'\n"), ""),
         (Outcome(2, "sdy-opt: unknown flag\n"), ""),

@@ -1,9 +1,10 @@
 """Runs the C++ passes on modules from standard input. A script for a Python that has jaxlib.
 
-Reads a line of JSON per module, `{"text": …, "pipelines": […]}`, and writes a line of results: for each
-pipeline `{"output": …, "errors": […]}`, or null if its process died. Each pipeline runs in a forked process,
-so that a crash or an endless loop ends only this one, and warnings that are emitted once per process are
-emitted for each.
+Reads lines of JSON, each a list of modules `{"text": …, "pipelines": […]}`, and writes a line for each, when
+all of its modules are done: a list of the results of each module, which are for each pipeline
+`{"output": …, "errors": […]}`, or null if its process died. Each pipeline runs in a forked process, so that a
+crash or an endless loop ends only this one, and warnings that are emitted once per process are emitted for
+each.
 """
 
 import json
@@ -33,8 +34,10 @@ def main() -> None:
     # Forked processes share the context; it has no threads, which a fork would lose.
     context = _new_context()
     for line in sys.stdin:
-        task = json.loads(line)
-        results = [_run_forked(context, task["text"], pipeline) for pipeline in task["pipelines"]]
+        results = [
+            [_run_forked(context, task["text"], pipeline) for pipeline in task["pipelines"]]
+            for task in json.loads(line)
+        ]
         print(json.dumps(results), flush=True)
 
 

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.growth import Growth, Usage, exponent, row
 from benchmarks.growth_programs import DIMENSIONS
 from tests.fuzz.batch import preload, run_all
-from tests.fuzz.sources import Input
+from tests.fuzz.inputs import Input
 
 
 @pytest.mark.parametrize(

@@ -110,15 +110,24 @@ def _reader(slots: tuple[int, ...]) -> Callable[[Sequence[TensorSharding | None]
 class PropagationSites:
     """Creates the sites of a module.
 
-    `rules` are the operations visited so far that have a rule, with their rules.
+    `rules` are the operations visited so far that have a rule, with their rules. With `keeps_inert_sites`,
+    there are also sites along which nothing can propagate, because their rules have no factor in common to
+    two tensors. Only explanations need them.
     """
 
-    def __init__(self, sharding_map: ShardingMap, dependent_ops: DependentOps, is_conservative: bool) -> None:
+    def __init__(
+        self,
+        sharding_map: ShardingMap,
+        dependent_ops: DependentOps,
+        is_conservative: bool,
+        keeps_inert_sites: bool,
+    ) -> None:
         self.rules: list[tuple[Op, OpShardingRule]] = []
         self._sharding_map = sharding_map
         self._dependent_ops = dependent_ops
         self._is_conservative = is_conservative
         self._identity_rule = cache(identity_rule)
+        self._may_propagate = cache(lambda rule: keeps_inert_sites or _has_shared_factor(rule))
 
     def site(self, op: Op) -> PropagationSite | None:
         """The site of an operation; None if nothing propagates along it."""
@@ -148,6 +157,8 @@ class PropagationSites:
         if rule is None:
             return None
         self.rules.append((op, rule))
+        if not self._may_propagate(rule):
+            return None
         known, slot_of = self._sharding_map.slots, self._sharding_map.slot
         slots = [known.get(use.value) or slot_of(use.value) for use in op.operand_uses]
         slots += [slot_of(result) for result in op.results]
@@ -163,6 +174,8 @@ class PropagationSites:
             return None
         values = [*sources, result]
         rule = self._identity_rule(result.type.shape, len(sources))
+        if not self._may_propagate(rule):
+            return None
         slots = tuple([self._sharding_map.slot(value) for value in values])
         return PropagationSite(op, rule, _SITE_KINDS[category, is_elementwise, False], slots, values)
 
@@ -205,6 +218,12 @@ class PropagationSites:
             return None
         terminator = callee.entry.last
         return [terminator.operand_at(value.index)] if isinstance(terminator, ReturnOp) else []
+
+
+def _has_shared_factor(rule: OpShardingRule) -> bool:
+    """Whether a factor is in more than one tensor."""
+    factors = [{factor for dim in mapping.dims for factor in dim.factors} for mapping in rule.tensors]
+    return len(set().union(*factors)) < sum(map(len, factors))
 
 
 # Each function takes operations of its own class only.

@@ -156,7 +156,8 @@ def _has_single_sharding(op: Op) -> bool:
 def _siblings(value: Subject | None) -> Sequence[OpResult | BlockArgument]:
     """The values whose shardings are in the same attribute as that of a value."""
     if isinstance(value, OpResult):
-        return value.op.results
+        results = value.op.results
+        return results if len(results) > 1 else ()
     if isinstance(value, BlockArgument):
         op = owning_op(value)
         if isinstance(op, NamedComputationOp):

@@ -75,17 +75,20 @@ def _move_borders(op: CollectiveOp, before: TensorSharding, unpadded: Sequence[i
     """Gathers a tensor, and slices it into its new shards."""
     value: Value = op.tensor
     if isinstance(op, ReduceScatterOp):
-        axes, mesh = tuple(op.reduce_scatter_axes.axes), padder.types.mesh(before)
+        axes = AxisRefList(tuple(op.reduce_scatter_axes.axes))
+        mesh = padder.types.mesh(before)
         assert mesh is not None
-        before = before.with_unreduced_axes(difference(before.unreduced_axes, axes, mesh))
+        before = before.with_unreduced_axes(difference(before.unreduced_axes, axes.axes, mesh))
         attributes = {
-            "reduction_axes": AxisRefList(axes),
+            "reduction_axes": axes,
             "out_sharding": before,
             **reduction_attributes(op.reduction_op),
         }
         value = padder.builder(op).create(AllReduceOp, [value], [value.type], attributes).result
-    if any(dim.axes for dim in before.dims):
-        whole = before.with_dims([DimensionSharding() for _ in before.dims])
+    if not before.is_fully_replicated:
+        whole = fully_replicated(before.rank, before.mesh_or_ref, is_closed=True).with_unreduced_axes(
+            before.unreduced_axes, before.reduction
+        )
         gather = {"gathering_axes": _axes_per_dim(before.dims), "out_sharding": whole}
         value = padder.builder(op).create(AllGatherOp, [value], [value.type], gather).result
         value = padder.cut(op, value, unpadded, whole)

@@ -254,3 +254,20 @@ func.func @reversed_kernel(%a: tensor<1x8x1xf32>, %k: tensor<4x1x1xf32> {sdy.sha
   %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{}, {}, {}]> : tensor<1x6x1xf32>
   return %2 : tensor<1x6x1xf32>
 }
+
+// The borders of the shards move, because 3 is padded to 8: the sum is made on whole shards, which are gathered
+// and sliced.
+// CHECK-LABEL: func.func @reduce_scatter_of_uneven_shards
+// CHECK: sdy.all_reduce {"w":(1)2} {{.*}} out_sharding=<@eight, [{"w":(2)4}]>
+// CHECK: sdy.all_gather [{"w":(2)4}] {{.*}} out_sharding=<@eight, [{}]>
+// CHECK: sdy.all_slice [{"w":(2)4, "w":(1)2}] {{.*}} out_sharding=<@eight, [{"w":(2)4, "w":(1)2}]> : tensor<8xf32>
+sdy.mesh @eight = <["w"=8]>
+func.func @reduce_scatter_of_uneven_shards(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@eight, [{"w":(2)4}], unreduced={"w":(1)2}>}) -> tensor<8xf32> {
+  %0 = stablehlo.slice %a [0:3] {sdy.sharding = #sdy.sharding_per_value<[<@eight, [{"w":(2)4}], unreduced={"w":(1)2}>]>} : (tensor<8xf32>) -> tensor<3xf32>
+  %1 = sdy.reduce_scatter [{"w":(1)2}] %0 out_sharding=<@eight, [{"w":(2)4, "w":(1)2}]> : tensor<3xf32>
+  %2 = sdy.all_gather [{"w":(2)4, "w":(1)2}] %1 out_sharding=<@eight, [{}]> : tensor<3xf32>
+  %3 = stablehlo.concatenate %2, %2, dim = 0 : (tensor<3xf32>, tensor<3xf32>) -> tensor<6xf32>
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %4 = stablehlo.pad %3, %c, low = [0], high = [2], interior = [0] : (tensor<6xf32>, tensor<f32>) -> tensor<8xf32>
+  return %4 : tensor<8xf32>
+}
