@@ -38,6 +38,21 @@ func.func @borders(%a: tensor<6xf32>) -> tensor<6xf32> {
   return %2 : tensor<6xf32>
 }
 
+// A reduce-scatter after which shards have other borders is an all-reduce, and then a gather and a slice. Partial sums
+// along "z" remain partial.
+// CHECK-LABEL: func.func @partial_sums
+// CHECK: %[[SUM:.*]] = sdy.all_reduce {"y"} %{{.*}} out_sharding=<@cube, [{"x"}], unreduced={"z"}> : tensor<6xf32>
+// CHECK-NEXT: %[[ALL:.*]] = sdy.all_gather [{"x"}] %[[SUM]] out_sharding=<@cube, [{}], unreduced={"z"}> : tensor<6xf32>
+// CHECK: %[[PAD:.*]] = stablehlo.pad %[[ALL]]
+// CHECK-NEXT: sdy.all_slice [{"x", "y"}] %[[PAD]] out_sharding=<@cube, [{"x", "y"}], unreduced={"z"}> : tensor<8xf32>
+sdy.mesh @cube = <["x"=2, "y"=2, "z"=2]>
+func.func @partial_sums(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@cube, [{"x"}], unreduced={"y", "z"}>}) -> tensor<6xf32> {
+  %0 = sdy.reduce_scatter [{"y"}] %a out_sharding=<@cube, [{"x", "y"}], unreduced={"z"}> : tensor<6xf32>
+  %1 = sdy.all_gather [{"x", "y"}] %0 out_sharding=<@cube, [{}], unreduced={"z"}> : tensor<6xf32>
+  %2 = sdy.all_reduce {"z"} %1 out_sharding=<@cube, [{}]> : tensor<6xf32>
+  return %2 : tensor<6xf32>
+}
+
 // The target dimension of an all-to-all is padded before it, and the padding of the source dimension sliced off after.
 // CHECK-LABEL: func.func @all_to_all(%arg0: tensor<7x7xf32>) -> tensor<7x7xf32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
