@@ -66,9 +66,8 @@ class ConstantOrScalarSplitter(Pass):
         convert_to_sdy_constants(module, rewriter)
         splitter = _Splitter(module, rewriter)
         for function in CallGraph(module).callees_first():
-            for op in function.walk_post_order():
-                if isinstance(op, NamedComputationOp):
-                    splitter.split(op.body, function)
+            for op in function.nested(NamedComputationOp):
+                splitter.split(op.body, function)
             splitter.split(function.body, function)
         return rewriter.changed
 

@@ -56,9 +56,9 @@ class ImportFuncCalls(Pass):
         rewriter = Rewriter()
         _CallImporter(module, rewriter).run()
         if self.add_data_flow_edges_on_named_computations:
-            for op in module.walk_post_order():
+            for op in module.nested(NamedComputationOp):
                 # The verifier rejects a computation without a block after the pass.
-                if isinstance(op, NamedComputationOp) and op.body.blocks:
+                if op.body.blocks:
                     add_edges(op.block.arguments, rewriter)
                     add_edges(op.results, rewriter)
         return rewriter.changed

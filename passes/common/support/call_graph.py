@@ -29,8 +29,8 @@ def called_function(call: CallOp) -> FuncOp:
 
 
 def calls_in(function: FuncOp) -> list[CallOp]:
-    """The calls in a function, in post-order."""
-    return [op for op in function.walk_post_order() if isinstance(op, CallOp)]
+    """The calls in a function, in program order."""
+    return function.nested(CallOp)
 
 
 def calls_by_block(blocks: Iterable[Block]) -> Iterator[CallOp]:
