@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # operations contain regions, regions contain blocks, blocks 
 class Block:
     """Arguments and a doubly linked list of operations.
 
-    `is_ordered`: whether `Op.order` increases from each operation to the next.
+    `is_ordered`: whether `Op.order` increases from each operation to the next, in steps of any size.
     `uses`: how often operations have this block as a successor.
     """
 

@@ -368,7 +368,7 @@ class Rewriter:
 
     def set_location(self, op: Op, location: LazyLocation) -> None:
         """Sets the location of an operation. Does not set `changed`."""
-        op._location = location
+        op.location = location
 
     def add_argument(self, block: Block, type: Type, location: LazyLocation = UNKNOWN) -> BlockArgument:
         """Appends an argument to a block."""
@@ -475,7 +475,7 @@ def _clone(op: Op, values: dict[Value, Value], blocks: dict[Block, Block]) -> Op
     regions = tuple([Region() for _ in op.regions]) if op.regions else ()
     successors = tuple([blocks.get(block, block) for block in op.successors]) if op.successors else ()
     operands = [values.get(use.value, use.value) for use in op._operands]
-    copy = build(op.signature, operands, op.attributes, op._location, regions, successors)
+    copy = build(op.signature, operands, op.attributes, op.lazy_location, regions, successors)
     for name in op.mutable_attributes:
         copy.set_mutable_attribute(name, op.mutable_attribute(name))
     values.update(zip(op.results, copy.results, strict=True))
@@ -491,7 +491,7 @@ def _clone_blocks(
         blocks[block] = target.add_block()
         for argument in block.arguments:
             if argument not in values:
-                values[argument] = blocks[block].add_argument(argument.type, argument._location)
+                values[argument] = blocks[block].add_argument(argument.type, argument.lazy_location)
     for block in source.blocks:
         for child in block.ops:
             blocks[block].append(_clone(child, values, blocks))

@@ -50,7 +50,7 @@ class LocalBuilder:
             attributes,
             before=self.before if self._block is None else None,
             at_end_of=self._block,
-            location=self.before._location,
+            location=self.before.lazy_location,
             regions=regions,
         )
 
@@ -198,7 +198,7 @@ class LocalBuilder:
         """A region that combines two scalars by a binary operation."""
         region, type = Region(), tensor((), element)
         block = region.add_block()
-        location = self.before._location
+        location = self.before.lazy_location
         arguments = [block.add_argument(type, location) for _ in range(2)]
         combined = self.rewriter.create(op_class, arguments, [type], at_end_of=block, location=location)
         self.rewriter.create(ReturnOp, combined.results, at_end_of=block, location=location)

@@ -18,7 +18,7 @@ from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.axes import AxisRef, mesh_order
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.mesh_op import find_mesh
+from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import edge_of
 from sdyopt.ir.operation import Op
@@ -37,7 +37,6 @@ class UserPriorities:
     """Removes dimension shardings with a priority other than 0, and restores them one priority at a time."""
 
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
-        self._module = module
         self._deferred: dict[int, list[tuple[Subject, TensorSharding]]] = {}
         for op in module.walk():
             if isinstance(op, _WITH_OWN_ATTRIBUTES):
@@ -79,20 +78,20 @@ class UserPriorities:
             if isinstance(sharding, TensorSharding):
                 argument = None if function.is_declaration else function.entry.arguments[index]
                 rewriter.set_argument_attribute(
-                    function, index, SHARDING, self._without_deferred(sharding, argument)
+                    function, index, SHARDING, self._without_deferred(sharding, argument, function)
                 )
         for index, attributes in enumerate(function.result_attributes):
             sharding = attributes.get(SHARDING)
             if isinstance(sharding, TensorSharding):
                 result = FunctionResult(function, index)
                 rewriter.set_result_attribute(
-                    function, index, SHARDING, self._without_deferred(sharding, result)
+                    function, index, SHARDING, self._without_deferred(sharding, result, function)
                 )
 
     def _defer_in_owner(self, op: ShardingOwner, rewriter: Rewriter) -> None:
         for name, sharding in op.signature.attributes:
             if isinstance(sharding, TensorSharding):
-                rewriter.set_attribute(op, name, self._without_deferred(sharding, op.result))
+                rewriter.set_attribute(op, name, self._without_deferred(sharding, op.result, op))
 
     def _defer_in_list(
         self, op: Op, name: str, values: list[BlockArgument] | tuple[OpResult, ...], rewriter: Rewriter
@@ -102,11 +101,11 @@ class UserPriorities:
             return
         # An operation without results may have one sharding, with a maximal mesh.
         pairs = zip(shardings, values or (None,), strict=True)
-        new = [self._without_deferred(sharding, value) for sharding, value in pairs]
+        new = [self._without_deferred(sharding, value, op) for sharding, value in pairs]
         rewriter.set_attribute(op, name, ShardingPerValue(tuple(new)))
 
-    def _without_deferred(self, sharding: TensorSharding, value: Subject | None) -> TensorSharding:
-        """The sharding while only priority 0 is propagated.
+    def _without_deferred(self, sharding: TensorSharding, value: Subject | None, op: Op) -> TensorSharding:
+        """The sharding in an attribute of `op` while only priority 0 is propagated.
 
         Targets of a data-flow edge keep theirs, because propagation uses that of the edge operation.
         """
@@ -115,12 +114,12 @@ class UserPriorities:
         for priority in dict.fromkeys(dim.priority for dim in sharding.dims if dim.priority):
             if value is not None:
                 self._deferred.setdefault(priority, []).append((value, sharding))
-        return self._only_priority_zero(sharding)
+        return self._only_priority_zero(sharding, op)
 
-    def _only_priority_zero(self, sharding: TensorSharding) -> TensorSharding:
+    def _only_priority_zero(self, sharding: TensorSharding, op: Op) -> TensorSharding:
         deferred_axes = [axis for dim in sharding.dims if dim.priority for axis in dim.axes]
         dims = tuple([_EMPTY if dim.priority else _without_priority(dim) for dim in sharding.dims])
-        mesh = find_mesh(sharding.mesh_or_ref, self._module)
+        mesh = mesh_of(sharding, op)
         assert mesh is not None
         replicated = [*sharding.replicated_axes, *deferred_axes]
         replicated.sort(key=lambda axis: mesh_order(axis, mesh))

@@ -52,3 +52,18 @@ func.func @unused(%a: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}p1]>]>} : tensor<8xf32>
   return %a : tensor<8xf32>
 }
+
+// -----
+
+// The shardings of a nested module refer to its own meshes.
+func.func @main() {
+  return
+}
+module @nested {
+  sdy.mesh @own = <["y"=2]>
+  // CHECK-LABEL: func.func @in_nested_module
+  // CHECK-SAME: (%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@own, [{"y"}]>})
+  func.func @in_nested_module(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@own, [{"y"}p1]>}) {
+    return
+  }
+}
