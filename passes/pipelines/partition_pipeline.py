@@ -71,8 +71,8 @@ def partition_pipeline(
             replica_count=replica_count,
             partition_count=partition_count,
         ),
-        # Most offsets are looked up several times.
-        CSE(),
+        # Most offsets are looked up several times, and some halos are exchanged for several operations.
+        MergeCollectives(),
         FinishPartitioning(replica_count=replica_count),
     ]
     return [

@@ -72,7 +72,7 @@ def problem_of(outcome: Outcome) -> str:
 def crash_signature(error: BaseException, kind: str = "") -> str:
     """The exception type, or `kind`, and the innermost frame in the project."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_ours(frame.filename)]
-    where = "unknown place"
+    where = "unknown line"
     if frames:
         last = frames[-1]
         where = f"{Path(last.filename).relative_to(ROOT)}:{last.lineno} in {last.name}"

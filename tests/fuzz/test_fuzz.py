@@ -59,8 +59,8 @@ def test_an_input_that_ends_the_child_does_not_end_the_batch(monkeypatch: pytest
     outcomes = run_all([Outcome, _hang, _exhaust_memory, _end, lambda: Outcome(2, "usage")])
     assert [outcome.crash for outcome in outcomes] == [
         "",
-        "out of time at unknown place",
-        "out of memory at unknown place",
+        "out of time at unknown line",
+        "out of memory at unknown line",
         "ended by signal 9, status 9",
         "",
     ]
