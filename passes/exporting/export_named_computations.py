@@ -46,7 +46,7 @@ class ExportNamedComputations(Pass):
         rewriter = Rewriter()
         names = FreshNames(module)
         # Post-order: inner computations are calls already when the body around them moves to a function.
-        computations = [op for op in module.walk_post_order() if isinstance(op, NamedComputationOp)]
+        computations = module.nested(NamedComputationOp)
         results: list[Value] = []
         for computation in computations:
             name = names.take(computation.computation_name)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
 from sdyopt.diagnostics.location import Location, UnknownLoc
@@ -14,13 +14,16 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.op_fields import Field
-from sdyopt.ir.op_signature import OpSignature
+from sdyopt.ir.op_signature import OpSignature, may_exist
 from sdyopt.ir.traits import Trait
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Value
 
 NO_ATTRIBUTES = DictAttr(())
 UNKNOWN = UnknownLoc()
+
+
+OpT = TypeVar("OpT", bound="Op")
 
 
 class Op:
@@ -286,6 +289,13 @@ class Op:
                 yield self
                 return
 
+    def nested(self, *op_classes: type[OpT]) -> list[OpT]:
+        """The nested operations of these classes, in post-order. Walks only if there may be any."""
+        found: list[OpT] = []
+        if any(map(may_exist, op_classes)):
+            _add_nested(self, op_classes, found)
+        return found
+
     # --- Diagnostics ----------------------------------------------------------------
 
     def error(self, message: str) -> DiagnosticError:
@@ -325,6 +335,18 @@ def _blocks_in(op: Op) -> Iterator[Block]:
     if len(regions) == 1:
         return iter(regions[0].blocks)
     return (block for region in op.regions for block in region.blocks)
+
+
+def _add_nested(outer: Op, op_classes: tuple[type[OpT], ...], found: list[OpT]) -> None:
+    for region in outer.regions:
+        for block in region.blocks:
+            op = block.first
+            while op is not None:
+                if op.regions:
+                    _add_nested(op, op_classes, found)
+                if isinstance(op, op_classes):
+                    found.append(op)
+                op = op.next
 
 
 _new = object.__new__

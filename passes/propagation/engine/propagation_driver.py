@@ -82,7 +82,7 @@ class PropagationDriver:
         self._indices_by_category: dict[OpCategory, list[int]] = {category: [] for category in OpCategory}
         self._result_sites = self._function_result_sites()
         self._worklist = Worklist(len(self._ops), len(self._result_sites))
-        # For each slot, the operations to push when its sharding changes; see `_with_parents`.
+        # For each slot, the operations to push when its sharding changes, each with its parents.
         self._dependents: dict[int, list[tuple[int, ...]]] = {}
         self._last_run: tuple[Round, Strategy] | None = None
 
@@ -218,19 +218,19 @@ class PropagationDriver:
         if dependents is None:
             value = self.sharding_map.values[slot]
             assert value is not None and not isinstance(value, FunctionResult)
+            op_indices, parents = self._op_indices, self._parents
             dependents = self._dependents[slot] = [
-                self._with_parents(op) for op in self._dependent_ops.of_value(value)
+                (op_indices[op], *parents[op.parent]) for op in self._dependent_ops.of_value(value)
             ]
         for indices in dependents:
-            if indices and indices[0] != visited:
+            if indices[0] != visited:
                 self._worklist.push(indices)
 
-    def _with_parents(self, op: Op) -> tuple[int, ...]:
-        """The index of an operation, and of its parents, except functions and ops with data-flow edges."""
-        return (self._op_indices[op], *self._parents[op.parent])
-
     def _parents_by_block(self) -> dict[Block | None, tuple[int, ...]]:
-        """For each block, the indices of the parents to push with the operations in it."""
+        """For each block, the indices of the parents to push with the operations in it.
+
+        These are all parents except functions and operations with data-flow edges.
+        """
         parents: dict[Block | None, tuple[int, ...]] = {self._module.block: ()}
         for index, op in enumerate(self._ops):
             if op.regions:
@@ -273,7 +273,7 @@ class PropagationDriver:
 
     def _revisit(self, op: Op) -> None:
         index = self._op_indices[op]
-        self._worklist.push(self._with_parents(op))
+        self._worklist.push((index, *self._parents[op.parent]))
         self._worklist.mark_dirty(index)
         self._sites[index] = _UNVISITED
 

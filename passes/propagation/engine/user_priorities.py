@@ -29,6 +29,8 @@ from sdyopt.record.recorder import FunctionResult, Subject
 from .propagation_driver import PropagationDriver
 
 _EMPTY = DimensionSharding((), True)
+# Operations that store shardings in other attributes than `sdy.sharding`.
+_WITH_OWN_ATTRIBUTES = (FuncOp, ManualComputationOp, NamedComputationOp, ShardingOwner)
 
 
 class UserPriorities:
@@ -37,7 +39,10 @@ class UserPriorities:
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._deferred: dict[int, list[tuple[Subject, TensorSharding]]] = {}
         for op in module.walk():
-            self._defer(op, rewriter)
+            if isinstance(op, _WITH_OWN_ATTRIBUTES):
+                self._defer(op, rewriter)
+            elif op.attributes.entries and SHARDING in op.attributes:
+                self._defer_in_list(op, SHARDING, op.results, rewriter)
 
     def __iter__(self) -> Iterator[int]:
         """The priorities other than 0, in ascending order."""
@@ -66,8 +71,6 @@ class UserPriorities:
             self._defer_in_list(op, "out_shardings", op.results, rewriter)
         elif isinstance(op, ShardingOwner):
             self._defer_in_owner(op, rewriter)
-        elif SHARDING in op.attributes:
-            self._defer_in_list(op, SHARDING, op.results, rewriter)
 
     def _defer_in_signature(self, function: FuncOp, rewriter: Rewriter) -> None:
         for index, attributes in enumerate(function.argument_attributes):
