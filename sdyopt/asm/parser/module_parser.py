@@ -283,7 +283,7 @@ class ModuleParser:
                         return last
             parts = NAMES.split(line)
             key = "%".join(parts[::2])
-            template = templates.get(key) or self._template_of_constant(key)
+            template = templates.get(key) or self._template_of_constant(key, start + len(line))
             if template is None:
                 return last
             if template.is_simple and location is None:
@@ -406,27 +406,33 @@ class ModuleParser:
         )
         if template is None:
             return
-        key = "%".join(NAMES.split(body)[::2])
+        key, end = "%".join(NAMES.split(body)[::2]), start + len(body)
         self._templates[key] = template
         constant = split_value(key)
-        if constant is not None and is_constant(template, self._value(constant.literal)):
+        if constant is not None and is_constant(template, self._value(constant.literal, end)):
             self._templates[constant.key] = template
 
-    def _template_of_constant(self, key: str) -> StatementTemplate | None:
-        """The template of a constant, made from that of one with another value; None if there is none."""
+    def _template_of_constant(self, key: str, end: int) -> StatementTemplate | None:
+        """The template of a constant that ends at an offset, made from that of one with another value.
+
+        None if there is none.
+        """
         constant = split_value(key)
         if constant is None or (template := self._templates.get(constant.key)) is None:
             return None
-        value = self._value(constant.literal)
+        value = self._value(constant.literal, end)
         if value is None or value.type is not template.signature.result_types[0]:
             return None
         template = self._templates[key] = with_value(template, value)
         return template
 
-    def _value(self, literal: str) -> DenseElements | None:
-        """The attribute of a literal; None if there is an error in it, which the full parser reports."""
+    def _value(self, literal: str, end: int) -> DenseElements | None:
+        """The value of a literal that ends at an offset.
+
+        None if there is an error in it, which the full parser reports.
+        """
         try:
-            value = self.attribute_parser.attribute(literal, 0)
+            value = self.attribute_parser.attribute(literal, end - len(literal))
         except DiagnosticError:
             return None
         return value if isinstance(value, DenseElements) else None
