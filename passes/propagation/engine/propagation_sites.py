@@ -114,7 +114,8 @@ class PropagationSites:
     """
 
     def __init__(self, sharding_map: ShardingMap, dependent_ops: DependentOps, is_conservative: bool) -> None:
-        self.rules: list[tuple[Op, OpShardingRule]] = []
+        # A rule stays the same when users that it depends on are erased.
+        self.rules: dict[Op, OpShardingRule] = {}
         self._sharding_map = sharding_map
         self._dependent_ops = dependent_ops
         self._is_conservative = is_conservative
@@ -144,10 +145,10 @@ class PropagationSites:
         )
 
     def _rule_site(self, op: Op) -> PropagationSite | None:
-        rule = sharding_rule_of(op, self._is_conservative)
+        rule = self.rules.get(op) or sharding_rule_of(op, self._is_conservative)
         if rule is None:
             return None
-        self.rules.append((op, rule))
+        self.rules[op] = rule
         known, slot_of = self._sharding_map.slots, self._sharding_map.slot
         slots = [known.get(use.value) or slot_of(use.value) for use in op.operand_uses]
         slots += [slot_of(result) for result in op.results]

@@ -35,7 +35,6 @@ class UserPriorities:
     """Removes dimension shardings with a priority other than 0, and restores them one priority at a time."""
 
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
-        self._module = module
         self._deferred: dict[int, list[tuple[Subject, TensorSharding]]] = {}
         for op in module.walk():
             self._defer(op, rewriter)
@@ -76,20 +75,20 @@ class UserPriorities:
             if isinstance(sharding, TensorSharding):
                 argument = None if function.is_declaration else function.entry.arguments[index]
                 rewriter.set_argument_attribute(
-                    function, index, SHARDING, self._without_deferred(sharding, argument)
+                    function, index, SHARDING, self._without_deferred(sharding, argument, function)
                 )
         for index, attributes in enumerate(function.result_attributes):
             sharding = attributes.get(SHARDING)
             if isinstance(sharding, TensorSharding):
                 result = FunctionResult(function, index)
                 rewriter.set_result_attribute(
-                    function, index, SHARDING, self._without_deferred(sharding, result)
+                    function, index, SHARDING, self._without_deferred(sharding, result, function)
                 )
 
     def _defer_in_owner(self, op: ShardingOwner, rewriter: Rewriter) -> None:
         for name, sharding in op.signature.attributes:
             if isinstance(sharding, TensorSharding):
-                rewriter.set_attribute(op, name, self._without_deferred(sharding, op.result))
+                rewriter.set_attribute(op, name, self._without_deferred(sharding, op.result, op))
 
     def _defer_in_list(
         self, op: Op, name: str, values: list[BlockArgument] | tuple[OpResult, ...], rewriter: Rewriter
@@ -99,10 +98,10 @@ class UserPriorities:
             return
         # An operation without results may have one sharding, with a maximal mesh.
         pairs = zip(shardings, values or (None,), strict=True)
-        new = [self._without_deferred(sharding, value) for sharding, value in pairs]
+        new = [self._without_deferred(sharding, value, op) for sharding, value in pairs]
         rewriter.set_attribute(op, name, ShardingPerValue(tuple(new)))
 
-    def _without_deferred(self, sharding: TensorSharding, value: Subject | None) -> TensorSharding:
+    def _without_deferred(self, sharding: TensorSharding, value: Subject | None, op: Op) -> TensorSharding:
         """The sharding while only priority 0 is propagated.
 
         Targets of a data-flow edge keep theirs, because propagation uses that of the edge operation.
@@ -112,12 +111,12 @@ class UserPriorities:
         for priority in dict.fromkeys(dim.priority for dim in sharding.dims if dim.priority):
             if value is not None:
                 self._deferred.setdefault(priority, []).append((value, sharding))
-        return self._only_priority_zero(sharding)
+        return self._only_priority_zero(sharding, op)
 
-    def _only_priority_zero(self, sharding: TensorSharding) -> TensorSharding:
+    def _only_priority_zero(self, sharding: TensorSharding, op: Op) -> TensorSharding:
         deferred_axes = [axis for dim in sharding.dims if dim.priority for axis in dim.axes]
         dims = tuple([_EMPTY if dim.priority else _without_priority(dim) for dim in sharding.dims])
-        mesh = find_mesh(sharding.mesh_or_ref, self._module)
+        mesh = find_mesh(sharding.mesh_or_ref, op)  # a nested module may define it
         assert mesh is not None
         replicated = [*sharding.replicated_axes, *deferred_axes]
         replicated.sort(key=lambda axis: mesh_order(axis, mesh))

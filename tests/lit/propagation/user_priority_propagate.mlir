@@ -52,3 +52,20 @@ func.func @unused(%a: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}p1]>]>} : tensor<8xf32>
   return %a : tensor<8xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// A nested module may have meshes of its own; priorities are removed there, too.
+// CHECK-LABEL: func.func @in_nested_module
+// CHECK-SAME: (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@own, [{"y"}]>})
+func.func @main() {
+  return
+}
+module {
+  sdy.mesh @own = <["y"=2]>
+  func.func @in_nested_module(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@own, [{"y"}p1]>}) {
+    return
+  }
+}
