@@ -414,7 +414,9 @@ class Rewriter:
 
     def _attributes_changed(self, op: Op) -> None:
         self._edits.attributes_changed.add(op)
-        self._modified(op)
+        self.changed = True
+        if self._listener is not None:
+            self._listener.modified(op)
 
     def _signature_changed(self, op: Op) -> None:
         self._edits.record_signature_change(op)
