@@ -196,10 +196,8 @@ class Rewriter:
     def refresh_uses(self, op: Op) -> None:
         """Makes the operands of an operation the most recent uses of their values. Does not set `changed`."""
         for use in op._operands:
-            value = use.value
-            if value.first_use is not use:
-                use.unlink()
-                use.link(value)
+            if use.prev_use is not None:
+                use.make_first()
 
     def replace_uses_except(self, old: Value, new: Value, exception: Op) -> None:
         """Replaces all uses of `old` with `new`, except those in the operation `exception`."""
