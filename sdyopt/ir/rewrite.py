@@ -157,6 +157,7 @@ class Rewriter:
         assert op.parent is not None
         self._edits.record_removal(op, op.parent)
         op.parent.detach(op)
+        self._edits.record_erasure(op)
         self.changed = True
 
     def replace(self, op: Op, values: Sequence[Value] | Op) -> None:

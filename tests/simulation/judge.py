@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from tests.random_modules.compare import run_here
-from tests.random_modules.meshes import Mesh
+from tests.random_modules.meshes import Mesh, Sharding
 from tests.random_reshards.cases import Reshard, clash
 from tests.random_reshards.meshes import is_maximal
 from tests.simulation.kinds import Kind
@@ -22,7 +22,7 @@ RIGHT, WRONG = "right", "wrong"
 # Reshards that are not simulated: they are too large, or no right result is defined.
 TOO_LARGE = "too large to simulate"
 OTHER_DEVICES = "the meshes have different devices"
-UNREDUCED_CHANGES = "the unreduced axes change, which the pipeline does not support"
+UNREDUCED_CHANGES = "the unreduced axes change in a way that the pipeline does not support"
 SUB_AXES_CLASH = "sub-axes of one sharding cannot coexist"
 # Results that are not simulated.
 REJECTED = "rejected with an error"
@@ -66,9 +66,15 @@ def _not_judged(reshard: Reshard, kind: Kind) -> str | None:
     is_same_sum = source.unreduced == target.unreduced
     if source.mesh != target.mesh:
         is_same_sum = not source.unreduced and not target.unreduced
-    if not is_same_sum and not kind.changes_sums:
+    if not is_same_sum and not (kind.changes_sums and _only_adds_or_removes(source, target)):
         return UNREDUCED_CHANGES
     return SUB_AXES_CLASH if clash(source) or clash(target) else None
+
+
+def _only_adds_or_removes(source: Sharding, target: Sharding) -> bool:
+    """Whether unreduced axes are only added or only removed, on one mesh; one reshard cannot do both."""
+    before, after = set(source.unreduced), set(target.unreduced)
+    return source.mesh == target.mesh and (before <= after or after <= before)
 
 
 def _device_count(mesh: Mesh) -> int:
