@@ -103,9 +103,11 @@ class PropagationDriver:
             site = self._visit(index) if visited is _UNVISITED else visited
             while site is not None:
                 runner = runners[site.kind]
-                if runner is None or (
-                    site.kind.category in single_use_categories and _has_operand_with_other_uses(site.op)
-                ):
+                if runner is None:
+                    # It becomes dirty in the first round with a policy for its category.
+                    site = site.fallback
+                    continue
+                if site.kind.category in single_use_categories and _has_operand_with_other_uses(site.op):
                     # A later round may propagate along this operation.
                     worklist.mark_dirty(index)
                     site = site.fallback
@@ -143,7 +145,9 @@ class PropagationDriver:
                 mark_dirty(len(self._ops) + number)
 
     def _updates(self, site: PropagationSite, runner: StepRunner) -> Updates:
-        shardings = self._shardings(site)
+        shardings = site.read(self.sharding_map.shardings)
+        if site.conversion is not None:
+            shardings = self._shardings(site)
         updates = runner.updates(site.rule, shardings)
         if updates and self._recorders:
             for recorder in self._recorders:
@@ -251,17 +255,17 @@ class PropagationDriver:
             self.changed = True
             return None
         site = self._sites[index] = self._site_factory.site(op)
-        if site is not None:
-            self._indices_by_category[site.kind.category].append(index)
-            self._add_reader(index, site)
+        each = site
+        while each is not None:
+            self._indices_by_category[each.kind.category].append(index)
+            self._add_reader(index, each)
+            each = each.fallback
         return site
 
     def _add_reader(self, index: int, site: PropagationSite) -> None:
         readers = self.sharding_map.readers
         for slot in site.slots:
             readers[slot].append(index)
-        if site.fallback is not None:
-            self._add_reader(index, site.fallback)
 
     def erased(self, op: Op) -> None:
         """Pushes the operations that define its operands, because they may be dead now."""
