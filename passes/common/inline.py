@@ -37,12 +37,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass, RunNested, Unsigned, option, parse_pipeline
 from sdyopt.registry import lookup, register
 
-from .support.call_graph import (
-    callee_of,
-    calls_by_block,
-    calls_in,
-    strongly_connected_components,
-)
+from .support.call_graph import CallGraph, callee_of, calls_by_block
 from .support.copy_budget import MAX_COPIED_OPERATIONS
 from .support.function_uses import FunctionUses
 from .support.inline_call import inline_call
@@ -102,14 +97,15 @@ class _Inlining:
     rewriter: Rewriter = field(default_factory=Rewriter)
 
     def __post_init__(self) -> None:
-        self.components = strongly_connected_components(self.module)
+        graph = CallGraph(self.module)
+        self.components = graph.strongly_connected_components()
         self.dead: dict[FuncOp, None] = {}
         self._uses = FunctionUses(self.module)
         functions = [function for component in self.components for function in component]
         for function in functions:
             self._uses.recount(function)
         # The callees of each function before any call is inlined.
-        self._callees = {f: {callee_of(call) for call in calls_in(f)} for f in functions}
+        self._callees = {f: {callee_of(call) for call in graph.calls[f]} for f in functions}
         self._copied = 0
         self._next_estimate_at = _FIRST_ESTIMATE_AT
 

@@ -38,11 +38,10 @@ from ..common.support.function_shardings import result_shardings
 class InsertFuncCallReshards(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        for op in module.walk():
-            if isinstance(op, CallOp):
-                shardings = _callee_result_shardings(op)
-                if shardings is not None:
-                    _set_result_shardings(op, shardings, rewriter)
+        for call in module.nested(CallOp):
+            shardings = _callee_result_shardings(call)
+            if shardings is not None:
+                _set_result_shardings(call, shardings, rewriter)
         return rewriter.changed
 
 
@@ -67,7 +66,7 @@ def _set_result_shardings(call: CallOp, shardings: ShardingPerValue, rewriter: R
 def _reshard(result: Value, sharding: TensorSharding, call: CallOp, rewriter: Rewriter) -> None:
     attributes = {"sharding": sharding}
     reshard = rewriter.create(
-        ReshardOp, [result], [result.type], attributes, after=call, location=call.location
+        ReshardOp, [result], [result.type], attributes, after=call, location=call.lazy_location
     )
     rewriter.replace_uses_except(result, reshard.results[0], reshard)
 

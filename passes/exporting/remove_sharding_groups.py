@@ -20,7 +20,6 @@ from sdyopt.registry import register
 class RemoveShardingGroups(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        for op in module.walk_post_order():
-            if isinstance(op, ShardingGroupOp):
-                rewriter.erase(op)
+        for op in module.nested(ShardingGroupOp):
+            rewriter.erase(op)
         return rewriter.changed

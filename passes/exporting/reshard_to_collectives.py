@@ -24,9 +24,10 @@ on the mesh of the input. With `--sdy-version=2026-08`, reshards to and from a s
 before the barrier, with its sharding.
 
 This pass inserts no reductions: `sdy-insert-explicit-reshards` has inserted an all-reduce wherever unreduced
-axes are removed, so the input and the target of a reshard have the same unreduced axes. `sdy-export-pipeline`
-and `-canonicalize=enable-patterns=sdy-collective` fuse an all-reduce with a following all-slice into a
-reduce-scatter.
+axes are removed, so the input and the target of a reshard have the same unreduced axes. An all-gather that
+replicates all dimensions forgets them, as in Shardy, unless `keep-unreduced-axes` is set.
+`sdy-export-pipeline` and `-canonicalize=enable-patterns=sdy-collective` fuse an all-reduce with a following
+all-slice into a reduce-scatter.
 
 The pass is a dialect conversion, which also folds operations that compute an existing value.
 """
@@ -66,10 +67,15 @@ class ReshardToCollectives(Pass):
     keep_redundant_reshards: bool = option(
         default=False, help="keep reshards whose input has the same sharding"
     )
+    keep_unreduced_axes: bool = option(
+        default=False,
+        help="keep the unreduced axes of a value of which all dimensions are gathered",
+        is_addition=True,
+    )
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        lowering = _ReshardLowering(self.keep_redundant_reshards)
+        lowering = _ReshardLowering(self.keep_redundant_reshards, self.keep_unreduced_axes)
         pattern = ConversionPattern(ReshardOp, lowering.lower, lowering.is_legal)
         convert(function, pattern, rewriter, legal=_COLLECTIVES)
         return rewriter.changed
@@ -78,8 +84,9 @@ class ReshardToCollectives(Pass):
 class _ReshardLowering:
     """Lowers reshards. The plan of a pair of shardings is cached."""
 
-    def __init__(self, keep_redundant: bool) -> None:
+    def __init__(self, keep_redundant: bool, keep_unreduced: bool) -> None:
         self._keep_redundant = keep_redundant
+        self._keep_unreduced = keep_unreduced
         self._plan = cache(plan_collectives)
         self._before_barriers: dict[Value, Value] = {}
 
@@ -104,6 +111,8 @@ class _ReshardLowering:
             if source.is_fully_replicated:
                 return operands
             target = fully_replicated(source.rank, source.mesh_or_ref, is_closed=True)
+            if self._keep_unreduced:
+                target = target.with_unreduced_axes(source.unreduced_axes, source.reduction)
         if not _has_same_axes(source, target, op):
             raise _legalization_error(op)
         reached = source
@@ -114,7 +123,7 @@ class _ReshardLowering:
                 op.signature.result_types,
                 step.attributes,
                 before=op,
-                location=op._location,
+                location=op.lazy_location,
             )
             value, reached = created.result, step.sharding
         assert _has_same_sharded_axes(reached, target, _mesh(target, op)), "the plan ends at the target"

@@ -32,10 +32,9 @@ class SinkFuncDataFlowEdges(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        for op in function.walk():
-            if isinstance(op, FuncDataFlowEdgeOp):
-                _sink(op, rewriter)
-                rewriter.replace(op, [op.input])
+        for edge in function.nested(FuncDataFlowEdgeOp):
+            _sink(edge, rewriter)
+            rewriter.replace(edge, [edge.input])
         return rewriter.changed
 
 

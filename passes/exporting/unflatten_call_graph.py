@@ -57,15 +57,14 @@ class UnflattenCallGraph(Pass):
 
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        ops = list(module.walk())
-        calls = {op: called_function(op) for op in ops if isinstance(op, CallOp)}
+        calls = {call: called_function(call) for call in module.nested(CallOp)}
         find_replacements = _most_called if self.dedup_functions_fully else _first_called
         replacements = find_replacements(list(calls.values()))
         for call, function in calls.items():
             rewriter.set_attribute(call, "callee", SymbolRef(replacements[function].sym_name))
-        for op in ops:
-            if isinstance(op, FuncOp):
-                rewriter.set_attributes(op, op.attributes.without(ORIGINAL_NAME, FUNCTION_MANUAL_AXES))
+        for function in module.nested(FuncOp):
+            remaining = function.attributes.without(ORIGINAL_NAME, FUNCTION_MANUAL_AXES)
+            rewriter.set_attributes(function, remaining)
         return rewriter.changed
 
 

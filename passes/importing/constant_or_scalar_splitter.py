@@ -45,7 +45,7 @@ from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 from sdyopt.sharding.elementwise import is_elementwise
 
-from ..common.support.call_graph import called_function, callees_first
+from ..common.support.call_graph import CallGraph, called_function
 from ..common.support.clone_functions import FunctionCopies, original_name
 from ..common.support.constants import (
     SOURCES,
@@ -65,10 +65,9 @@ class ConstantOrScalarSplitter(Pass):
         rewriter = Rewriter()
         convert_to_sdy_constants(module, rewriter)
         splitter = _Splitter(module, rewriter)
-        for function in callees_first(module):
-            for op in function.walk_post_order():
-                if isinstance(op, NamedComputationOp):
-                    splitter.split(op.body, function)
+        for function in CallGraph(module).callees_first():
+            for op in function.nested(NamedComputationOp):
+                splitter.split(op.body, function)
             splitter.split(function.body, function)
         return rewriter.changed
 
@@ -157,7 +156,7 @@ class _Splitter:
 
     @cached_property
     def _budget(self) -> CopyBudget:
-        return CopyBudget(callees_first(self._module))
+        return CopyBudget(CallGraph(self._module))
 
     def _after_copy(self, op: Op) -> None:
         if isinstance(op, CallOp):

@@ -29,7 +29,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.support.call_graph import callees_first, calls_in
+from ..common.support.call_graph import CallGraph
 from ..common.support.clone_functions import FunctionCopies
 from ..common.support.copy_budget import CopyBudget
 
@@ -38,10 +38,10 @@ from ..common.support.copy_budget import CopyBudget
 class FlattenCallGraph(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        functions = callees_first(module)
-        calls = [call for function in functions for call in calls_in(function)]
+        graph = CallGraph(module)
+        calls = [call for function in graph.callees_first() for call in graph.calls[function]]
         copies = FunctionCopies(module, rewriter)
-        budget = CopyBudget(functions)
+        budget = CopyBudget(graph)
         called: set[FuncOp] = set()
         repeated: list[CallOp] = []
         for call in calls:

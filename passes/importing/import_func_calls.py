@@ -39,7 +39,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 
-from ..common.support.call_graph import called_function, callees_first, calls_in
+from ..common.support.call_graph import CallGraph, called_function, calls_in
 from ..common.support.clone_functions import original_name
 from ..common.support.copy_budget import CopyBudget
 from ..common.support.data_flow_edges import add_edges
@@ -56,9 +56,9 @@ class ImportFuncCalls(Pass):
         rewriter = Rewriter()
         _CallImporter(module, rewriter).run()
         if self.add_data_flow_edges_on_named_computations:
-            for op in module.walk_post_order():
+            for op in module.nested(NamedComputationOp):
                 # The verifier rejects a computation without a block after the pass.
-                if isinstance(op, NamedComputationOp) and op.body.blocks:
+                if op.body.blocks:
                     add_edges(op.block.arguments, rewriter)
                     add_edges(op.results, rewriter)
         return rewriter.changed
@@ -67,9 +67,10 @@ class ImportFuncCalls(Pass):
 class _CallImporter:
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._rewriter = rewriter
-        self._functions = callees_first(module)
-        self._budget = CopyBudget(self._functions)
-        self._check_growth()
+        graph = CallGraph(module)
+        self._functions = graph.callees_first()
+        self._budget = CopyBudget(graph)
+        self._check_growth(graph)
         # The region that the body of each callee has moved to.
         self._bodies: dict[FuncOp, Region] = {}
 
@@ -93,7 +94,7 @@ class _CallImporter:
             call.signature.result_types,
             _attributes(call, function),
             before=call,
-            location=call.location,
+            location=call.lazy_location,
             regions=[region],
         )
         body = self._bodies.get(function)
@@ -110,7 +111,7 @@ class _CallImporter:
             terminator = block.terminator
             assert terminator is not None
             self._rewriter.create(
-                ReturnOp, terminator.operands, at_end_of=block, location=terminator.location
+                ReturnOp, terminator.operands, at_end_of=block, location=terminator.lazy_location
             )
             self._rewriter.erase(terminator)
 
@@ -128,11 +129,11 @@ class _CallImporter:
             )
         self._rewriter.copy_region(body, region)
 
-    def _check_growth(self) -> None:
+    def _check_growth(self, graph: CallGraph) -> None:
         """Raises, before any change, if the copies of functions that are not recursive would be too large."""
         called: set[FuncOp] = set()
         for caller in self._functions:
-            for call in calls_in(caller):
+            for call in graph.calls[caller]:
                 function = called_function(call)
                 if self._budget.is_recursive(function):
                     continue

@@ -128,12 +128,12 @@ def _base_name(mesh: Mesh) -> str:
 
 def _collectives_with_meshes(module: ModuleOp) -> list[Op]:
     """The collectives whose replica groups are mesh axes, in the order of `COLLECTIVES`."""
-    by_class: dict[type[Op], list[Op]] = {op_class: [] for op_class in COLLECTIVES}
-    for op in module.walk_post_order():
-        ops = by_class.get(type(op))
-        if ops is not None and isinstance(op.attribute(REPLICA_GROUPS), ReplicaGroupMeshAxes):
-            ops.append(op)
-    return [op for ops in by_class.values() for op in ops]
+    collectives = [
+        op
+        for op in module.nested(*COLLECTIVES)
+        if isinstance(op.attribute(REPLICA_GROUPS), ReplicaGroupMeshAxes)
+    ]
+    return sorted(collectives, key=lambda op: COLLECTIVES.index(type(op)))
 
 
 def _from_stablehlo(mesh: StablehloMesh) -> Mesh:

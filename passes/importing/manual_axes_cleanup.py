@@ -38,9 +38,8 @@ from sdyopt.registry import register
 class ManualAxesCleanup(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        for op in module.walk_post_order():
-            if isinstance(op, ManualComputationOp):
-                _clean_up(op, rewriter)
+        for op in module.nested(ManualComputationOp):
+            _clean_up(op, rewriter)
         return rewriter.changed
 
 

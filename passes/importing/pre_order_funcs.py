@@ -17,13 +17,13 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
-from ..common.support.call_graph import callees_first
+from ..common.support.call_graph import CallGraph
 
 
 @register("sdy-pre-order-funcs")
 class PreOrderFuncs(Pass):
     def run(self, module: ModuleOp) -> bool:
-        functions = callees_first(module)[::-1]
+        functions = CallGraph(module).callees_first()[::-1]
         if functions == list(module.block.ops)[-len(functions) :]:
             return False
         rewriter = Rewriter()

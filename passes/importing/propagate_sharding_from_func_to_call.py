@@ -29,8 +29,8 @@ from ..common.support.function_shardings import result_shardings
 class PropagateShardingFromFuncToCall(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        for op in module.walk():
-            if isinstance(op, CallOp) and SHARDING not in op.attributes:
+        for op in module.nested(CallOp):
+            if SHARDING not in op.attributes:
                 function = called_function(op)
                 shardings = result_shardings(function)
                 if shardings is not None:

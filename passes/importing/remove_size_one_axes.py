@@ -14,7 +14,7 @@ closed dimension sharding without axes cannot have a priority, so one that becom
 from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.axes import AxisRef, with_axes
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
@@ -53,7 +53,8 @@ def _without_size_one(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
 
     dims = []
     for dim in sharding.dims:
-        axes = without(dim.axes)
+        # Sub-axes that were apart may be one now, as in "x":(1)2, "one", "x":(2)3.
+        axes = with_axes((), without(dim.axes), mesh)
         is_empty = dim.is_closed and not axes
         dims.append(DimensionSharding(axes, dim.is_closed, None if is_empty else dim.priority))
     return (

@@ -51,9 +51,7 @@ def _checked_group_ops(module: ModuleOp) -> dict[Value, list[ShardingGroupOp]]:
     """The `sdy.sharding_group` operations of each value that has any. Raises on an invalid group."""
     group_ops: dict[Value, list[ShardingGroupOp]] = {}
     first_of_group: dict[int, tuple[Op | None, tuple[int, ...]]] = {}
-    for op in module.walk_post_order():
-        if not isinstance(op, ShardingGroupOp):
-            continue
+    for op in module.nested(ShardingGroupOp):
         group_ops.setdefault(op.input, []).append(op)
         computation, type = op.parent_of_type(ManualComputationOp), op.input.type
         assert isinstance(type, RankedShapedType)

@@ -51,6 +51,6 @@ def _replace(op: AllReduceOp | ReduceScatterOp, axes: Iterable[AxisRef], rewrite
         [op.output.type],
         {"sharding": op.out_sharding},
         before=op,
-        location=op._location,
+        location=op.lazy_location,
     )
     rewriter.replace(op, reshard)

@@ -162,12 +162,12 @@ class _Resolver:
             if use.value in reshards:
                 self.rewriter.set_operand(use, reshards[use.value].input)
         self.rewriter.insert(copy, at_end_of=block)
-        self.rewriter.create(ReturnOp, copy.results, at_end_of=block, location=op._location)
+        self.rewriter.create(ReturnOp, copy.results, at_end_of=block, location=op.lazy_location)
         return region
 
     def _zeros_branch(self, op: Op) -> Region:
         """Zeros and tokens of the types of the results."""
-        region, rewriter, location = Region(), self.rewriter, op._location
+        region, rewriter, location = Region(), self.rewriter, op.lazy_location
         block = region.add_block()
         zeros: list[Value] = []
         for result in op.results:

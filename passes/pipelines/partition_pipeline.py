@@ -16,6 +16,7 @@ from ..partitioning.add_elementwise_sharding_rules import AddElementwiseSharding
 from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
 from ..partitioning.finish_partitioning import FinishPartitioning
+from ..partitioning.merge_collectives import MergeCollectives
 from ..partitioning.pad_for_divisibility import PadForDivisibility
 from ..partitioning.reshard_single_devices import ReshardSingleDevices
 from ..partitioning.resolve_permutation_factors import ResolvePermutationFactors
@@ -43,9 +44,9 @@ def partition_pipeline(
     `sdy-propagation-pipeline` with these passes after the shardings are closed:
     `sdy-all-reduces-to-reshards`, `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full
     version, `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`,
-    `sdy-reshard-to-collectives`, `sdy-pad-for-divisibility`, `sdy-convert-global-to-local`, and
-    `sdy-finish-partitioning`. Between them, reshards and collectives are simplified. `--dump-pass-pipeline`
-    prints every pass with its options.
+    `sdy-reshard-to-collectives`, `sdy-merge-collectives`, `sdy-pad-for-divisibility`,
+    `sdy-convert-global-to-local`, and `sdy-finish-partitioning`. Between them, reshards
+    and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [
         # Otherwise the program's own all-reduces would be repeated.
@@ -59,9 +60,10 @@ def partition_pipeline(
         # Of two consecutive reshards, the first is redundant. CSE merges equal reshards of one value.
         simplify(RESHARD_LABEL),
         CSE(),
-        ReshardToCollectives(),
+        ReshardToCollectives(keep_unreduced_axes=True),
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),
+        MergeCollectives(),
         PadForDivisibility(),
         ConvertGlobalToLocal(
             combine_multi_dimension_reduce_scatter=True,
@@ -69,8 +71,8 @@ def partition_pipeline(
             replica_count=replica_count,
             partition_count=partition_count,
         ),
-        # Most offsets are looked up several times.
-        CSE(),
+        # Most offsets are looked up several times, and some halos are exchanged for several operations.
+        MergeCollectives(),
         FinishPartitioning(replica_count=replica_count),
     ]
     return [

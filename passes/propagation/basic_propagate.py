@@ -131,6 +131,9 @@ class Propagation:
 
 
 def _check_types(module: ModuleOp) -> None:
+    signatures = {op.signature for op in module.walk()}
+    if not any(signature.cached(_type_problem) for signature in signatures):
+        return
     for op in module.walk_post_order():
         problem = op.signature.cached(_type_problem)
         if problem is not None:

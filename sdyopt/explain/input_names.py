@@ -61,7 +61,7 @@ class InputNames:
             terminator = None if op.is_declaration else op.entry.last
             for index, value in enumerate(() if terminator is None else terminator.operands):
                 self.returned[op.sym_name, index] = value
-        offset = self._offset(twin._location)
+        offset = self._offset(twin.lazy_location)
         if offset is not None:
             self.offset_of_op[op] = offset
             if op.results:
@@ -90,7 +90,7 @@ class InputNames:
             self.of_value[result] = InputName(function, name, match.start())
 
     def _add_argument(self, op: Op, argument: BlockArgument, twin: BlockArgument) -> None:
-        offset = self._offset(twin._location)
+        offset = self._offset(twin.lazy_location)
         match = None if offset is None else _NAME.match(self.source.text, offset)
         if match is not None:
             self.of_value[argument] = InputName(_function_of(op), match[0], match.start())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
+from operator import itemgetter
 from typing import ClassVar
 
 from sdyopt.diagnostics.location import Location
@@ -131,7 +132,7 @@ class LocationAttr(Attribute):
 def dictionary(entries: Mapping[str, Attribute] | Iterable[tuple[str, Attribute]]) -> DictAttr:
     """The dictionary with these entries, which need not be sorted; no name may occur twice."""
     pairs = entries.items() if isinstance(entries, Mapping) else entries
-    return DictAttr(tuple(sorted(pairs, key=_name)))
+    return DictAttr(tuple(sorted(pairs, key=itemgetter(0))))
 
 
 def string(value: str) -> StringAttr:
@@ -152,10 +153,6 @@ def _with_entry(attributes: DictAttr, name: str, value: Attribute) -> DictAttr:
 @lru_cache(maxsize=4096)
 def _without(attributes: DictAttr, names: tuple[str, ...]) -> DictAttr:
     return DictAttr(tuple(entry for entry in attributes.entries if entry[0] not in names))
-
-
-def _name(entry: tuple[str, Attribute]) -> str:
-    return entry[0]
 
 
 UNIT = UnitAttr()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # operations contain regions, regions contain blocks, blocks 
 class Block:
     """Arguments and a doubly linked list of operations.
 
-    `is_ordered`: whether `Op.order` increases from each operation to the next.
+    `is_ordered`: whether `Op.order` increases from each operation to the next, in steps of any size.
     `uses`: how often operations have this block as a successor.
     """
 
@@ -111,8 +111,11 @@ class Block:
 
     def number(self) -> None:
         """Sets `order` of the operations, which `Op.is_before` and the verifier compare."""
-        for order, op in enumerate(self.ops):
+        order, op = 0, self.first
+        while op is not None:
             op.order = order
+            order += 1
+            op = op.next
         self.is_ordered = True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.ir.block import Block, Region
@@ -27,10 +27,11 @@ class CseDriver:
     """Merges equal operations. Dead and merged operations are collected, and erased by `finish`.
 
     `merged` counts the operations whose results were replaced with those of an equal operation, `removed`
-    the operations that were dead before.
+    the operations that were dead before. Operations for which `pure` returns a key, which stands for the
+    signature of an operation, count as free of memory effects.
     """
 
-    def __init__(self, rewriter: Rewriter) -> None:
+    def __init__(self, rewriter: Rewriter, pure: Callable[[Op], Key | None] = lambda op: None) -> None:
         self.merged = 0
         self.removed = 0
         self._to_erase: list[Op] = []
@@ -38,6 +39,7 @@ class CseDriver:
         # it. Insertion order is scope order: leaving a block pops its entries.
         self._available: dict[Key, Op] = {}
         self._rewriter = rewriter
+        self._pure = pure
         self._dominance = Dominance()
 
     def visit_region(self, region: Region) -> None:
@@ -83,13 +85,16 @@ class CseDriver:
         """
         if op.is_terminator:
             return
-        if is_trivially_dead(op):
+        signature = self._pure(op)
+        is_pure = signature is not None
+        if is_trivially_dead(op) or (is_pure and not any(result.has_uses for result in op.results)):
             self._to_erase.append(op)
             self.removed += 1
             return
-        if any(len(region.blocks) > 1 for region in op.regions) or not is_memory_effect_free(op):
+        if any(len(region.blocks) > 1 for region in op.regions) or not (is_pure or is_memory_effect_free(op)):
             return
-        first = self._available.setdefault(_key(op, {}), op)
+        key = _key(op, {})
+        first = self._available.setdefault((signature, *key[1:]) if is_pure else key, op)
         if first is op:
             return
         for old, new in zip(op.results, first.results, strict=True):
@@ -110,7 +115,7 @@ class CseDriver:
                 self._rewriter.set_operand(use, new)
 
 
-def _key(op: Op, value_ids: dict[Value, int]) -> Key:
+def _key(op: Op, value_ids: dict[Value, int]) -> tuple[Key, ...]:
     """A key that is equal for equal operations.
 
     `value_ids` numbers the values that are defined in regions of the operation for which a key is computed.

@@ -84,6 +84,10 @@ class ValueField(Field, Generic[V, S]):
         """The types of all operands, or of all results."""
         raise NotImplementedError
 
+    def value_at(self, op: Op, index: int) -> Value:
+        """An operand, or a result."""
+        raise NotImplementedError
+
     def values_of(self, op: Op) -> Sequence[Value]:
         """All operands, or all results."""
         raise NotImplementedError
@@ -96,9 +100,9 @@ class ValueField(Field, Generic[V, S]):
         if op is None:
             return self
         start, count = self.range_of(op.signature)
-        values = self.values_of(op)
         if self.arity == ONE:
-            return cast(V, values[start])
+            return cast(V, self.value_at(op, start))
+        values = self.values_of(op)
         if self.arity == OPTIONAL:
             return cast(V, values[start] if count else None)
         return cast(V, values[start : start + count])
@@ -115,6 +119,9 @@ class OperandField(ValueField[V, S]):
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         return signature.operand_types
 
+    def value_at(self, op: Op, index: int) -> Value:
+        return op._operands[index].value
+
     def values_of(self, op: Op) -> Sequence[Value]:
         return op.operands
 
@@ -129,6 +136,9 @@ class ResultField(ValueField[V, S]):
 
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         return signature.result_types
+
+    def value_at(self, op: Op, index: int) -> OpResult:
+        return op.results[index]
 
     def values_of(self, op: Op) -> Sequence[OpResult]:
         return op.results

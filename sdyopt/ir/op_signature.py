@@ -55,6 +55,18 @@ class SignatureError(Exception):
         return self
 
 
+# The classes of all signatures, unused ones included.
+_classes: set[type[Op]] = set()
+
+
+def may_exist(op_class: type[Op]) -> bool:
+    """Whether a program may have operations of a class, or of one derived from it.
+
+    It has none if there has never been a signature of such a class.
+    """
+    return any(issubclass(known, op_class) for known in _classes)
+
+
 class OpSignature(Interned):
     """The interned part of an operation.
 
@@ -71,6 +83,7 @@ class OpSignature(Interned):
 
     def __post_init__(self) -> None:
         set_derived(self, cache={})
+        _classes.add(self.op_class)
 
     def cached(self, function: Callable[[OpSignature], T]) -> T:
         """`function(self)`, computed once per signature."""

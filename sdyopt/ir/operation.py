@@ -6,20 +6,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
 from sdyopt.diagnostics.location import Location, UnknownLoc
+from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.op_fields import Field
-from sdyopt.ir.op_signature import OpSignature
+from sdyopt.ir.op_signature import OpSignature, may_exist
 from sdyopt.ir.traits import Trait
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Value
 
 NO_ATTRIBUTES = DictAttr(())
 UNKNOWN = UnknownLoc()
+
+
+OpT = TypeVar("OpT", bound="Op")
 
 
 class Op:
@@ -33,6 +37,7 @@ class Op:
     __slots__ = (
         "_location",
         "_operands",
+        "_source",
         "attributes",
         "next",
         "order",
@@ -70,6 +75,8 @@ class Op:
     verify_symbol_uses: Callable[..., None] | None = None
     # (signature, regions) -> the result types, for classes with an `InfersTypes` trait.
     infer_result_types: ClassVar[Callable[..., Sequence[Type]] | None] = None
+    # Whether `verify_in_context` reads the definitions of operands.
+    reads_definitions: ClassVar[bool] = True
     # Whether `verify_in_context` reads more than the operation, its nested operations, the definitions of its
     # operands, and the enclosing operations.
     has_nonlocal_verifier: ClassVar[bool] = False
@@ -98,7 +105,8 @@ class Op:
 
     signature: OpSignature
     attributes: DictAttr
-    _location: LazyLocation
+    _location: Location | int
+    _source: Source  # if `_location` is an offset
     _operands: tuple[OpOperand, ...]
     results: tuple[OpResult, ...]
     regions: tuple[Region, ...]
@@ -140,15 +148,22 @@ class Op:
     def location(self) -> Location:
         """The source location, resolved on first use."""
         location = self._location
-        if isinstance(location, tuple):
-            source, offset = location
-            self._location = resolved = source.location(offset)
-            return resolved
+        if isinstance(location, int):
+            location = self._location = self._source.location(location)
         return location
 
     @location.setter
     def location(self, location: LazyLocation) -> None:
-        self._location = location
+        if isinstance(location, tuple):
+            self._source, self._location = location
+        else:
+            self._location = location
+
+    @property
+    def lazy_location(self) -> LazyLocation:
+        """The location without resolving it, for operations created from this one."""
+        location = self._location
+        return (self._source, location) if isinstance(location, int) else location
 
     @property
     def dialect_name(self) -> str:
@@ -274,6 +289,13 @@ class Op:
                 yield self
                 return
 
+    def nested(self, *op_classes: type[OpT]) -> list[OpT]:
+        """The nested operations of these classes, in post-order. Walks only if there may be any."""
+        found: list[OpT] = []
+        if any(map(may_exist, op_classes)):
+            _add_nested(self, op_classes, found)
+        return found
+
     # --- Diagnostics ----------------------------------------------------------------
 
     def error(self, message: str) -> DiagnosticError:
@@ -299,7 +321,7 @@ class Op:
         emit(Diagnostic(severity, self.location, message, diagnostics, operation=self, help=help))
 
     def __repr__(self) -> str:
-        return f"<{self.signature.name} at {self._location!r}>"
+        return f"<{self.signature.name} at {self.lazy_location!r}>"
 
 
 class UnregisteredOp(Op):
@@ -309,7 +331,25 @@ class UnregisteredOp(Op):
 
 
 def _blocks_in(op: Op) -> Iterator[Block]:
+    regions = op.regions
+    if len(regions) == 1:
+        return iter(regions[0].blocks)
     return (block for region in op.regions for block in region.blocks)
+
+
+def _add_nested(outer: Op, op_classes: tuple[type[OpT], ...], found: list[OpT]) -> None:
+    for region in outer.regions:
+        for block in region.blocks:
+            op = block.first
+            while op is not None:
+                if op.regions:
+                    _add_nested(op, op_classes, found)
+                if isinstance(op, op_classes):
+                    found.append(op)
+                op = op.next
+
+
+_new = object.__new__
 
 
 def build(
@@ -320,31 +360,71 @@ def build(
     regions: tuple[Region, ...] = (),
     successors: Sequence[Block] = (),
 ) -> Op:
-    """Creates a detached operation. For the speed of the parser, it calls no helper functions."""
-    op = object.__new__(signature.op_class)
-    op.signature = signature
-    op.attributes = attributes
-    op._location = location
-    op.parent = None
-    op.prev = None
-    op.next = None
-    op.order = 0
-    op._operands = tuple([OpOperand(op, index, value) for index, value in enumerate(operands)])
-    types = signature.result_types
-    if len(types) == 1:
-        op.results = (OpResult(op, 0, types[0]),)
-    elif types:
-        op.results = tuple([OpResult(op, i, type) for i, type in enumerate(types)])
+    """Creates a detached operation."""
+    op = build_plain(signature, operands, attributes)
+    if isinstance(location, tuple):
+        op._source, op._location = location
     else:
-        op.results = ()
-    op.regions = regions
+        op._location = location
     if regions:
+        op.regions = regions
         for region in regions:
             region.parent = op
-    op.successors = successors
     if successors:
+        op.successors = successors
         for block in successors:
             block.uses += 1
     if op.set_up is not None:
         op.set_up()
+    return op
+
+
+def build_at_offset(
+    signature: OpSignature, operands: Sequence[Value], attributes: DictAttr, source: Source, offset: int
+) -> Op:
+    """As `build`, for the parser: an operation without regions, successors and `set_up`."""
+    op = build_plain(signature, operands, attributes)
+    op._source = source
+    op._location = op.order = offset
+    return op
+
+
+def build_plain(signature: OpSignature, operands: Sequence[Value], attributes: DictAttr) -> Op:
+    """An operation without a location. Programs have many operations, so this calls few functions."""
+    op = _new(signature.op_class)
+    op.signature = signature
+    op.attributes = attributes
+    op.parent = None
+    op.prev = None
+    op.next = None
+    op.order = 0
+    op.regions = ()
+    op.successors = ()
+    uses = []
+    for index, value in enumerate(operands):
+        # As `OpOperand(op, index, value)`.
+        use = _new(OpOperand)
+        use.owner = op
+        use.index = index
+        use.value = value
+        use.prev_use = None
+        use.next_use = previous = value.first_use
+        if previous is not None:
+            previous.prev_use = use
+        value.first_use = use
+        uses.append(use)
+    op._operands = tuple(uses)
+    types = signature.result_types
+    if len(types) == 1:
+        # As `OpResult(op, 0, types[0])`.
+        result = _new(OpResult)
+        result.op = op
+        result.index = 0
+        result.type = types[0]
+        result.first_use = None
+        op.results = (result,)
+    elif types:
+        op.results = tuple([OpResult(op, i, type) for i, type in enumerate(types)])
+    else:
+        op.results = ()
     return op

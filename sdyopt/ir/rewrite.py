@@ -157,6 +157,7 @@ class Rewriter:
         assert op.parent is not None
         self._edits.record_removal(op, op.parent)
         op.parent.detach(op)
+        self._edits.record_erasure(op)
         self.changed = True
 
     def replace(self, op: Op, values: Sequence[Value] | Op) -> None:
@@ -196,10 +197,8 @@ class Rewriter:
     def refresh_uses(self, op: Op) -> None:
         """Makes the operands of an operation the most recent uses of their values. Does not set `changed`."""
         for use in op._operands:
-            value = use.value
-            if value.first_use is not use:
-                use.unlink()
-                use.link(value)
+            if use.prev_use is not None:
+                use.make_first()
 
     def replace_uses_except(self, old: Value, new: Value, exception: Op) -> None:
         """Replaces all uses of `old` with `new`, except those in the operation `exception`."""
@@ -368,7 +367,7 @@ class Rewriter:
 
     def set_location(self, op: Op, location: LazyLocation) -> None:
         """Sets the location of an operation. Does not set `changed`."""
-        op._location = location
+        op.location = location
 
     def add_argument(self, block: Block, type: Type, location: LazyLocation = UNKNOWN) -> BlockArgument:
         """Appends an argument to a block."""
@@ -414,7 +413,9 @@ class Rewriter:
 
     def _attributes_changed(self, op: Op) -> None:
         self._edits.attributes_changed.add(op)
-        self._modified(op)
+        self.changed = True
+        if self._listener is not None:
+            self._listener.modified(op)
 
     def _signature_changed(self, op: Op) -> None:
         self._edits.record_signature_change(op)
@@ -475,7 +476,7 @@ def _clone(op: Op, values: dict[Value, Value], blocks: dict[Block, Block]) -> Op
     regions = tuple([Region() for _ in op.regions]) if op.regions else ()
     successors = tuple([blocks.get(block, block) for block in op.successors]) if op.successors else ()
     operands = [values.get(use.value, use.value) for use in op._operands]
-    copy = build(op.signature, operands, op.attributes, op._location, regions, successors)
+    copy = build(op.signature, operands, op.attributes, op.lazy_location, regions, successors)
     for name in op.mutable_attributes:
         copy.set_mutable_attribute(name, op.mutable_attribute(name))
     values.update(zip(op.results, copy.results, strict=True))
@@ -491,7 +492,7 @@ def _clone_blocks(
         blocks[block] = target.add_block()
         for argument in block.arguments:
             if argument not in values:
-                values[argument] = blocks[block].add_argument(argument.type, argument._location)
+                values[argument] = blocks[block].add_argument(argument.type, argument.lazy_location)
     for block in source.blocks:
         for child in block.ops:
             blocks[block].append(_clone(child, values, blocks))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from sdyopt.ir.attribute import Attribute, StringAttr, SymbolRef
@@ -132,18 +132,22 @@ def lookup_path(table: SymbolTableOp, reference: SymbolRef) -> list[Op]:
     return [] if symbol is None else [op for op in path if op is not None]
 
 
-def symbol_uses(op: Op, visited: set[Attribute | OpSignature]) -> list[SymbolRef] | None:
+def symbol_uses(
+    op: Op, visited: set[Attribute | OpSignature], tables: list[SymbolTableOp]
+) -> list[SymbolRef] | None:
     """The symbol references in `op` and in nested operations, except those inside nested symbol tables.
 
     Skips attributes and signatures that are in `visited`, and adds the others to it, so that calls that share
-    `visited` together return each distinct reference. None if an unregistered operation may be a symbol
-    table.
+    `visited` together return each distinct reference. Adds the symbol tables that it finds, and does not
+    enter, to `tables`. None if an unregistered operation may be a symbol table.
     """
     uses: list[SymbolRef] = []
-    return uses if _gather_uses(op, uses, visited) else None
+    return uses if _gather_uses(op, uses, visited, tables) else None
 
 
-def _gather_uses(op: Op, uses: list[SymbolRef], visited: set[Attribute | OpSignature]) -> bool:
+def _gather_uses(
+    op: Op, uses: list[SymbolRef], visited: set[Attribute | OpSignature], tables: list[SymbolTableOp]
+) -> bool:
     """Adds the references of `op` and of nested operations; False if an operation may be a symbol table."""
     if may_be_symbol_table(op):
         return False
@@ -154,13 +158,14 @@ def _gather_uses(op: Op, uses: list[SymbolRef], visited: set[Attribute | OpSigna
             visited.add(value)
             uses += symbol_references(value)
     if isinstance(op, SymbolTableOp):
+        tables.append(op)
         return True
     for region in op.regions:
         for block in region.blocks:
             child = block.first
             while child is not None:
                 if child.regions or child.mutable_attributes:
-                    if not _gather_uses(child, uses, visited):
+                    if not _gather_uses(child, uses, visited, tables):
                         return False
                 elif child.signature not in visited or child.attributes not in visited:
                     _gather_own_uses(child, uses, visited)
@@ -190,8 +195,12 @@ def symbol_references(attribute: Attribute) -> tuple[SymbolRef, ...]:
     return tuple([inner for inner in nested_attributes(attribute) if isinstance(inner, SymbolRef)])
 
 
-def verify_symbol_table(op: Op) -> None:
-    """Checks that a symbol table has one block, unique symbol names and valid symbol uses."""
+def check_symbol_table(op: Op, users: Iterable[Op] | None = None) -> None:
+    """Checks that a symbol table has one block, unique symbol names and valid symbol uses.
+
+    `users` are the operations with `verify_symbol_uses`, at least those in the scope of the table; they are
+    searched for if None.
+    """
     if len(op.regions) != 1:
         raise op.op_error("Operations with a 'SymbolTable' must have exactly one region")
     if len(op.regions[0].blocks) != 1:
@@ -206,7 +215,7 @@ def verify_symbol_table(op: Op) -> None:
                 "see existing symbol definition here", symbols[name].location
             )
         symbols[name] = child
-    for user in _users_in_scope(op):
+    for user in _users_in_scope(op) if users is None else users:
         assert user.verify_symbol_uses is not None
         user.verify_symbol_uses()
 
@@ -225,5 +234,5 @@ def _users_in_scope(table: Op) -> Iterator[Op]:
                 op = op.next
 
 
-# Defines a scope of symbol names.
-SYMBOL_TABLE = Trait("symbol-table", verify_regions=verify_symbol_table)
+# Defines a scope of symbol names. The verifier calls `check_symbol_table` for it.
+SYMBOL_TABLE = Trait("symbol-table")

@@ -17,7 +17,8 @@ if TYPE_CHECKING:  # values, operations and blocks refer to each other
     from sdyopt.ir.block import Block
     from sdyopt.ir.operation import Op
 
-# A location that the text does not state is (source, offset) until it is first read.
+# A location that the text does not state is (source, offset) until it is first read. Operations and block
+# arguments store the two parts, which takes less memory than a pair.
 LazyLocation = Location | tuple[Source, int]
 
 
@@ -50,6 +51,18 @@ class OpOperand:
         head = self.next_use = value.first_use
         if head is not None:
             head.prev_use = self
+        value.first_use = self
+
+    def make_first(self) -> None:
+        """Makes this the most recent use of its value, which it is not yet."""
+        following, previous, value = self.next_use, self.prev_use, self.value
+        assert previous is not None and value.first_use is not None
+        previous.next_use = following
+        if following is not None:
+            following.prev_use = previous
+        self.prev_use = None
+        self.next_use = value.first_use
+        value.first_use.prev_use = self
         value.first_use = self
 
     def unlink(self) -> None:
@@ -141,24 +154,25 @@ class OpResult(Value):
 
     @property
     def lazy_location(self) -> LazyLocation:
-        return self.op._location
+        return self.op.lazy_location
 
 
 class BlockArgument(Value):
     """Argument number `index` of `owner`."""
 
-    __slots__ = ("_location", "index", "owner")
+    __slots__ = ("_location", "_source", "index", "owner")
 
     owner: Block
     index: int
-    _location: LazyLocation
+    _location: Location | int
+    _source: Source  # if `_location` is an offset
 
     def __init__(self, owner: Block, index: int, type: Type, location: LazyLocation) -> None:
         self.owner = owner
         self.index = index
         self.type = type
         self.first_use = None
-        self._location = location
+        self.location = location
 
     @property
     def block(self) -> Block:
@@ -167,16 +181,18 @@ class BlockArgument(Value):
     @property
     def location(self) -> Location:
         location = self._location
-        if isinstance(location, tuple):
-            source, offset = location
-            self._location = resolved = source.location(offset)
-            return resolved
+        if isinstance(location, int):
+            location = self._location = self._source.location(location)
         return location
 
     @location.setter
     def location(self, location: LazyLocation) -> None:
-        self._location = location
+        if isinstance(location, tuple):
+            self._source, self._location = location
+        else:
+            self._location = location
 
     @property
     def lazy_location(self) -> LazyLocation:
-        return self._location
+        location = self._location
+        return (self._source, location) if isinstance(location, int) else location

@@ -7,7 +7,7 @@ operation, the first error ends verification. Errors are emitted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit, handling
@@ -18,6 +18,7 @@ from sdyopt.ir.dominance import Dominance
 from sdyopt.ir.function_interface import FunctionOpInterface, type_of_function
 from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import SYMBOL_TABLE, check_symbol_table
 from sdyopt.ir.traits import ISOLATED, NO_TERMINATOR
 from sdyopt.ir.types import Type
 from sdyopt.ir.verify_signature import PrintType, check_inferred_types, signature_problem
@@ -89,17 +90,36 @@ class Verifier:
             self._check_unregistered(op)
         if has_regions:
             check_regions(op)
+        self._check_in_context(op, op if isinstance(op, FunctionOpInterface) else None)
+        check_entries(op)
+
+    def check_unedited(self, op: Op) -> None:
+        """Checks an operation that has not changed itself, but may depend on edits of others.
+
+        The attributes of the arguments and results of a function depend on nothing else.
+        """
+        if op.attributes.entries:
+            self._check_discardable_attributes(op)
+        if op.regions:
+            for trait in op.trait_order:
+                if trait.verify_structure is not None:
+                    trait.verify_structure(op)
+            check_regions(op)
+            check_entries(op)
+        self._check_in_context(op)
+
+    def _check_in_context(self, op: Op, function: FunctionOpInterface | None = None) -> None:
+        """Calls the verifiers of traits and of the class, and checks the value attributes of `function`."""
         try:
             for trait in op.trait_order:
                 if trait.verify_in_context is not None:
                     trait.verify_in_context(op)
-            if isinstance(op, FunctionOpInterface):
-                self._check_function_attributes(op)
+            if function is not None:
+                self._check_function_attributes(function)
             if op.verify_in_context is not None:
                 op.verify_in_context()
-        except SignatureError as context_problem:
-            raise _signature_error(op, context_problem) from None
-        check_entries(op)
+        except SignatureError as problem:
+            raise _signature_error(op, problem) from None
 
     def _check_unregistered(self, op: Op) -> None:
         """Checks that an operation without a class is of an unregistered dialect."""
@@ -161,10 +181,10 @@ class Verifier:
 
     # --- Nested operations --------------------------------------------------------------
 
-    def verify_regions(self, op: Op) -> bool:
+    def verify_regions(self, op: Op, symbol_users: Iterable[Op] | None = None) -> bool:
         """Runs `check_region_traits` on `op`, in which all operations are valid; errors are emitted."""
         try:
-            self.check_region_traits(op)
+            self.check_region_traits(op, symbol_users)
         except DiagnosticError as error:
             emit(error.diagnostic)
             return False
@@ -255,10 +275,15 @@ class Verifier:
         if last.name and not last.is_terminator:
             raise last.error(f"block with no terminator, has {self.print_op(last)}")
 
-    def check_region_traits(self, op: Op) -> None:
-        """Checks what depends on nested operations: region traits, `verify_regions`, inferred types."""
+    def check_region_traits(self, op: Op, symbol_users: Iterable[Op] | None = None) -> None:
+        """Checks what depends on nested operations: region traits, `verify_regions`, inferred types.
+
+        `symbol_users` are at least those in the scope of `op`; they are searched for if None.
+        """
         for trait in op.trait_order:
-            if trait.verify_regions is not None:
+            if trait is SYMBOL_TABLE:
+                check_symbol_table(op, symbol_users)
+            elif trait.verify_regions is not None:
                 trait.verify_regions(op)
         if op.verify_regions is not None:
             op.verify_regions()

@@ -2,8 +2,9 @@
 
 Unless it has a nonlocal verifier, the validity of an operation depends only on its signature and attributes,
 the definitions of its operands, the enclosing operations, and the nested ones. So this checks the edited
-operations, their users, the enclosing operations, and all operations with nonlocal verifiers. On the first
-error it verifies everything, so that errors and their order are those of full verification.
+operations, their users, the enclosing operations, and all operations with nonlocal verifiers, which it finds
+in an index (`ir.reader_index`). On the first error it verifies everything, so that errors and their order are
+those of full verification.
 """
 
 from __future__ import annotations
@@ -18,36 +19,54 @@ from sdyopt.ir.dominance import Dominance
 from sdyopt.ir.edit_log import EditLog
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
+from sdyopt.ir.reader_index import ReaderIndex
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.verify import ValidAttributes, Verifier
 from sdyopt.ir.verify_uses import check_uses
 
 
 class IncrementalVerifier:
-    """Implements `pipeline.run.Verify`."""
+    """Implements `pipeline.run.Verify`, for one program.
+
+    Every edit must be in the log of some call of `verify_edits`.
+    """
 
     def __init__(self, verifier: Verifier) -> None:
         self._verifier = verifier
+        # The readers in the whole program; None until they are needed.
+        self._index: ReaderIndex | None = None
 
     def verify_edits(self, op: Op, edits: EditLog) -> bool:
         """Whether `op`, valid before, is valid after edits inside it; errors are emitted."""
-        return verify_incrementally(self._verifier, op, edits)
+        if edits.needs_full_verification or op in edits.moved:
+            # Not all edits are in the log.
+            self._index = None
+            return self._verifier.verify(op)
+        outermost_moved = edits.moved - _nested_in_others(edits.moved)
+        try:
+            with handling(_stop):
+                readers = self._readers(op, outermost_moved, edits)
+                _IncrementalCheck(self._verifier, op, readers).run(outermost_moved, edits)
+        except (_NeedsFullVerification, DiagnosticError):
+            return self._verifier.verify(op)
+        return True
 
     def verify_regions(self, op: Op) -> bool:
         """As `Verifier.verify_regions`."""
-        return self._verifier.verify_regions(op)
+        index = self._index
+        users = index.symbol_users if index is not None and index.root is op else None
+        return self._verifier.verify_regions(op, users)
 
-
-def verify_incrementally(verifier: Verifier, root: Op, edits: EditLog) -> bool:
-    """Whether `root`, valid before, is valid after edits; errors are emitted."""
-    if edits.needs_full_verification or root in edits.moved:
-        return verifier.verify(root)
-    try:
-        with handling(_stop):
-            _IncrementalCheck(verifier, root).run(edits)
-    except (_NeedsFullVerification, DiagnosticError):
-        return verifier.verify(root)
-    return True
+    def _readers(self, op: Op, outermost_moved: Set[Op], edits: EditLog) -> ReaderIndex:
+        """The readers nested in `op`. Adds those that are new since the last call to the index."""
+        if self._index is None:
+            self._index = ReaderIndex(_outermost(op), self._verifier.reads_nonlocal_state)
+        else:
+            self._index.update(outermost_moved, edits.attributes_changed | edits.signature_changed)
+        if op is self._index.root or not self._index.nonlocal_readers:
+            # The symbol users are read for the root only.
+            return self._index
+        return ReaderIndex(op, self._verifier.reads_nonlocal_state)
 
 
 class _NeedsFullVerification(Exception):
@@ -59,9 +78,10 @@ def _stop(diagnostic: Diagnostic) -> NoReturn:
 
 
 class _IncrementalCheck:
-    def __init__(self, verifier: Verifier, root: Op) -> None:
+    def __init__(self, verifier: Verifier, root: Op, index: ReaderIndex) -> None:
         self._verifier = verifier
         self._root = root
+        self._index = index
         self._dominance = Dominance()
         # For each block that contains edits, whether it is still nested in the root.
         self._block_is_in_root: dict[Block, bool] = {root.parent: False} if root.parent is not None else {}
@@ -69,19 +89,18 @@ class _IncrementalCheck:
         # read them.
         self._enclosing: dict[Op, None] = {}
         self._readers: set[Op] = set()
+        # Those of the enclosing operations that are edited themselves.
+        self._edited: set[Op] = set()
         # Moved operations, their users, and operations with changed operands: the dominance of their operands
         # is checked.
         self._users: set[Op] = set()
-        # The attributes whose verifiers are known not to read nonlocal state.
-        self._local_attributes: set[DictAttr] = set()
         self._valid_by_scope: dict[Op | None, ValidAttributes] = {}
         self._valid_in: dict[Block, ValidAttributes] = {}
 
-    def run(self, edits: EditLog) -> None:
-        enclosed = _nested_in_others(edits.moved)
-        for op in edits.moved:
-            # A moved operation in another one is checked with that one.
-            if op not in enclosed and self._is_in_root(op):
+    def run(self, outermost_moved: Set[Op], edits: EditLog) -> None:
+        # Other moved operations are nested in these, and are checked with them.
+        for op in outermost_moved:
+            if self._is_in_root(op):
                 self._check_moved(op)
         for op in edits.signature_changed - edits.moved:
             if self._is_in_root(op):
@@ -100,18 +119,20 @@ class _IncrementalCheck:
         for op in self._users:
             if self._is_in_root(op):
                 check_uses(op, self._dominance, True)
-                if op.verify_in_context is not None:
+                if op.verify_in_context is not None and op.reads_definitions:
                     self._readers.add(op)
         for block in edits.shrunk_blocks.union(op.parent for op in edits.moved if op.parent is not None):
             if self._is_block_in_root(block):
                 self._verifier.check_terminator(block)
         for op in edits.changed_inside:
             self._is_in_root(op)  # adds the enclosing operations
-        self._add_nonlocal_readers(self._root)
-        for op in [*self._enclosing, *self._readers]:
-            self._verifier.check_op(op)
+        for op in [*self._enclosing, *self._readers.union(self._index.nonlocal_readers)]:
+            if op in self._edited:
+                self._verifier.check_op(op)
+            else:
+                self._verifier.check_unedited(op)
         for op in self._enclosing:
-            self._verifier.check_region_traits(op)
+            self._verifier.check_region_traits(op, self._index.symbol_users if op is self._root else None)
 
     # --- What is still in the program ---------------------------------------------------
 
@@ -188,6 +209,7 @@ class _IncrementalCheck:
             self._check_moved(op)
         else:
             self._enclosing[op] = None
+            self._edited.add(op)
             for region in op.regions:
                 for block in region.blocks:
                     if block.last is not None:
@@ -198,26 +220,9 @@ class _IncrementalCheck:
         for result in op.results:
             use = result.first_use
             while use is not None:
-                if use.owner.verify_in_context is not None:
+                if use.owner.verify_in_context is not None and use.owner.reads_definitions:
                     self._readers.add(use.owner)
                 use = use.next_use
-
-    def _add_nonlocal_readers(self, outer: Op) -> None:
-        local = self._local_attributes
-        for region in outer.regions:
-            for block in region.blocks:
-                op = block.first
-                while op is not None:
-                    if op.has_nonlocal_verifier:
-                        self._readers.add(op)
-                    elif op.attributes not in local:
-                        if self._verifier.reads_nonlocal_state(op.attributes):
-                            self._readers.add(op)
-                        else:
-                            local.add(op.attributes)
-                    if op.regions:
-                        self._add_nonlocal_readers(op)
-                    op = op.next
 
 
 def _nested_in_others(ops: Set[Op]) -> set[Op]:
@@ -234,3 +239,10 @@ def _nested_in_others(ops: Set[Op]) -> set[Op]:
             is_enclosed[each] = inside
             inside = inside or each in ops
     return {op for op in ops if is_enclosed[op]}
+
+
+def _outermost(op: Op) -> Op:
+    """The outermost operation that encloses an operation, or is it."""
+    while (outer := op.parent_op) is not None:
+        op = outer
+    return op

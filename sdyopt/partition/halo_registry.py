@@ -92,9 +92,12 @@ def _mesh_of(op: Op, context: HaloContext) -> tuple[MeshOrRef, Mesh] | None:
     if has_different_meshes(op, context.types):
         return None
     mesh = context.types.mesh(sharded[0])
-    if mesh is None or mesh.is_maximal or mesh.total_size > _MAX_DEVICES:
-        return None
-    return sharded[0].mesh_or_ref, mesh
+    return None if mesh is None or not may_exchange(mesh) else (sharded[0].mesh_or_ref, mesh)
+
+
+def may_exchange(mesh: Mesh) -> bool:
+    """Whether the devices of a mesh can exchange data, and are few enough to list."""
+    return not mesh.is_maximal and mesh.total_size <= _MAX_DEVICES
 
 
 def attributes_of(op: Op) -> dict[str, Attribute]:

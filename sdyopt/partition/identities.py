@@ -23,6 +23,15 @@ def identity_of(combiner: type[Op], element: Type) -> bytes | None:
     return None if make is None else make(element)
 
 
+def exact_sum_identity(element: Type) -> bytes:
+    """The bytes of an element whose sum with any other is this other one, even if it is -0.0."""
+    if isinstance(element, ComplexType):
+        return 2 * exact_sum_identity(element.element)
+    if isinstance(element, FloatType):
+        return _little_endian(encode_double(-0.0, element.format), element)
+    return bytes(element_size(element))
+
+
 def _zero(element: Type) -> bytes | None:
     return bytes(element_size(element))
 

@@ -22,6 +22,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I1, I64, RankedTensor, Type, tensor
 from sdyopt.ir.value import Value
+from sdyopt.partition.identities import exact_sum_identity
 
 SCALAR_I64 = tensor((), I64)
 
@@ -50,7 +51,7 @@ class LocalBuilder:
             attributes,
             before=self.before if self._block is None else None,
             at_end_of=self._block,
-            location=self.before._location,
+            location=self.before.lazy_location,
             regions=regions,
         )
 
@@ -67,6 +68,13 @@ class LocalBuilder:
     def zero(self, type: RankedTensor) -> Value:
         """A constant tensor of zeros, or of `false`."""
         return self.splat(type, bytes(element_size(type.element)))
+
+    def sum_identity(self, type: RankedTensor) -> Value:
+        """A constant tensor whose sum with any tensor is that tensor, to the bit.
+
+        Floats are negative zeros, because -0.0 + 0.0 is 0.0.
+        """
+        return self.splat(type, exact_sum_identity(type.element))
 
     def integers(self, type: RankedTensor, values: Sequence[int]) -> Value:
         """A constant tensor of integers, in row-major order."""
@@ -198,7 +206,7 @@ class LocalBuilder:
         """A region that combines two scalars by a binary operation."""
         region, type = Region(), tensor((), element)
         block = region.add_block()
-        location = self.before._location
+        location = self.before.lazy_location
         arguments = [block.add_argument(type, location) for _ in range(2)]
         combined = self.rewriter.create(op_class, arguments, [type], at_end_of=block, location=location)
         self.rewriter.create(ReturnOp, combined.results, at_end_of=block, location=location)

@@ -58,19 +58,19 @@ def outline(
     type = FunctionType(tuple([value.type for value in inputs]), op.result_types)
     body = Region()
     block = body.add_block()
-    arguments = [block.add_argument(value.type, op._location) for value in inputs]
+    arguments = [block.add_argument(value.type, op.lazy_location) for value in inputs]
     copy = rewriter.clone(op, dict(zip(inputs, arguments, strict=True)))
     rewriter.insert(copy, at_end_of=block)
     for use, argument in zip(copy.operand_uses, arguments, strict=False):
         rewriter.set_operand(use, argument)  # each operand is an argument of its own
-    rewriter.create(ReturnOp, copy.results, at_end_of=block, location=op._location)
+    rewriter.create(ReturnOp, copy.results, at_end_of=block, location=op.lazy_location)
     attributes: dict[str, Attribute] = {
         "sym_name": string("outlined"),
         "sym_visibility": string("private"),
         "function_type": TypeAttr(type),
     }
     function = rewriter.create(
-        FuncOp, attributes=attributes, at_end_of=module.block, location=op._location, regions=[body]
+        FuncOp, attributes=attributes, at_end_of=module.block, location=op.lazy_location, regions=[body]
     )
     assert isinstance(function, FuncOp)
     for index, sharding in enumerate(in_shardings):
@@ -126,7 +126,7 @@ def empty_module(like: Op) -> ModuleOp:
     body = Region()
     body.add_block()
     module = build(
-        OpSignature(ModuleOp, ModuleOp.name, EMPTY_DICT, (), ()), (), EMPTY_DICT, like._location, (body,)
+        OpSignature(ModuleOp, ModuleOp.name, EMPTY_DICT, (), ()), (), EMPTY_DICT, like.lazy_location, (body,)
     )
     assert isinstance(module, ModuleOp)
     return module

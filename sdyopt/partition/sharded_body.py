@@ -66,7 +66,7 @@ class ShardedBody(LocalBuilder):
         local = self.context.types.local_type(even, sharding, self.before)
         self._operands.append(value)
         self._shardings.append(sharding)
-        return self._body.add_argument(local, self.before._location)
+        return self._body.add_argument(local, self.before.lazy_location)
 
     def _padded(
         self, value: Value, even: RankedTensor, sharding: TensorSharding, padding: Value | None
@@ -88,7 +88,7 @@ class ShardedBody(LocalBuilder):
 
     def finish(self, locals: Sequence[Value]) -> Sequence[Value]:
         """Creates the manual computation, and returns what replaces the results of the operation."""
-        location = self.before._location
+        location = self.before.lazy_location
         self.rewriter.create(ReturnOp, locals, at_end_of=self._body, location=location)
         results = self.before.results
         shardings = [self.sharding(result) for result in results]

@@ -27,14 +27,22 @@ Scalar = bool | int | float | str | Enum
 OptionValue = Scalar | tuple[Scalar, ...]
 
 
-def option(*, default: OptionValue, help: str) -> Any:
-    """Declares an option: the value of a field of a pass, or the default of a parameter of a pipeline."""
-    return dataclasses.field(default=default, metadata={"help": help}, kw_only=True)
+def option(*, default: OptionValue, help: str, is_addition: bool = False) -> Any:
+    """Declares an option: the value of a field of a pass, or the default of a parameter of a pipeline.
+
+    An addition is an option that a pass of C++ lacks.
+    """
+    return dataclasses.field(
+        default=default, metadata={"help": help, "is_addition": is_addition}, kw_only=True
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A declared option. `flag` is its name in pipeline text."""
+    """A declared option. `flag` is its name in pipeline text.
+
+    The text of a pipeline that has no addition but at its default can be run by C++.
+    """
 
     name: str
     flag: str
@@ -42,6 +50,7 @@ class Option:
     help: str
     kind: Kind
     is_list: bool
+    is_addition: bool
 
     def read(self, text: str) -> OptionValue:
         """Parses a value; raises UsageError if it is invalid."""
@@ -131,7 +140,8 @@ def declared_options(owner: type | Callable[..., object]) -> tuple[Option, ...]:
 
 def _declared(name: str, field: dataclasses.Field[Any], annotation: object) -> Option:
     kind, is_list = _kind_of(annotation)
-    return Option(name, name.replace("_", "-"), field.default, field.metadata["help"], kind, is_list)
+    help, is_addition = field.metadata["help"], field.metadata["is_addition"]
+    return Option(name, name.replace("_", "-"), field.default, help, kind, is_list, is_addition)
 
 
 def read_options(options: tuple[Option, ...], text: str) -> dict[str, OptionValue]:
@@ -169,11 +179,18 @@ def _layout_help(text: str, flags: Container[str]) -> str:
 
 
 def write_options(options: tuple[Option, ...], values: object) -> str:
-    """`{a=1 b=2}` with the values of all options, sorted by name; empty without options."""
+    """`{a=1 b=2}` with the values of all options, sorted by name; empty without options.
+
+    Additions with their default are left out.
+    """
     if not options:
         return ""
-    ordered = sorted(options, key=lambda option: option.flag)
-    return "{" + " ".join(option.write(getattr(values, option.name)) for option in ordered) + "}"
+    written = []
+    for option in sorted(options, key=lambda option: option.flag):
+        value = getattr(values, option.name)
+        if not option.is_addition or value != option.default:
+            written.append(option.write(value))
+    return "{" + " ".join(written) + "}"
 
 
 def _next_assignment(text: str) -> tuple[str, str, str]:

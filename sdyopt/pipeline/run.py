@@ -139,13 +139,20 @@ class _Runner:
                 edits.needs_full_verification = verifies_all
                 changed = self._run_checked(pass_, op)
             self._changed |= changed
-            must_verify = changed or verifies_all
+            # The edits of a plugin's pass that wrongly reports no change are verified, too.
+            must_verify = changed or not edits.is_empty
             if must_verify and not self._verify_edits(pass_, op, edits):
                 raise PipelineFailure
         except PipelineFailure:
             for instrument in self._innermost_first:
                 instrument.after_pass_failed(pass_, op)
             raise
+        if verifies_all:
+            # The calling pass may still refer to them.
+            current_log().erased += edits.erased
+        else:
+            edits.release_erased()
+        edits.clear()
         for instrument in self._innermost_first:
             instrument.after_pass(pass_, op, changed)
         return changed

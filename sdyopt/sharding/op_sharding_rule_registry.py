@@ -92,7 +92,7 @@ def _derived(op: Op, is_conservative: bool = False) -> OpShardingRule | NoRule:
     _load_rules()
     entry = _entries.get(type(op), _UNKNOWN)
     context = () if entry.context is None else (entry.context(op),)
-    key = (sharding_rule_of, is_conservative, *context)
+    key = (_KEYS[is_conservative], *context) if context else _KEYS[is_conservative]
     rules = op.signature.cache
     rule: OpShardingRule | NoRule
     try:
@@ -122,6 +122,9 @@ def _unknown(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule:
 
 
 _UNKNOWN = _Entry(_unknown)
+
+# The keys of context-free rules in the cache of a signature, by whether the rule is conservative.
+_KEYS = (("sharding rule",), ("conservative sharding rule",))
 
 
 def _warn(op: Op, unknown: NoRule) -> None:

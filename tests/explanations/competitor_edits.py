@@ -14,7 +14,7 @@ from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection
 from tests.explanations.annotations import change_annotation, with_dim
 from tests.explanations.programs import Edit
 from tests.explanations.undoing import (
-    Place,
+    Target,
     Undoing,
     axes_before,
     dimension_with,
@@ -66,7 +66,7 @@ def without_competitor(undoing: Undoing) -> list[Edit]:
     if subject is None or refusal.culprit is None:
         return []
     is_there = overlap(undoing.all_axes(undoing.position), refusal.conflicting)
-    if undoing.place is Place.TENSOR and is_there:
+    if undoing.target is Target.TENSOR and is_there:
         is_other_factor = refusal.reason is Reason.OTHER_FACTOR
         return _without_other_factor(undoing) if is_other_factor else _with_equal_axes(undoing)
     if is_there:

@@ -22,16 +22,16 @@ from tests.explanations.size_edits import (
     with_major_factor_sharded,
     without_overflow,
 )
-from tests.explanations.undoing import Place, Undoing, only_in_dim
+from tests.explanations.undoing import Target, Undoing, only_in_dim
 
 
-def edits_of(program: Recorded, absence: Absence, place: Place) -> list[Edit]:
+def edits_of(program: Recorded, absence: Absence, target: Target) -> list[Edit]:
     """Undoes all reasons of an absence; no edits if that is not possible."""
     if absence.obstacle is not None:
         return _OBSTACLE_EDITS[absence.obstacle](program, absence)
     edits: list[Edit] = []
     for refusal in absence.refusals:
-        edits += _EDITS[refusal.reason](Undoing(program, absence, refusal, place))
+        edits += _EDITS[refusal.reason](Undoing(program, absence, refusal, target))
     return edits
 
 
@@ -60,7 +60,7 @@ def _of_results(undoing: Undoing) -> list[Edit]:
         and each.neighbor == absence.neighbor
         and each.axis.overlaps(absence.axis)
     ]
-    return [edit for each in found for edit in edits_of(program, each, undoing.place)]
+    return [edit for each in found for edit in edits_of(program, each, undoing.target)]
 
 
 def _none(undoing: Undoing) -> list[Edit]:

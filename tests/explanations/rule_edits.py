@@ -100,13 +100,16 @@ def _rule(types: Sequence[object], absence: Absence) -> OpShardingRule | None:
     if max(common, default=1) <= 1:
         return None
     shared = max(common)
-    places = {(absence.neighbor_position, absence.neighbor_dim), (absence.position, common.index(shared))}
+    shared_dims = {
+        (absence.neighbor_position, absence.neighbor_dim),
+        (absence.position, common.index(shared)),
+    }
     sizes = [shared]
     mappings = []
     for position, shape in enumerate(shapes):
         dims = []
         for dim, each in enumerate(shape):
-            is_shared = (position, dim) in places
+            is_shared = (position, dim) in shared_dims
             factors = [0] if is_shared else []
             if not is_shared or each != shared:
                 factors.append(len(sizes))

@@ -21,7 +21,7 @@ from sdyopt.sharding.propagation.refusals import Reason
 from tests.explanations.annotations import annotate, with_dim
 from tests.explanations.competitor_edits import without_competitor
 from tests.explanations.programs import Edit, Imported
-from tests.explanations.undoing import Place, Undoing, axes_before, only_in_dim, replicated_along
+from tests.explanations.undoing import Target, Undoing, axes_before, only_in_dim, replicated_along
 
 
 def added_axis(absence: Absence) -> AxisRef | None:
@@ -72,7 +72,7 @@ def without_overflow(undoing: Undoing) -> list[Edit]:
     """Drops the overflow axes of a tensor, where they come from or in the tensor."""
     if not undoing.refusal.conflicting:
         return along_dividing_axis(undoing)
-    if undoing.place is Place.ANNOTATION:
+    if undoing.target is Target.ANNOTATION:
         return without_competitor(undoing)
     sharding = undoing.site.shardings[undoing.position]
     assert sharding is not None

@@ -20,7 +20,7 @@ from sdyopt.sharding.propagation.refusals import Reason, Refusal
 from tests.explanations.edits import edits_of, pin
 from tests.explanations.programs import Edit, Recorded, Rejected, edited
 from tests.explanations.size_edits import added_axis
-from tests.explanations.undoing import Place
+from tests.explanations.undoing import Target
 
 # One reason may hide another: each is undone in turn.
 _MAX_REASONS = 8
@@ -121,13 +121,13 @@ def _repeat(case: Case, edits: list[Edit]) -> Recorded | Rejected:
 
 def _undo(case: Case, way: Way) -> Undone:
     program, absence, axis = case.program, case.absence, case.absence.axis
-    place = Place.TENSOR if way is Way.TENSOR else Place.ANNOTATION
+    target = Target.TENSOR if way is Way.TENSOR else Target.ANNOTATION
     pins = [] if way is Way.ANNOTATION else pin(program, absence)
     edits: list[Edit] = []
     is_first = True
     reasons = _reasons(program, absence)
     for _ in range(_MAX_REASONS):
-        new = edits_of(program, absence, place)
+        new = edits_of(program, absence, target)
         if not new:
             return Undone(Outcome.NO_EDIT, way, absence)
         edits += new

@@ -19,7 +19,7 @@ from tests.explanations.annotations import Change, annotate
 from tests.explanations.programs import Edit, Recorded
 
 
-class Place(Enum):
+class Target(Enum):
     """Where a competing axis is dropped."""
 
     ANNOTATION = "the annotation that it comes from"
@@ -33,7 +33,7 @@ class Undoing:
     program: Recorded
     absence: Absence
     refusal: Refusal
-    place: Place
+    target: Target
 
     @property
     def site(self) -> Site:

@@ -7,8 +7,8 @@
 Inputs are mutants of the lit cases and examples, random modules with random pipelines, and random reshards,
 which are simulated. Every run must end with exit status 0, 1 or 2 and, if it fails, with a located
 diagnostic, within 10 seconds and 1 GiB. With a Python that has jaxlib, the results of random modules must be
-those of the C++ passes. Two inputs have the same problem if the exception type and its place, or the
-operations that differ first, are equal. The exit status is 1 if there are findings.
+those of the C++ passes. Two inputs have the same problem if the exception type and the line that raises it,
+or the operations that differ first, are equal. The exit status is 1 if there are findings.
 """
 
 import argparse

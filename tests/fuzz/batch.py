@@ -121,7 +121,7 @@ def _limited(task: Task) -> Outcome:
 
 def run_command(text: bytes, flags: Sequence[str]) -> Outcome:
     """Runs the command on a program, in this process."""
-    os.environ[DEBUG_VARIABLE] = "1"  # internal errors leave the command, with their place
+    os.environ[DEBUG_VARIABLE] = "1"  # internal errors leave the command, with their stack trace
     with tempfile.TemporaryDirectory() as folder, _captured(Path(folder) / "stderr") as errors:
         source, output = Path(folder, "input.mlir"), Path(folder, "output.mlir")
         source.write_bytes(text)

@@ -15,8 +15,9 @@ OUT_OF_TIME = "out of time"
 # Exit statuses: success, an error or a failed check, a usage error.
 _SUCCESS, _WRONG_USAGE = 0, 2
 _STATUSES = (_SUCCESS, 1, _WRONG_USAGE)
-# The first line of an error with a location; LLVM's words for a location without a file start with `loc(`.
-_LOCATED = re.compile(r"^(?:.*:\d+:\d+|loc\(.*\)): (?:error|warning|remark|note)?", re.MULTILINE)
+# The first line of an error with a location, or the position of its excerpt; LLVM's words for a location
+# without a file start with `loc(`.
+_LOCATED = re.compile(r"^(?:(?:.*:\d+:\d+|loc\(.*\)): |  --> .*:\d+:\d+$)", re.MULTILINE)
 # Errors about the command line, which have no location in the input; the words are those of MLIR.
 _ABOUT_FLAGS = re.compile(
     r"^(?:<unknown>:0|sdy-opt): error: (?:unexpected error: )?"
@@ -71,7 +72,7 @@ def problem_of(outcome: Outcome) -> str:
 def crash_signature(error: BaseException, kind: str = "") -> str:
     """The exception type, or `kind`, and the innermost frame in the project."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_ours(frame.filename)]
-    where = "unknown place"
+    where = "unknown line"
     if frames:
         last = frames[-1]
         where = f"{Path(last.filename).relative_to(ROOT)}:{last.lineno} in {last.name}"

@@ -68,13 +68,13 @@ def _move(random: Random, pieces: list[bytes], _: list[bytes]) -> None:
     moved = _range(random, pieces)
     taken = pieces[moved]
     del pieces[moved]
-    place = random.randrange(len(pieces) + 1)
-    pieces[place:place] = taken
+    index = random.randrange(len(pieces) + 1)
+    pieces[index:index] = taken
 
 
 def _insert(random: Random, pieces: list[bytes], others: list[bytes]) -> None:
-    place = random.randrange(len(pieces) + 1)
-    pieces[place:place] = others[_range(random, others)]
+    index = random.randrange(len(pieces) + 1)
+    pieces[index:index] = others[_range(random, others)]
 
 
 def _replace(random: Random, pieces: list[bytes], others: list[bytes]) -> None:
@@ -101,12 +101,12 @@ def _set_word(random: Random, pieces: list[bytes], _: list[bytes]) -> None:
 
 def _swap_names(random: Random, pieces: list[bytes], others: list[bytes]) -> None:
     """Gives a token the text of another one of its kind: a value, a symbol, a string, a word."""
-    place = random.randrange(len(pieces))
-    kind = pieces[place][:1]
+    index = random.randrange(len(pieces))
+    kind = pieces[index][:1]
     alike = [
         piece for piece in (*pieces, *others) if piece[:1] == kind or (kind.isalpha() and piece[:1].isalpha())
     ]
-    pieces[place] = random.choice(alike)
+    pieces[index] = random.choice(alike)
 
 
 _ANY: tuple[Mutation, ...] = (_erase, _repeat, _move, _insert, _replace)

@@ -22,6 +22,8 @@ from tests.fuzz.session import Session
     [
         (Outcome(0), ""),
         (Outcome(1, "a.mlir:1:2: error: undefined value\n"), ""),
+        (Outcome(1, "<unknown>:0: error: bad\n  --> a.mlir:1:2\n"), ""),
+        (Outcome(1, "<unknown>:0: error: bad\n"), "error without a location: <unknown>:…: error: bad"),
         (Outcome(1, "<unknown>:0: error: Can't run 'A' on 'B'\n"), ""),
         (Outcome(1, "<unknown>:0: error: unexpected error: Can't add pass 'A'\n"), ""),
         (Outcome(2, "sdy-opt: unknown flag\n"), ""),
@@ -57,8 +59,8 @@ def test_an_input_that_ends_the_child_does_not_end_the_batch(monkeypatch: pytest
     outcomes = run_all([Outcome, _hang, _exhaust_memory, _end, lambda: Outcome(2, "usage")])
     assert [outcome.crash for outcome in outcomes] == [
         "",
-        "out of time at unknown place",
-        "out of memory at unknown place",
+        "out of time at unknown line",
+        "out of memory at unknown line",
         "ended by signal 9, status 9",
         "",
     ]

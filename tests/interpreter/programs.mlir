@@ -1565,3 +1565,37 @@ func.func @main(%a: tensor<1x16x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
   %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x16x2xf32>, tensor<16x2x2xf32>) -> tensor<1x1x2xf32>
   return %0 : tensor<1x1x2xf32>
 }
+
+// -----
+
+// a scatter without indices, whose updates are in uneven shards: every update counts on every device
+// 1 all_gather
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<6x4xf32>, %i: tensor<10x0xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %u: tensor<10x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<6x4xf32>) {
+  %0 = "stablehlo.scatter"(%a, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %m = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) : (tensor<6x4xf32>, tensor<10x0xi32>, tensor<10x4xf32>) -> tensor<6x4xf32>
+  return %0 : tensor<6x4xf32>
+}
+
+// -----
+
+// products that are partial along "y", and declared partial along "x" too
+// 1 all_reduce
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<f32>) {
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={"x"}>]>} : (tensor<6xf32>, tensor<6xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// products along a sub-axis that cannot coexist with the declared one
+// 1 all_reduce
+sdy.mesh @mesh = <["x"=12]>
+func.func @main(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(4)3}]>}) -> (tensor<f32>) {
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={"x":(3)4}>]>} : (tensor<12xf32>, tensor<12xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}

@@ -52,6 +52,7 @@ _INVALID_RESULTS = (
     "both sub-axis and full-axis",
     "duplicate axis ref",
     "unknown mesh",  # the name of an inlined mesh, read from uninitialized memory
+    "two consecutive sub-axes can be merged",  # after an axis of size one between them is removed
 )
 _LIFT, _EDGES = "sdy-lift-inlined-meshes", "sdy-add-data-flow-edges"
 _APPLY = "sdy-apply-sharding-constraints"
@@ -343,7 +344,7 @@ def run_pipeline(text: str, pipeline: str) -> PipelineResult:
 
 
 # The edges of one propagation step; in the reference those of one axis are in no particular order.
-_EDGES_OF_STEP = re.compile(r"\{[^{}]* -> [^{}]*\}(?:, \{[^{}]* -> [^{}]*\})+")
+_EDGES_OF_STEP = re.compile(r"\{[^{}\n]* -> [^{}\n]*\}(?:, \{[^{}\n]* -> [^{}\n]*\})+")
 
 
 def _with_sorted_edges(text: str) -> str:

@@ -10,6 +10,7 @@ lowered to collectives leaves every device with exactly the shard that the targe
 - `collectives.py`: the collectives, as exchanges between the devices of a group, without the global tensor.
 - `programs.py`: parses programs and runs their functions.
 - `reshards.py`: compares one program before and after the pass.
+- `local.py`: runs the programs for each device that reshards are converted to.
 - `kinds.py`: the kinds of random programs, and the pipelines that lower them.
 - `judge.py`: lowers a random program, and compares it where a right result is defined.
 

@@ -1,13 +1,18 @@
 """Simulates random reshards after they are lowered to collectives.
 
-python -m tests.simulation --seeds 0:20000
+    python -m tests.simulation --count 20000
+    python -m tests.simulation --count 20000 --kind local
+
+Reshards that are too large or have no defined result are counted by reason, but not as simulated.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections import Counter
+from collections.abc import Iterable
 
 from tests.simulation.judge import RIGHT, WRONG, convert, judge
 from tests.simulation.kinds import KINDS
@@ -18,16 +23,21 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--kind", choices=KINDS, default="reshards", help="the kind of reshards")
-    parser.add_argument("--seeds", default="0:2000", metavar="FROM:TO", help="the range of seeds")
+    parser.add_argument("--seeds", metavar="FROM:TO", help="the range of seeds, instead of a count")
+    parser.add_argument("--count", type=int, default=2000, help="the number of reshards to simulate")
     parser.add_argument("--most", type=int, default=5, help="the maximum number of problems to show")
     options = parser.parse_args()
     kind = KINDS[options.kind]
-    start, end = map(int, options.seeds.split(":"))
+    seeds: Iterable[int] = itertools.count()
+    if options.seeds is not None:
+        seeds = range(*map(int, options.seeds.split(":")))
     verdicts: Counter[str] = Counter()
     collectives: Counter[str] = Counter()
     to_show = []
     moves = 0
-    for reshard in map(kind.make, range(start, end)):
+    for reshard in map(kind.make, seeds):
+        if options.seeds is None and verdicts[RIGHT] + verdicts[WRONG] >= options.count:
+            break
         verdict, simulation = judge(reshard, kind)
         verdicts[verdict] += 1
         if verdict == RIGHT:

@@ -27,13 +27,14 @@ class _Digit:
 
 
 class Devices:
-    """The devices of a mesh. Arrays are indexed by device id."""
+    """The devices of a mesh. Arrays are indexed by device id, or have one element for a maximal mesh."""
 
     def __init__(self, mesh: Mesh) -> None:
         self.mesh = mesh
         self.count = mesh.total_size
         # The device at each position, and the position of each device.
-        self._ids = np.array(mesh.device_ids or range(self.count), dtype=np.int64)
+        ids = () if mesh.is_maximal else mesh.device_ids
+        self._ids = np.array(ids or range(self.count), dtype=np.int64)
         self._positions = np.argsort(self._ids)
 
     def size(self, axes: Iterable[AxisRef]) -> int:

@@ -1,4 +1,4 @@
-"""The kinds of simulated programs: reshards alone, and reshards that also change unreduced axes."""
+"""The kinds of simulated programs: reshards, some of which change unreduced axes, and local programs."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ class Kind:
     pipeline: str
     # Whether the pipeline supports changes of unreduced axes.
     changes_sums: bool
+    # Whether the result is the program for each device.
+    is_local: bool = False
 
 
 def _text(reshard: Reshard) -> str:
@@ -39,6 +41,35 @@ def _text_with_declared_result(reshard: Reshard) -> str:
     """The same, with the target sharding on the result of the function."""
     result = f"({reshard.type} {{sdy.sharding = #sdy.sharding{reshard.target}}})"
     return _text(reshard).replace(f") -> {reshard.type} {{", f") -> {result} {{")
+
+
+def _text_between_negations(reshard: Reshard) -> str:
+    """The reshard of a negated tensor, which is negated again, in a function of replicated tensors.
+
+    Inputs and outputs of functions must have even shards; operations may have uneven ones.
+    """
+    type, dims = reshard.type, ", ".join("{}" for _ in reshard.shape)
+
+    def negation(result: str, value: str, sharding: Sharding) -> str:
+        attribute = f"{{sdy.sharding = #sdy.sharding_per_value<[{sharding}]>}}"
+        return f"  {result} = stablehlo.negate {value} {attribute} : {type}"
+
+    def replicated(sharding: Sharding) -> str:
+        return f"{type} {{sdy.sharding = #sdy.sharding<{sharding.mesh.reference}, [{dims}]>}}"
+
+    rank = len(reshard.shape)
+    nothing = Sharding(reshard.target.mesh, [[] for _ in range(rank)], [], [], [False] * rank, [None] * rank)
+    source = reshard.source or nothing
+    lines = [
+        *[mesh.definition for mesh in reshard.meshes],
+        f"func.func @{reshard.name}(%a: {replicated(source)}) -> ({replicated(reshard.target)}) {{",
+        negation("%0", "%a", source),
+        f"  %1 = sdy.reshard %0 {reshard.target} : {type}",
+        negation("%2", "%1", reshard.target),
+        f"  return %2 : {type}",
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def _random_change_of_unreduced_axes(seed: int) -> Reshard:
@@ -71,5 +102,12 @@ KINDS = {
         _text_with_declared_result,
         f"builtin.module(func.func({_WITH_SUMS}))",
         changes_sums=True,
+    ),
+    "local": Kind(
+        random_reshard,
+        _text_between_negations,
+        "builtin.module(sdy-partition-pipeline)",
+        changes_sums=True,
+        is_local=True,
     ),
 }

@@ -48,13 +48,13 @@ def simulate(before: FuncOp, after: FuncOp) -> Simulation:
         result.counts[op.signature.name] += 1
         return run_collective(op, tensor)
 
-    arguments: dict[Value, _Argument] = {value: _Argument(value, before) for value in before.entry.arguments}
+    arguments: dict[Value, Argument] = {value: Argument(value, before) for value in before.entry.arguments}
     returned = run(after, [argument.sharded() for argument in arguments.values()], execute)
     assert before.entry.last is not None
     targets = before.entry.last.operands
     for number, (tensor, target) in enumerate(zip(returned, targets, strict=True)):
         result.moves += tensor.moves
-        whole = arguments[_origin(target)].whole
+        whole = arguments[origin(target)].whole
         sharding, mesh = _sharding_and_mesh(target, before)
         wrong = wrong_devices(tensor, whole, sharding, Devices(mesh))
         if wrong:
@@ -62,7 +62,7 @@ def simulate(before: FuncOp, after: FuncOp) -> Simulation:
     return result
 
 
-class _Argument:
+class Argument:
     """An argument: the global tensor `whole` and its shards."""
 
     def __init__(self, value: Value, function: FuncOp) -> None:
@@ -92,7 +92,7 @@ def _sharding_and_mesh(value: Value, function: FuncOp) -> tuple[TensorSharding, 
     return sharding, mesh
 
 
-def _origin(value: Value) -> Value:
+def origin(value: Value) -> Value:
     """The argument from which a value is computed by reshards and barriers."""
     op = value.defining_op
     while op is not None:

@@ -29,8 +29,8 @@ def called_function(call: CallOp) -> FuncOp:
 
 
 def calls_in(function: FuncOp) -> list[CallOp]:
-    """The calls in a function, in post-order."""
-    return [op for op in function.walk_post_order() if isinstance(op, CallOp)]
+    """The calls in a function, in program order."""
+    return function.nested(CallOp)
 
 
 def calls_by_block(blocks: Iterable[Block]) -> Iterator[CallOp]:
@@ -47,97 +47,108 @@ def calls_by_block(blocks: Iterable[Block]) -> Iterator[CallOp]:
                 worklist += [block for region in op.regions for block in region.blocks]
 
 
-def callees_first(module: ModuleOp) -> list[FuncOp]:
-    """The functions with a body, each after its callees, otherwise in program order: a post-order.
+class CallGraph:
+    """The functions of a module that have a body, in program order, with their calls in program order.
 
-    Of a strongly connected component, the function that is visited first comes last.
+    `op_counts` are their numbers of operations, each with the function itself. Edits are not followed.
     """
-    order: list[FuncOp] = []
-    visited: set[FuncOp] = set()
-    for root in _functions_with_body(module):
-        if root in visited:
-            continue
-        visited.add(root)
-        # The functions on the path from the root, each with an iterator of its remaining callees.
-        path = [(root, _callees(root))]
-        while path:
-            caller, callees = path[-1]
-            callee = next((callee for callee in callees if callee not in visited), None)
-            if callee is None:
-                order.append(caller)
-                path.pop()
-            else:
-                visited.add(callee)
-                path.append((callee, _callees(callee)))
-    return order
 
+    def __init__(self, module: ModuleOp) -> None:
+        self.calls: dict[FuncOp, list[CallOp]] = {}
+        self.op_counts: dict[FuncOp, int] = {}
+        self._add_nested(module, [])
 
-def strongly_connected_components(module: ModuleOp) -> list[list[FuncOp]]:
-    """The strongly connected components of the functions with a body, callees first.
+    def callees_first(self) -> list[FuncOp]:
+        """The functions, each after its callees, otherwise in program order: a post-order.
 
-    Functions of a component are in reverse order of their visit. (Tarjan's algorithm, without recursion.)
-    """
-    components: list[list[FuncOp]] = []
-    number: dict[FuncOp, int] = {}
-    # The lowest number reachable from a function whose component is not complete: Tarjan's low link.
-    low_link: dict[FuncOp, int] = {}
-    stack: list[FuncOp] = []
-    path: list[tuple[FuncOp, Iterator[FuncOp]]] = []
+        Of a strongly connected component, the function that is visited first comes last.
+        """
+        order: list[FuncOp] = []
+        visited: set[FuncOp] = set()
+        for root in self.calls:
+            if root in visited:
+                continue
+            visited.add(root)
+            # The functions on the path from the root, each with an iterator of its remaining callees.
+            path = [(root, self._callees(root))]
+            while path:
+                caller, callees = path[-1]
+                callee = next((callee for callee in callees if callee not in visited), None)
+                if callee is None:
+                    order.append(caller)
+                    path.pop()
+                else:
+                    visited.add(callee)
+                    path.append((callee, self._callees(callee)))
+        return order
 
-    def enter(function: FuncOp) -> None:
-        number[function] = low_link[function] = len(number)
-        stack.append(function)
-        path.append((function, _callees(function)))
+    def strongly_connected_components(self) -> list[list[FuncOp]]:
+        """The strongly connected components of the functions, callees first.
 
-    def leave(function: FuncOp) -> None:
-        if path:
-            caller, _ = path[-1]
-            low_link[caller] = min(low_link[caller], low_link[function])
-        if low_link[function] < number[function]:
-            return
-        component: list[FuncOp] = []
-        while function not in component[-1:]:
-            component.append(stack.pop())
-            del low_link[component[-1]]
-        components.append(component)
+        Functions of a component are in reverse order of their visit. (Tarjan's algorithm, without recursion.)
+        """
+        components: list[list[FuncOp]] = []
+        number: dict[FuncOp, int] = {}
+        # The lowest number reachable from a function whose component is not complete: Tarjan's low link.
+        low_link: dict[FuncOp, int] = {}
+        stack: list[FuncOp] = []
+        path: list[tuple[FuncOp, Iterator[FuncOp]]] = []
 
-    for root in _functions_with_body(module):
-        if root not in number:
-            enter(root)
-        while path:
-            caller, callees = path[-1]
-            callee = next(callees, None)
-            if callee is None:
-                path.pop()
-                leave(caller)
-            elif callee not in number:
-                enter(callee)
-            elif callee in low_link:
-                low_link[caller] = min(low_link[caller], number[callee])
-    return components
+        def enter(function: FuncOp) -> None:
+            number[function] = low_link[function] = len(number)
+            stack.append(function)
+            path.append((function, self._callees(function)))
 
+        def leave(function: FuncOp) -> None:
+            if path:
+                caller, _ = path[-1]
+                low_link[caller] = min(low_link[caller], low_link[function])
+            if low_link[function] < number[function]:
+                return
+            component: list[FuncOp] = []
+            while function not in component[-1:]:
+                component.append(stack.pop())
+                del low_link[component[-1]]
+            components.append(component)
 
-def _functions_with_body(module: ModuleOp) -> Iterator[FuncOp]:
-    for op in _ops_with_regions(module):
-        if isinstance(op, FuncOp) and not op.is_declaration:
-            yield op
+        for root in self.calls:
+            if root not in number:
+                enter(root)
+            while path:
+                caller, callees = path[-1]
+                callee = next(callees, None)
+                if callee is None:
+                    path.pop()
+                    leave(caller)
+                elif callee not in number:
+                    enter(callee)
+                elif callee in low_link:
+                    low_link[caller] = min(low_link[caller], number[callee])
+        return components
 
-
-def _ops_with_regions(op: Op) -> Iterator[Op]:
-    """An operation and the nested ones that have regions, in pre-order."""
-    yield op
-    for region in op.regions:
-        for block in region.blocks:
-            child = block.first
-            while child is not None:
-                if child.regions:
-                    yield from _ops_with_regions(child)
-                child = child.next
-
-
-def _callees(function: FuncOp) -> Iterator[FuncOp]:
-    for op in function.walk():
-        if isinstance(op, CallOp):
-            callee = callee_of(op)
+    def _callees(self, function: FuncOp) -> Iterator[FuncOp]:
+        for call in self.calls[function]:
+            callee = callee_of(call)
             if callee is not None and not callee.is_declaration:
                 yield callee
+
+    def _add_nested(self, outer: Op, functions: list[FuncOp]) -> int:
+        """Adds what is nested in an operation in `functions`; returns the number of nested operations."""
+        count = 0
+        for region in outer.regions:
+            for block in region.blocks:
+                op = block.first
+                while op is not None:
+                    count += 1
+                    if isinstance(op, FuncOp) and not op.is_declaration:
+                        self.calls[op] = []
+                        inside = self._add_nested(op, [*functions, op])
+                        self.op_counts[op] = 1 + inside
+                        count += inside
+                    elif op.regions:
+                        count += self._add_nested(op, functions)
+                    elif isinstance(op, CallOp):
+                        for function in functions:
+                            self.calls[function].append(op)
+                    op = op.next
+        return count

@@ -31,9 +31,8 @@ def convert_to_sdy_constants(root: Op, rewriter: Rewriter) -> None:
     As a dialect conversion, it also folds other operations where possible.
     """
     convert(root, None, rewriter, legal=(ConstantOp,))
-    for op in root.walk():
-        if isinstance(op, StablehloConstantOp):
-            rewriter.change_op_class(op, op.signature.cached(_sdy_constant))
+    for op in root.nested(StablehloConstantOp):
+        rewriter.change_op_class(op, op.signature.cached(_sdy_constant))
 
 
 def _sdy_constant(signature: OpSignature) -> OpSignature:
@@ -69,7 +68,7 @@ def _shape(type: Type) -> tuple[int, ...]:
 
 def grouped_values(root: Op) -> set[Value]:
     """The values that are in sharding groups."""
-    return {op.operand_at(0) for op in root.walk() if isinstance(op, ShardingGroupOp)}
+    return {op.input for op in root.nested(ShardingGroupOp)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
 from sdyopt.dialects.func import CallOp, FuncOp
 
-from .call_graph import called_function
+from .call_graph import CallGraph, called_function
 
 # The limit for copies: a chain of functions that each call the next one twice grows exponentially.
 MAX_COPIED_OPERATIONS = 1_000_000
@@ -34,12 +33,11 @@ _RECURSIVE = InlinedSize(inf, inf)
 class CopyBudget:
     """Limits the number of operations that copies of functions add to a module."""
 
-    def __init__(self, functions: Iterable[FuncOp]) -> None:
-        """`functions` are the functions of the module with a body, callees first."""
+    def __init__(self, graph: CallGraph) -> None:
         self._copied: float = 0
         self._sizes: dict[FuncOp, InlinedSize] = {}
-        for function in functions:
-            self._sizes[function] = self._measure(function)
+        for function in graph.callees_first():
+            self._sizes[function] = self._measure(function, graph)
 
     def is_recursive(self, function: FuncOp) -> bool:
         """Whether the calls of a function lead back to it, or to another recursion."""
@@ -80,18 +78,16 @@ class CopyBudget:
                 f"cannot inline '{function.sym_name}': regions would nest deeper than {MAX_NESTING_DEPTH}"
             )
 
-    def _measure(self, function: FuncOp) -> InlinedSize:
-        operations: float = 0
+    def _measure(self, function: FuncOp, graph: CallGraph) -> InlinedSize:
+        operations: float = graph.op_counts[function]
         depth: float = 1
-        for op in function.walk():
-            operations += 1
-            if isinstance(op, CallOp):
-                callee = called_function(op)
-                # Callees are measured first, so a callee without a size is part of a recursion.
-                default = _DECLARATION if callee.is_declaration else _RECURSIVE
-                size = self._sizes.get(callee, default)
-                operations += size.operations
-                depth = max(depth, size.depth + _nesting(op, function))
+        for call in graph.calls[function]:
+            callee = called_function(call)
+            # Callees are measured first, so a callee without a size is part of a recursion.
+            default = _DECLARATION if callee.is_declaration else _RECURSIVE
+            size = self._sizes.get(callee, default)
+            operations += size.operations
+            depth = max(depth, size.depth + _nesting(call, function))
         return InlinedSize(operations, depth)
 
 

@@ -39,10 +39,9 @@ class ShardingOrigins:
         self._module = module
         self._rewriter = rewriter
         self._origins: dict[Value, dict[AxisRef, str]] = {}
-        constraints = [op for op in module.walk_post_order() if isinstance(op, ShardingConstraintOp)]
-        for number, constraint in enumerate(constraints):
+        for number, constraint in enumerate(module.nested(ShardingConstraintOp)):
             self._add_constraint(constraint, f"constraint_{number}")
-        for number, computation in enumerate(_manual_computations(module)):
+        for number, computation in enumerate(module.nested(ManualComputationOp)):
             self._add_computation(computation, f"mc_{number}")
         for function in _functions(module):
             self._add_function(function)
@@ -98,12 +97,12 @@ class ShardingOrigins:
         for value, origins in self._origins.items():
             if value.block is not None:
                 self._save_value(value, _attribute(origins))
-        for op in self._module.walk_post_order():
-            if isinstance(op, ShardingConstraintOp) and ORIGIN_NAME in op.attributes:
-                self._mark_self(op, _origin_name(op))
+        for constraint in self._module.nested(ShardingConstraintOp):
+            if ORIGIN_NAME in constraint.attributes:
+                self._mark_self(constraint, _origin_name(constraint))
         for function in _functions(self._module):
             self._mark_self_in_signature(function)
-        for computation in _manual_computations(self._module):
+        for computation in self._module.nested(ManualComputationOp):
             name = _origin_name(computation)
             for argument in computation.block.arguments:
                 self._mark_self(_edge(argument), f"{name}_input: {argument.index}")
@@ -147,10 +146,6 @@ class ShardingOrigins:
                 origins = entries.get(ORIGINS)
                 if isinstance(origins, DictAttr):
                     set_attribute(function, index, ORIGINS, _with_self(origins, f"{prefix}: {index}"))
-
-
-def _manual_computations(module: ModuleOp) -> Iterator[ManualComputationOp]:
-    return (op for op in module.walk_post_order() if isinstance(op, ManualComputationOp))
 
 
 def _functions(module: ModuleOp) -> Iterator[FuncOp]:

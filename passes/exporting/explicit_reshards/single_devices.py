@@ -121,7 +121,7 @@ class SingleDeviceResharder:
         for target in targets:
             attributes: Mapping[str, Attribute] = {"sharding": target}
             reshard = self._rewriter.create(
-                ReshardOp, [value], [value.type], attributes, location=op._location, **after_op
+                ReshardOp, [value], [value.type], attributes, location=op.lazy_location, **after_op
             )
             self._rewriter.replace_uses_except(value, reshard.result, reshard)
             value = reshard.result

@@ -140,7 +140,7 @@ class InstructionPartitioner:
                     inline_call(call, called_function(call), rewriter, move_body=False)
             returned = function.entry.last
             assert returned is not None
-            rewriter.create(SdyReturnOp, returned.operands, before=returned, location=returned._location)
+            rewriter.create(SdyReturnOp, returned.operands, before=returned, location=returned.lazy_location)
             rewriter.erase(returned)
             self._number_channels(function, rewriter)
             body = Region()

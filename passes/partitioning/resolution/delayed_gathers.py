@@ -63,7 +63,7 @@ def _move_into_callee(call: CallOp, types: LocalTypes, rewriter: Rewriter) -> No
             [argument],
             [argument.type],
             {"sharding": gather.sharding},
-            location=gather._location,
+            location=gather.lazy_location,
             **insertion_point_after_definition(argument),
         )
         rewriter.replace_uses_except(argument, inner.result, inner)

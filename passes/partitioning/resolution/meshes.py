@@ -39,7 +39,9 @@ def resolve_mesh_change(op: ReshardOp, types: LocalTypes, rewriter: Rewriter) ->
     if not before.is_fully_replicated:
         value = _replicated(op, before, rewriter)
     # The barrier has no sharding: the tensor is replicated on any mesh.
-    barrier = rewriter.create(OptimizationBarrierOp, [value], [value.type], before=op, location=op._location)
+    barrier = rewriter.create(
+        OptimizationBarrierOp, [value], [value.type], before=op, location=op.lazy_location
+    )
     rewriter.set_operand(op.operand_uses[0], barrier.result)
 
 
@@ -47,5 +49,5 @@ def _replicated(op: ReshardOp, like: TensorSharding, rewriter: Rewriter) -> Valu
     """The input of a reshard, replicated on the mesh of a sharding."""
     replicated = fully_replicated(rank_of(op.input.type), like.mesh_or_ref, is_closed=True)
     return rewriter.create(
-        ReshardOp, [op.input], [op.input.type], {"sharding": replicated}, before=op, location=op._location
+        ReshardOp, [op.input], [op.input.type], {"sharding": replicated}, before=op, location=op.lazy_location
     ).result

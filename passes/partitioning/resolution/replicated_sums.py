@@ -18,6 +18,7 @@ from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.rule import OpShardingRule, factor_symbol
 from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.partition.crossings.windows import cuts_groups
@@ -40,6 +41,8 @@ def drop_sums_of_copies(ops: Iterable[Op], types: LocalTypes, rewriter: Rewriter
 
 def _may_replicate_sums(op: Op, types: LocalTypes) -> bool:
     if isinstance(op, ConvolutionOp) and cuts_groups(op, types):
+        return True
+    if isinstance(op, ScatterOp) and not op.scatter_dimension_numbers.scatter_dims_to_operand_dims:
         return True
     return isinstance(op, CustomCallOp) or has_user_rule(op)
 

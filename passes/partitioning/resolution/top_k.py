@@ -14,7 +14,7 @@ from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
-from sdyopt.partition.halo_registry import begin_body
+from sdyopt.partition.halo_registry import begin_body, may_exchange
 from sdyopt.partition.sharded_body import HaloContext
 from sdyopt.partition.top_k import TopK, exchange_largest, top_k_of
 
@@ -34,7 +34,9 @@ def exchange_top_k(op: Op, context: HaloContext) -> bool:
     sharding = context.types.sharding(source)
     if sharding is None or not sharding.dims[-1].axes or sharding.unreduced_axes:
         return False
-    axes = sharding.dims[-1].axes
+    axes, mesh = sharding.dims[-1].axes, context.types.mesh(sharding)
+    if mesh is None or not may_exchange(mesh):
+        return False
     if not top_k.is_worth_exchanging(context.types.shard_count(axes, source), _is_gathered(top_k, context)):
         return False
     rewriter, last = context.rewriter, sharding.rank - 1
@@ -45,8 +47,7 @@ def exchange_top_k(op: Op, context: HaloContext) -> bool:
     plan = ReshardPlan(sharding.mesh_or_ref, results=((0, replicated), (1, replicated)))
     apply_plan(op, plan, rewriter)
     body = begin_body(op, context)
-    if body is None:
-        return False
+    assert body is not None
     rewriter.replace(op, exchange_largest(top_k, body, axes))
     if isinstance(reshard, ReshardOp):
         erase_unused([reshard], rewriter)

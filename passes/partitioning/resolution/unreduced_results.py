@@ -18,7 +18,7 @@ from sdyopt.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
 from sdyopt.dialects.sdy.axis_lists import AxisRefList
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp
 from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.ops import ConstantOp
+from sdyopt.dialects.sdy.ops import ConstantOp, PropagationBarrierOp, ReshardOp
 from sdyopt.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import rank_of
@@ -71,18 +71,23 @@ class _Result:
         self._rewriter = rewriter
 
     def make_partial(self) -> None:
-        introduced = self._introduced_axes()
-        # The operation reduces in another way than declared, so that its partial results must be combined.
-        combined: Axes = ()
-        if introduced_kind(self._op) is not self._kind:
-            combined = self._common(self._sharding.unreduced_axes, introduced)
-        axes = difference(self._sharding.unreduced_axes, introduced, self._mesh)
+        introduced, declared = self._introduced_axes(), self._sharding.unreduced_axes
+        # The operation reduces along sub-axes that do not fit the declared ones, or in another way than
+        # declared, so that its partial results must be combined.
+        combined, clashing = (
+            _without_counterpart(introduced, declared),
+            _without_counterpart(declared, introduced),
+        )
+        if not combined and introduced_kind(self._op) is not self._kind:
+            combined = clashing = self._common(declared, introduced)
+        axes = difference(difference(declared, clashing, self._mesh), introduced, self._mesh)
         if axes and not combined and self._has_partial_operands(axes):
             return
+        whole = (*axes, *clashing)
         for use in self._op.operand_uses:
             self._all_reduce(use, axes)
-        if axes or combined:
-            self._make_whole_result_partial(axes, combined)
+        if whole:
+            self._make_whole_result_partial(whole, combined)
 
     def _introduced_axes(self) -> Axes:
         """The axes along which reduction factors are sharded."""
@@ -163,14 +168,18 @@ class _Result:
     # --- Results --------------------------------------------------------------------------------
 
     def _make_whole_result_partial(self, axes: Axes, combined: Axes) -> None:
-        """Declares the result as it is, and makes it partial after the operation."""
+        """Declares that the result is whole along `axes`, once it is combined, and makes it partial then."""
         result, after = self._result, insertion_point_after(self._op)
         uses = list(result.uses)
-        now_whole = sorted_and_merged((*axes, *combined), self._mesh)
+        now_whole = sorted_and_merged(axes, self._mesh)
         kept = difference(self._sharding.unreduced_axes, now_whole, self._mesh)
         whole = self._sharding.with_unreduced_axes(kept)
         set_sharding(result, whole, self._rewriter)
         if not uses:
+            return
+        combination = self._combination(now_whole)
+        if combination is not None and not combined:
+            self._make_combined_result_partial(combination, now_whole)
             return
         value: Value = result
         if combined:
@@ -184,6 +193,29 @@ class _Result:
             value = self._unreduced_from(value, whole, now_whole, after)
         for use in uses:
             self._rewriter.set_operand(use, value)
+
+    def _combination(self, axes: Axes) -> AllReduceOp | None:
+        """The all-reduce that combines the result along other axes than `axes`; it is the only user then."""
+        (use, *others) = self._result.uses
+        if others or not isinstance(use.owner, AllReduceOp):
+            return None
+        return use.owner if difference(use.owner.reduction_axes, axes, self._mesh) else None
+
+    def _make_combined_result_partial(self, combination: AllReduceOp, axes: Axes) -> None:
+        """Makes the result partial after it is combined, because the combination has to come first."""
+        reduced, out = combination.reduction_axes, combination.out_sharding
+        missing = difference(axes, reduced.axes, self._mesh)
+        kept = difference(out.unreduced_axes, missing, self._mesh)
+        whole = out.with_unreduced_axes(kept)
+        remaining = AxisRefList(difference(reduced, axes, self._mesh))
+        self._rewriter.set_attribute(combination, "reduction_axes", remaining)
+        self._rewriter.set_attribute(combination, "out_sharding", whole)
+        uses = list(combination.result.uses)
+        if missing and uses:
+            after = insertion_point_after(combination)
+            value = self._unreduced_from(combination.result, whole, missing, after)
+            for use in uses:
+                self._rewriter.set_operand(use, value)
 
     # --- Operations -----------------------------------------------------------------------------
 
@@ -221,7 +253,28 @@ class _Result:
         ).result
 
 
+def _without_counterpart(axes: Axes, others: Axes) -> Axes:
+    """The sub-axes that cannot coexist with others."""
+    return tuple([axis for axis in axes if not all(axis.can_coexist(other) for other in others)])
+
+
 def make_all_partial(ops: Sequence[Op], types: LocalTypes, rewriter: Rewriter) -> None:
     """Makes the results of operations partial where they are declared unreduced."""
     for op in ops:
+        if isinstance(op, ReplicatedToUnreducedOp):
+            _shard_source(op, types, rewriter)
         make_results_partial(op, types, rewriter)
+
+
+def _shard_source(op: ReplicatedToUnreducedOp, types: LocalTypes, rewriter: Rewriter) -> None:
+    """Gives the value that reshards lead from to a collective a sharding, if it has none.
+
+    A reshard of such a value to a replicated sharding will be removed, and a collective must have an operand
+    with a sharding.
+    """
+    source = op.tensor
+    while isinstance(reshard := source.defining_op, ReshardOp | PropagationBarrierOp):
+        source = reshard.input
+    if types.sharding(source) is None:
+        out = op.out_sharding
+        set_sharding(source, fully_replicated(out.rank, out.mesh_or_ref, is_closed=True), rewriter)

@@ -56,6 +56,10 @@ class DependentOps:
         visited.add(value)
         for use in value.uses:
             user = use.owner
+            if not (user.is_terminator or user.data_flow is not None or isinstance(user, CallOp)):
+                # Nearly all users.
+                yield user
+                continue
             edge = _edge_of_use(use)
             if edge is not None:
                 yield edge

@@ -6,7 +6,7 @@ silently.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.diagnostics.ids import UNKNOWN_ATTRIBUTE
@@ -16,6 +16,7 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy import attribute_names
 from sdyopt.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
 from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.operation import Op
 
 from .missing_shardings import discardable_attributes
@@ -26,14 +27,17 @@ _KNOWN = frozenset(name for name in vars(attribute_names).values() if isinstance
 
 def warn_of_mistyped_attributes(module: ModuleOp) -> None:
     """Emits a warning for the first use of each name that resembles `sdy.sharding` or `sdy.sharding_rule`."""
-    # Attributes are interned: few dictionaries are distinct.
-    suggestions: dict[DictAttr, list[tuple[str, str]]] = {}
+    # Attributes are interned: few dictionaries are distinct, and fewer have such a name.
+    dictionaries = {op.attributes for op in module.walk()}
+    dictionaries.update(
+        *[discardable_attributes(function) for function in module.nested(FunctionOpInterface)]
+    )
+    suggestions = {attributes: list(_suggestions(attributes)) for attributes in dictionaries}
+    if not any(suggestions.values()):
+        return
     for op in module.walk():
         for attributes in discardable_attributes(op):
-            found = suggestions.get(attributes)
-            if found is None:
-                found = suggestions[attributes] = list(_suggestions(name for name, _ in attributes.entries))
-            for name, meant in found:
+            for name, meant in suggestions[attributes]:
                 if is_first_occurrence(f"mistyped {name}"):
                     _warn(op, name, meant)
 
@@ -43,9 +47,9 @@ def _warn(op: Op, name: str, meant: str) -> None:
     emit(Diagnostic(Severity.WARNING, op.location, message, operation=op, help=help, id=UNKNOWN_ATTRIBUTE))
 
 
-def _suggestions(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _suggestions(attributes: DictAttr) -> Iterator[tuple[str, str]]:
     """The unknown names of sdy attributes, each with the known name that it resembles."""
-    for name in names:
+    for name in attributes.names:
         if name.startswith(_PREFIX) and name not in _KNOWN:
             meant = closest(name, (SHARDING, SHARDING_RULE))
             if meant is not None:

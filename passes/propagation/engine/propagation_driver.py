@@ -16,6 +16,7 @@ from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.ir.block import Block
 from sdyopt.ir.effects import is_trivially_dead
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import has_two_other_users
@@ -45,7 +46,7 @@ _UNVISITED: Literal[_Unvisited.UNVISITED] = _Unvisited.UNVISITED
 class PropagationDriver:
     """The propagation state of a module: shardings, sites and the worklist.
 
-    Operations are identified by their index in program order.
+    Operations are identified by their index in program order, which the results of the main function follow.
     """
 
     def __init__(
@@ -66,17 +67,24 @@ class PropagationDriver:
         self._module = module
         self._groups = groups
         self._dependent_ops = DependentOps(module)
-        self._site_factory = PropagationSites(self.sharding_map, self._dependent_ops, is_conservative)
+        self._site_factory = PropagationSites(
+            self.sharding_map, self._dependent_ops, is_conservative, keeps_inert_sites=active is not None
+        )
         self._runner_of = cache(lambda kind: StepRunner(kind, mesh_of))
-        self._ops = [op for op in module.walk() if op is not module]
+        self._ops = list(module.walk())[1:]
         self._op_indices = {op: index for index, op in enumerate(self._ops)}
-        self._parents = self._parents_by_op()
-        # The site of each operation; None if nothing propagates along it or it is erased.
+        self._parents = self._parents_by_block()
+        # The site of each operation, then of each result of the main function; None if nothing propagates
+        # along it or it is erased.
         self._sites: list[PropagationSite | Literal[_Unvisited.UNVISITED] | None]
         self._sites = [_UNVISITED] * len(self._ops)
+        # The sites of operations that may be dead since their last visit.
+        self._former_sites: dict[int, PropagationSite | None] = {}
+        # The operations with a site, by the category of the site.
+        self._indices_by_category: dict[OpCategory, list[int]] = {category: [] for category in OpCategory}
         self._result_sites = self._function_result_sites()
-        self._worklist = Worklist(len(self._ops))
-        # For each slot, the operations to push when its sharding changes; see `_with_parents`.
+        self._worklist = Worklist(len(self._ops), len(self._result_sites))
+        # For each slot, the operations to push when its sharding changes, each with its parents.
         self._dependents: dict[int, list[tuple[int, ...]]] = {}
         self._last_run: tuple[Round, Strategy] | None = None
 
@@ -97,9 +105,11 @@ class PropagationDriver:
             site = self._visit(index) if visited is _UNVISITED else visited
             while site is not None:
                 runner = runners[site.kind]
-                if runner is None or (
-                    site.kind.category in single_use_categories and _has_operand_with_other_uses(site.op)
-                ):
+                if runner is None:
+                    # It becomes dirty in the first round with a policy for its category.
+                    site = site.fallback
+                    continue
+                if site.kind.category in single_use_categories and _has_operand_with_other_uses(site.op):
                     # A later round may propagate along this operation.
                     worklist.mark_dirty(index)
                     site = site.fallback
@@ -127,16 +137,19 @@ class PropagationDriver:
         if last is None:
             return
         last_round, last_strategy = last
-        has_new_policy: dict[OpCategory, bool] = {
-            category: strategy is not last_strategy or policy is not last_round.policies[category]
-            for category, policy in round.policies.items()
-        }
-        for index, site in enumerate(self._sites):
-            if isinstance(site, PropagationSite) and has_new_policy[site.kind.category]:
-                self._worklist.mark_dirty(index)
+        mark_dirty = self._worklist.mark_dirty
+        for category, policy in round.policies.items():
+            if strategy is not last_strategy or policy is not last_round.policies[category]:
+                for index in self._indices_by_category[category]:
+                    mark_dirty(index)
+        if strategy is not last_strategy:
+            for number in range(len(self._result_sites)):
+                mark_dirty(len(self._ops) + number)
 
     def _updates(self, site: PropagationSite, runner: StepRunner) -> Updates:
-        shardings = self._shardings(site)
+        shardings = site.read(self.sharding_map.shardings)
+        if site.conversion is not None:
+            shardings = self._shardings(site)
         updates = runner.updates(site.rule, shardings)
         if updates and self._recorders:
             for recorder in self._recorders:
@@ -156,15 +169,19 @@ class PropagationDriver:
         sites = [
             self._site_factory.function_result(function, index, value) for index, value in enumerate(returned)
         ]
-        return [site for site in sites if site is not None]
+        known = [site for site in sites if site is not None]
+        for index, site in enumerate(known, len(self._ops)):
+            self._add_reader(index, site)
+        return known
 
     def _propagate_function_results(self, strategy: Strategy) -> None:
         """Propagates between the returned values and the results of the main function; pushes nothing."""
         runner = self._runner_of(StepKind(DirectionPolicy.BOTH, strategy))
-        for site in self._result_sites:
+        for index in self._worklist.dirty_results():
+            site = self._result_sites[index - len(self._ops)]
             for position, sharding in self._updates(site, runner):
                 if position == 1:
-                    self.sharding_map.set(site.slots[1], sharding)
+                    self.set_sharding(site.slots[1], sharding)
                 else:
                     self._update(site, position, sharding, None)
 
@@ -207,27 +224,27 @@ class PropagationDriver:
         if dependents is None:
             value = self.sharding_map.values[slot]
             assert value is not None and not isinstance(value, FunctionResult)
+            op_indices, parents = self._op_indices, self._parents
             dependents = self._dependents[slot] = [
-                self._with_parents(op) for op in self._dependent_ops.of_value(value)
+                (op_indices[op], *parents[op.parent]) for op in self._dependent_ops.of_value(value)
             ]
         for indices in dependents:
-            if indices and indices[0] != visited:
+            if indices[0] != visited:
                 self._worklist.push(indices)
 
-    def _with_parents(self, op: Op) -> tuple[int, ...]:
-        """The index of an operation, and of its parents, except functions and ops with data-flow edges."""
-        assert op.parent_op is not None
-        return (self._op_indices[op], *self._parents[op.parent_op])
+    def _parents_by_block(self) -> dict[Block | None, tuple[int, ...]]:
+        """For each block, the indices of the parents to push with the operations in it.
 
-    def _parents_by_op(self) -> dict[Op, tuple[int, ...]]:
-        """For each operation with regions, the indices of the parents to push with the operations in it."""
-        parents: dict[Op, tuple[int, ...]] = {self._module: ()}
+        These are all parents except functions and operations with data-flow edges.
+        """
+        parents: dict[Block | None, tuple[int, ...]] = {self._module.block: ()}
         for index, op in enumerate(self._ops):
             if op.regions:
-                assert op.parent_op is not None
-                outer = parents[op.parent_op]
+                outer = parents[op.parent]
                 is_skipped = isinstance(op, FuncOp) or op.data_flow is not None
-                parents[op] = outer if is_skipped else (index, *outer)
+                for region in op.regions:
+                    for block in region.blocks:
+                        parents[block] = outer if is_skipped else (index, *outer)
         return parents
 
     # --- First visits, and erased operations ------------------------------------------------------
@@ -239,13 +256,21 @@ class PropagationDriver:
             Rewriter(self).erase(op)
             self.changed = True
             return None
+        if index in self._former_sites:
+            former = self._sites[index] = self._former_sites.pop(index)
+            return former
         site = self._sites[index] = self._site_factory.site(op)
-        if site is not None:
-            readers = self.sharding_map.readers
-            slots = site.slots if site.fallback is None else (*site.slots, *site.fallback.slots)
-            for slot in {*slots}:
-                readers[slot].append(index)
+        each = site
+        while each is not None:
+            self._indices_by_category[each.kind.category].append(index)
+            self._add_reader(index, each)
+            each = each.fallback
         return site
+
+    def _add_reader(self, index: int, site: PropagationSite) -> None:
+        readers = self.sharding_map.readers
+        for slot in site.slots:
+            readers[slot].append(index)
 
     def erased(self, op: Op) -> None:
         """Pushes the operations that define its operands, because they may be dead now."""
@@ -257,9 +282,13 @@ class PropagationDriver:
 
     def _revisit(self, op: Op) -> None:
         index = self._op_indices[op]
-        self._worklist.push(self._with_parents(op))
+        self._worklist.push((index, *self._parents[op.parent]))
         self._worklist.mark_dirty(index)
-        self._sites[index] = _UNVISITED
+        site = self._sites[index]
+        if site is not _UNVISITED:
+            # A rule stays the same when users that it depends on are erased.
+            self._former_sites[index] = site
+            self._sites[index] = _UNVISITED
 
     def inserted(self, op: Op) -> None:
         """Nothing is inserted."""
@@ -312,7 +341,7 @@ class PropagationDriver:
 
     def write_rules(self, rewriter: Rewriter) -> None:
         """Sets on each operation the rule by which shardings propagated along it."""
-        for op, rule in self._site_factory.rules.items():
+        for op, rule in self._site_factory.rules:
             if op.parent is not None:
                 rewriter.set_attributes(op, op.attributes.with_entry(SHARDING_RULE, rule))
 

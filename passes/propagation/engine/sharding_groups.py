@@ -21,13 +21,12 @@ class ShardingGroups:
     def __init__(self, module: ModuleOp) -> None:
         self._members: dict[int, Members] = {}
         self._group_of: dict[Value, int] = {}
-        for op in module.walk_post_order():
-            if isinstance(op, ShardingGroupOp):
-                value = op.input
-                assert isinstance(value, OpResult | BlockArgument)
-                if self._group_of.setdefault(value, op.group_id) != op.group_id:
-                    raise op.op_error("value can only map to one sharding group id after import")
-                self._members.setdefault(op.group_id, []).append(value)
+        for op in module.nested(ShardingGroupOp):
+            value = op.input
+            assert isinstance(value, OpResult | BlockArgument)
+            if self._group_of.setdefault(value, op.group_id) != op.group_id:
+                raise op.op_error("value can only map to one sharding group id after import")
+            self._members.setdefault(op.group_id, []).append(value)
 
     def members(self, value: Value) -> Members:
         """The members of the group of a value, itself included; none if it is in no group."""
@@ -80,11 +79,11 @@ class ShardingGroups:
                 types,
                 attributes,
                 at_start_of=value.owner,
-                location=value.location,
+                location=value.lazy_location,
             )
         else:
             constraint = rewriter.create(
-                ShardingConstraintOp, [value], types, attributes, after=value.op, location=value.location
+                ShardingConstraintOp, [value], types, attributes, after=value.op, location=value.lazy_location
             )
         rewriter.replace_uses_except(value, constraint.result, constraint)
         return constraint.result

@@ -43,6 +43,8 @@ class ShardingMap:
         self.values: list[Subject | None] = [None]
         self.readers: list[list[int]] = [[]]
         self.slots: dict[Value, int] = {}
+        # The slots of values whose shardings are in one attribute with those of others.
+        self._with_siblings: set[int] = set()
         self._result_slots: dict[FunctionResult, int] = {}
         self._changed_slots: dict[int, None] = {}
 
@@ -53,12 +55,16 @@ class ShardingMap:
             # Nearly all values are results of operations without data-flow edges.
             if isinstance(value, OpResult) and value.op.data_flow is None:
                 slot = self._add(value, sharding_of_result(value))
+                if len(value.op.results) > 1:
+                    self._with_siblings.add(slot)
             else:
                 shardable = shardable_value(value)
                 if shardable is None:
                     slot = UNSHARDABLE
                 elif shardable is value:
                     slot = self._add(shardable, sharding_of(shardable))
+                    if len(_siblings(shardable)) > 1:
+                        self._with_siblings.add(slot)
                 else:
                     slot = self.slot(shardable)
             self.slots[value] = slot
@@ -90,7 +96,9 @@ class ShardingMap:
         old = self.shardings[slot]
         self.shardings[slot] = sharding
         self._changed_slots[slot] = None
-        return [slot] if old is not None else [slot, *self._set_siblings_open(slot, sharding)]
+        if old is not None or slot not in self._with_siblings:
+            return [slot]
+        return [slot, *self._set_siblings_open(slot, sharding)]
 
     def _set_siblings_open(self, slot: int, sharding: TensorSharding) -> list[int]:
         changed = []

@@ -18,7 +18,7 @@ from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.axes import AxisRef, mesh_order
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.mesh_op import find_mesh
+from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import edge_of
 from sdyopt.ir.operation import Op
@@ -29,6 +29,8 @@ from sdyopt.record.recorder import FunctionResult, Subject
 from .propagation_driver import PropagationDriver
 
 _EMPTY = DimensionSharding((), True)
+# Operations that store shardings in other attributes than `sdy.sharding`.
+_WITH_OWN_ATTRIBUTES = (FuncOp, ManualComputationOp, NamedComputationOp, ShardingOwner)
 
 
 class UserPriorities:
@@ -37,7 +39,10 @@ class UserPriorities:
     def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
         self._deferred: dict[int, list[tuple[Subject, TensorSharding]]] = {}
         for op in module.walk():
-            self._defer(op, rewriter)
+            if isinstance(op, _WITH_OWN_ATTRIBUTES):
+                self._defer(op, rewriter)
+            elif op.attributes.entries and SHARDING in op.attributes:
+                self._defer_in_list(op, SHARDING, op.results, rewriter)
 
     def __iter__(self) -> Iterator[int]:
         """The priorities other than 0, in ascending order."""
@@ -66,8 +71,6 @@ class UserPriorities:
             self._defer_in_list(op, "out_shardings", op.results, rewriter)
         elif isinstance(op, ShardingOwner):
             self._defer_in_owner(op, rewriter)
-        elif SHARDING in op.attributes:
-            self._defer_in_list(op, SHARDING, op.results, rewriter)
 
     def _defer_in_signature(self, function: FuncOp, rewriter: Rewriter) -> None:
         for index, attributes in enumerate(function.argument_attributes):
@@ -102,7 +105,7 @@ class UserPriorities:
         rewriter.set_attribute(op, name, ShardingPerValue(tuple(new)))
 
     def _without_deferred(self, sharding: TensorSharding, value: Subject | None, op: Op) -> TensorSharding:
-        """The sharding while only priority 0 is propagated.
+        """The sharding in an attribute of `op` while only priority 0 is propagated.
 
         Targets of a data-flow edge keep theirs, because propagation uses that of the edge operation.
         """
@@ -116,7 +119,7 @@ class UserPriorities:
     def _only_priority_zero(self, sharding: TensorSharding, op: Op) -> TensorSharding:
         deferred_axes = [axis for dim in sharding.dims if dim.priority for axis in dim.axes]
         dims = tuple([_EMPTY if dim.priority else _without_priority(dim) for dim in sharding.dims])
-        mesh = find_mesh(sharding.mesh_or_ref, op)  # a nested module may define it
+        mesh = mesh_of(sharding, op)
         assert mesh is not None
         replicated = [*sharding.replicated_axes, *deferred_axes]
         replicated.sort(key=lambda axis: mesh_order(axis, mesh))

@@ -4,20 +4,23 @@ A round visits every dirty operation in program order. Operations that depend on
 stack, and visited before the next one in order, unless they are on the stack already or have not been reached
 in this round. An operation is dirty until its first visit, and again once a sharding that it reads has
 changed, or how it propagates. Only visits of dirty operations can change anything, so all others are skipped.
+
+The results of the main function, which are visited before and after each round, are dirty likewise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 
 class Worklist:
-    """Operations by index in program order; all are dirty at first."""
+    """Operations by index in program order, then the results of the main function. All are dirty at first."""
 
-    __slots__ = ("_dirty", "_position", "_stack", "_stacked")
+    __slots__ = ("_dirty", "_op_count", "_position", "_stack", "_stacked")
 
-    def __init__(self, op_count: int) -> None:
-        self._dirty = bytearray(b"\1") * op_count
+    def __init__(self, op_count: int, result_count: int) -> None:
+        self._dirty = bytearray(b"\1") * (op_count + result_count)
+        self._op_count = op_count
         # The last operation in program order that was reached in this round.
         self._position = -1
         self._stack: list[int] = []
@@ -28,7 +31,7 @@ class Worklist:
         self._position = -1
 
     def mark_dirty(self, index: int) -> None:
-        """Makes an operation dirty; it is visited when it is reached or pushed."""
+        """Makes an operation or result dirty; it is visited when it is reached or pushed."""
         self._dirty[index] = 1
 
     def push(self, indices: Iterable[int]) -> None:
@@ -48,10 +51,19 @@ class Worklist:
             if dirty[index]:
                 dirty[index] = 0
                 return index
-        index = dirty.find(1, self._position + 1)
+        index = dirty.find(1, self._position + 1, self._op_count)
         if index < 0:
-            self._position = len(dirty)
+            self._position = self._op_count
         else:
             self._position = index
             dirty[index] = 0
         return index
+
+    def dirty_results(self) -> Iterator[int]:
+        """The dirty results, in order; each is no longer dirty when it is yielded."""
+        dirty = self._dirty
+        index = dirty.find(1, self._op_count)
+        while index >= 0:
+            dirty[index] = 0
+            yield index
+            index = dirty.find(1, index + 1)

@@ -26,6 +26,7 @@ from sdyopt.ir.types import Type
 T = TypeVar("T")
 
 LEADING_TRIVIA = re.compile(TRIVIA)
+_TRIVIA_STARTS = " \t\r\n/"
 KEYWORD = re.compile(f"{TRIVIA}({BARE_ID})")
 STRING_LITERAL = re.compile(f"{TRIVIA}({STRING})")
 _INTEGER = re.compile(f"{TRIVIA}(-?){TRIVIA}({INTEGER})")
@@ -60,10 +61,12 @@ class AsmParser:
 
     def skip_trivia(self) -> int:
         """Moves to the next token and returns its offset."""
-        match = LEADING_TRIVIA.match(self.text, self.position)
-        assert match is not None
-        self.position = match.end()
-        return self.position
+        position = self.position
+        if self.text[position : position + 1] in _TRIVIA_STARTS:
+            match = LEADING_TRIVIA.match(self.text, position)
+            assert match is not None
+            self.position = position = match.end()
+        return position
 
     def looking_at(self, token: str) -> bool:
         """Whether the next token is `token`, punctuation or a keyword."""
@@ -79,10 +82,11 @@ class AsmParser:
 
     def _end_of(self, token: str) -> int:
         """The end of `token` if it is next, else -1."""
-        text = self.text
-        trivia = LEADING_TRIVIA.match(text, self.position)
-        assert trivia is not None
-        start = trivia.end()
+        text, start = self.text, self.position
+        if text[start : start + 1] in _TRIVIA_STARTS:
+            trivia = LEADING_TRIVIA.match(text, start)
+            assert trivia is not None
+            start = trivia.end()
         if not text.startswith(token, start):
             return -1
         end = start + len(token)

@@ -220,6 +220,8 @@ class ModuleParser:
             previous = self._parse_cached_lines(block) if uses_cache else -1
             start = self._skip_trivia()
             if self.text[start : start + 1] in ("}", "^", ""):
+                # Offsets increase from statement to statement, so they serve as the order.
+                block.is_ordered = True
                 return
             if previous < 0:
                 self._parse_statement(block)
@@ -279,14 +281,12 @@ class ModuleParser:
             template = templates.get("%".join(parts[::2]))
             if template is None:
                 return last
-            names = parts[1::2]
             if template.is_simple and location is None:
-                name = names[0]
-                op = None
-                if name not in values:
-                    op = build_simple(
-                        template, names, values, (source, start + len(name) + template.location_offset)
-                    )
+                name = parts[1]
+                if name in values:
+                    return last
+                offset = start + len(name) + template.location_offset
+                op = build_simple(template, parts[3::2], values, source, offset)
                 if op is None:
                     return last
                 values[name] = op.results[0]
@@ -320,6 +320,7 @@ class ModuleParser:
             self.scope.offsets.append(start)
         elif count:
             self._define_groups(op, list(zip(names, template.groups, strict=False)), start)
+        op.order = start
         block.append(op)
         if trailing_location is not None:
             self.state.defer(op)
@@ -361,6 +362,7 @@ class ModuleParser:
             resolve_properties(op_parser)
         op = op_parser.finish(location or (self.source, op_parser.location_offset))
         self._name_results(op, groups, start)
+        op.order = start
         block.append(op)
         self.state.defer(op)
         if op_parser.add_implied_regions is not None:

@@ -14,9 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sdyopt.asm.lexical import SSA_ID
+from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import Op, build
+from sdyopt.ir.operation import Op, build, build_at_offset
 from sdyopt.ir.value import LazyLocation, Value
 
 # Splits a line into text, name, text, name, …, text.
@@ -35,7 +36,8 @@ class StatementTemplate:
     - `location_offset`: the offset of the operation's location, counted from the end of the last name before
       `=` or, without one, from the start of the statement.
     - `add_implied_regions`: adds the regions that the assembly implies; None if there are none.
-    - `is_simple`: whether there is one result, no implied region, and the operands are in order.
+    - `is_simple`: whether there is one result, no implied region, and the operands are in order, so that
+      `build_at_offset` can build the operation.
     """
 
     signature: OpSignature
@@ -83,7 +85,7 @@ def template_of(
     order = tuple(positions[offset] for offset in operand_offsets)
     is_in_order = order == tuple(range(len(order)))
     relative_offset = location_offset - line_offset - (names[len(groups) - 1][1] if groups else 0)
-    is_simple = groups == (1,) and is_in_order and add_implied_regions is None
+    is_simple = groups == (1,) and is_in_order and add_implied_regions is None and op.set_up is None
     return StatementTemplate(
         op.signature,
         op.attributes,
@@ -126,14 +128,14 @@ def build_from_template(
 
 
 def build_simple(
-    template: StatementTemplate, names: list[str], values: dict[str, Value], location: LazyLocation
+    template: StatementTemplate, names: list[str], values: dict[str, Value], source: Source, offset: int
 ) -> Op | None:
-    """As `build_from_template`, for a simple template whose result, the first name, is not yet defined."""
+    """As `build_from_template`, for a simple template, whose operands have these names."""
     signature = template.signature
     try:
-        operands = [values[name] for name in names[1:]]
+        operands = [values[name] for name in names]
     except KeyError:
         return None
     if tuple([operand.type for operand in operands]) != signature.operand_types:
         return None
-    return build(signature, operands, template.attributes, location)
+    return build_at_offset(signature, operands, template.attributes, source, offset)

@@ -88,18 +88,21 @@ class _Line:
 
     `format` is their text as a format string for the operator `%`, whose values are the name of the result,
     if there is exactly one, and those of the operands in order; None if the parts must be printed one by one,
-    or if they are so long, as for a big constant, that a copy would cost more than it saves.
+    or if they are so long, as for a big constant, that a copy would cost more than it saves. `line_format`
+    is the same for a whole line, whose first value is the indentation.
     """
 
-    __slots__ = ("format", "parts")
+    __slots__ = ("format", "line_format", "parts")
 
     def __init__(self, parts: list[Part], has_result: bool) -> None:
         self.parts = parts
         self.format: str | None = None
+        self.line_format: str | None = None
         indices = [part for part in parts if isinstance(part, int)]
         if all(map(_is_formatted, parts)) and indices == list(range(len(indices))):
             text = "".join(part.replace("%", "%%") if isinstance(part, str) else "%s" for part in parts)
             self.format = ("%s = " if has_result else "") + text
+            self.line_format = f"%s{self.format}\n"
 
 
 def _is_formatted(part: Part) -> bool:
@@ -338,9 +341,11 @@ class AsmPrinter:
             if op.next is None and not print_terminator and op.is_terminator:
                 break
             line = lines.get((op.signature, op.attributes))
-            if line is not None and line.format is not None and len(op.results) == 1 and not op.regions:
-                values = [names[use.value] for use in op._operands]
-                out.append(f"{indent}{line.format % (names[op.results[0]], *values)}\n")
+            if line is not None and line.line_format and len(op.results) == 1 and not op.regions:
+                values = [indent, names[op.results[0]]]
+                for use in op._operands:
+                    values.append(names[use.value])  # noqa: PERF401  a comprehension is slower
+                out.append(line.line_format % tuple(values))
             else:
                 out.append(indent)
                 write(op, default_dialect)

@@ -7,6 +7,7 @@ not exhaust Python's stack.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from sdyopt.asm.lexical import is_bare_id
 from sdyopt.asm.printer import type_printer  # noqa: F401  registers the functions of types
@@ -173,6 +174,7 @@ def plain_attribute(attribute: Attribute) -> str:
     return AttributePrinter().attribute(attribute)
 
 
+@lru_cache(maxsize=4096)
 def name_text(name: str) -> str:
     """A name as a key: itself if it is a bare identifier, otherwise a string literal."""
     return name if is_bare_id(name) else f'"{escape(name)}"'

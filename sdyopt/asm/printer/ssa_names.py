@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sdyopt.asm.lexical import SUFFIX_ID
 from sdyopt.diagnostics.location import NameLoc
@@ -93,20 +94,18 @@ class SsaNames:
                 self._set_name(argument, self._location_name(argument, name))
         inner = []
         names, counters = self.names, self._counters
-        is_plain = not self._from_locations
+        is_plain, is_generic = not self._from_locations, self._is_generic
         for number, block in enumerate(region.blocks):
             self.blocks[block] = f"^bb{number}"
             self._name_arguments(block, is_entry=number == 0)
             child = block.first
             while child is not None:
                 results = child.results
-                if results:
-                    if is_plain and len(results) == 1 and (self._is_generic or child.name_results is None):
-                        names[results[0]] = f"%{counters.value}"
-                        counters.value += 1
-                    else:
-                        self._name_results(child)
-                elif self._with_ids:
+                if is_plain and len(results) == 1 and (is_generic or child.name_results is None):
+                    number = counters.value
+                    names[results[0]] = f"%{number}"
+                    counters.value = number + 1
+                elif results or self._with_ids:
                     self._name_results(child)
                 if child.regions:
                     inner.append(child)
@@ -137,6 +136,8 @@ class SsaNames:
                 starts.append(index)
         if op.results[0] not in self.names:
             self._set_name(op.results[0], self._location_name(op.results[0], ""))
+        if len(op.results) == 1:
+            return
         starts.sort()
         if len(starts) > 1:
             self.groups[op] = starts
@@ -170,6 +171,7 @@ class SsaNames:
         return unique
 
 
+@lru_cache(maxsize=4096)
 def _sanitized(name: str) -> str:
     """A name as a valid SSA name (without `%`)."""
     if _SUFFIX_ID.fullmatch(name):

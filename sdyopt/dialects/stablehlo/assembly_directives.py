@@ -228,7 +228,10 @@ class AllOperands(FormatElement):
 
 
 class OperandsWithCommas(FormatElement):
-    """The operands of a variadic field, each followed by a comma, because a keyword follows the operands."""
+    """The operands of a variadic field, each followed by a comma, because a keyword follows the operands.
+
+    Without operands the comma is printed too, as C++ does; it may be missing, and C++ rejects it.
+    """
 
     def __init__(self, field: str) -> None:
         self.field = field
@@ -238,6 +241,8 @@ class OperandsWithCommas(FormatElement):
         while (name := op_parser.accept_operand()) is not None:
             names.append(name)
             op_parser.expect(",")
+        if not names:
+            op_parser.accept(",")
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         field = signature.op_class.fields[self.field]

@@ -56,8 +56,11 @@ class ConstantOp(Op):
         return [signature[ConstantOp.value].type]
 
     def name_results(self) -> list[tuple[int, str]]:
-        element = self.signature[ConstantOp.output].element
-        return [(0, "c" if isinstance(element, IntegerType) else "cst")]
+        return [(0, self.signature.cached(_constant_name))]
+
+
+def _constant_name(signature: OpSignature) -> str:
+    return "c" if isinstance(signature[ConstantOp.output].element, IntegerType) else "cst"
 
 
 def _materialize(value: Attribute, type: Type, location: LazyLocation) -> Op | None:

@@ -123,7 +123,7 @@ class _CompactReducer:
         self._returned = OpSignature(return_class, return_class.name, EMPTY_DICT, (type,), ())
 
     def __call__(self, op: Op) -> None:
-        location = op._location
+        location = op.lazy_location
         region = Region()
         region.parent = op
         block = region.add_block()

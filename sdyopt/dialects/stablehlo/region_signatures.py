@@ -53,6 +53,7 @@ class RegionVerifyingOp(Op):
     __slots__ = ()
 
     ignores_discardable_attributes = True
+    reads_definitions = False
 
     @staticmethod
     def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:

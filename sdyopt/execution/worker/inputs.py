@@ -47,7 +47,8 @@ def draw(
 
     def numbers() -> Array:
         drawn = rng.uniform(*range, shape)
-        return np.round(drawn / STEP) * STEP if is_coarse else drawn
+        # Without -0.0, which an all-reduce of XLA on the CPU turns into 0.0.
+        return np.round(drawn / STEP) * STEP + 0.0 if is_coarse else drawn
 
     return (numbers() + 1j * numbers() if dtype.kind == "c" else numbers()).astype(dtype)
 

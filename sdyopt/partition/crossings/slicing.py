@@ -47,9 +47,23 @@ def dynamic_update_slice(op: DynamicUpdateSliceOp, types: LocalTypes) -> Iterato
 
 @crosses_shards(ScatterOp)
 def scatter(op: ScatterOp, types: LocalTypes) -> Iterator[Dim]:
-    """The dimensions by the rule, and those of inputs and results that are neither indexed nor in windows."""
+    """The dimensions by the rule, and those of inputs and results that are neither indexed nor in windows.
+
+    Without indexed dimensions every update counts, so that there is no index for updates in the padding.
+    """
     yield from by_rule(op, types)
     dims, count = op.scatter_dimension_numbers, len(op.inputs)
+    if not dims.scatter_dims_to_operand_dims:
+        rank = len(shape_of(op.scatter_indices))
+        index_dims = [dim for dim in range(rank) if dim != dims.index_vector_dim]
+        update_dims = [
+            dim for dim in range(len(shape_of(op.updates[0]))) if dim not in dims.update_window_dims
+        ]
+        for index_dim, update_dim in zip(index_dims, update_dims, strict=True):
+            if index_dim not in dims.scatter_indices_batching_dims:
+                yield Dim(count, index_dim)
+                for number in range(count):
+                    yield Dim(count + 1 + number, update_dim)
     for dim in dims.inserted_window_dims:
         if dim not in dims.scatter_dims_to_operand_dims:
             for number in range(count):

@@ -15,7 +15,7 @@ def lower_sharded_to_unreduced(op: ShardedToUnreducedOp, local: LocalContext) ->
     """Zeros, except for the elements of the shard of this device."""
     mesh, builder = local.mesh(op.out_sharding, op), local.builder(op)
     type = local.local_tensor(op.output, op)
-    zeros = builder.zero(type)
+    zeros = builder.sum_identity(type)
     starts = [
         local.offset(builder, axes.axes, mesh, size) if axes else builder.index(0)
         for axes, size in zip(op.axes, shape_of(op.tensor), strict=True)
@@ -29,4 +29,4 @@ def lower_replicated_to_unreduced(op: ReplicatedToUnreducedOp, local: LocalConte
     mesh, builder, type = local.mesh(op.out_sharding, op), local.builder(op), ranked(op.tensor)
     mask = builder.reshape(local.lookup(builder, first_shard_table(tuple(op.axes), mesh, op), I1), ())
     full_mask = builder.broadcast(mask, tensor(type.shape, I1))
-    return [builder.select(full_mask, op.tensor, builder.zero(type))]
+    return [builder.select(full_mask, op.tensor, builder.sum_identity(type))]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.dialects.sdy.axes import difference
 from sdyopt.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import (
@@ -75,6 +76,9 @@ def _move_borders(op: CollectiveOp, before: TensorSharding, unpadded: Sequence[i
     value: Value = op.tensor
     if isinstance(op, ReduceScatterOp):
         axes = AxisRefList(tuple(op.reduce_scatter_axes.axes))
+        mesh = padder.types.mesh(before)
+        assert mesh is not None
+        before = before.with_unreduced_axes(difference(before.unreduced_axes, axes.axes, mesh))
         attributes = {
             "reduction_axes": axes,
             "out_sharding": before,
@@ -82,7 +86,9 @@ def _move_borders(op: CollectiveOp, before: TensorSharding, unpadded: Sequence[i
         }
         value = padder.builder(op).create(AllReduceOp, [value], [value.type], attributes).result
     if not before.is_fully_replicated:
-        whole = fully_replicated(before.rank, before.mesh_or_ref, is_closed=True)
+        whole = fully_replicated(before.rank, before.mesh_or_ref, is_closed=True).with_unreduced_axes(
+            before.unreduced_axes, before.reduction
+        )
         gather = {"gathering_axes": _axes_per_dim(before.dims), "out_sharding": whole}
         value = padder.builder(op).create(AllGatherOp, [value], [value.type], gather).result
         value = padder.cut(op, value, unpadded, whole)

@@ -1,4 +1,5 @@
 // RUN: sdy-opt %s -sdy-reshard-to-collectives | filecheck %s
+// RUN: sdy-opt %s -sdy-reshard-to-collectives=keep-unreduced-axes | filecheck %s --check-prefix=KEEP
 
 // Unreduced axes: equal in source and target.
 
@@ -14,7 +15,9 @@ func.func @kept(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
   return %0 : tensor<8x8xf32>
 }
 
-// A replicated target is used without its unreduced axes.
+// A replicated target is used without its unreduced axes, unless `keep-unreduced-axes` is set.
+// KEEP-LABEL: func.func @dropped_when_gathered
+// KEEP-NEXT: %0 = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}], unreduced={"z"}>
 // CHECK-LABEL: func.func @dropped_when_gathered
 // CHECK-NEXT: %0 = sdy.all_gather [{"x"}, {}] %arg0 out_sharding=<@mesh, [{}, {}]>
 // CHECK-NEXT: return %0

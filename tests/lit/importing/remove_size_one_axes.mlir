@@ -49,6 +49,18 @@ func.func @inlined(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+sdy.mesh @mesh = <["x"=6, "one"=1]>
+
+// Sub-axes that are adjacent without the axis of size one become one axis. (C++ reports an error.)
+// CHECK-LABEL: func.func @sub_axes
+func.func @sub_axes(%a: tensor<12xf32>) -> tensor<12xf32> {
+  // CHECK-NEXT: sdy.sharding_constraint %arg0 <@mesh, [{"x"}]>
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x":(1)2, "one", "x":(2)3}]> : tensor<12xf32>
+  return %0 : tensor<12xf32>
+}
+
+// -----
+
 sdy.mesh @mesh = <["x"=2]>
 
 // Inlined meshes alone do not trigger the pass.

@@ -24,7 +24,7 @@ sdy.mesh @mesh = <["x"=2]>
 // CHECK-NEXT: %c_5 = stablehlo.constant dense<0> : tensor<i64>
 // CHECK-NEXT: %9 = stablehlo.dynamic_slice %arg2, %7, %c_5, sizes = [1, 4] : (tensor<8x4xf32>, tensor<i64>, tensor<i64>) -> tensor<1x4xf32>
 // CHECK-NEXT: %c_6 = stablehlo.constant dense<0> : tensor<i64>
-// CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+// CHECK-NEXT: %cst = stablehlo.constant dense<-0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %10 = stablehlo.pad %9, %cst, low = [1, 0], high = [1, 0], interior = [0, 0] : (tensor<1x4xf32>, tensor<f32>) -> tensor<3x4xf32>
 // CHECK-NEXT: %c_7 = stablehlo.constant dense<1> : tensor<i64>
 // CHECK-NEXT: %11 = stablehlo.add %8, %c_7 : tensor<i64>

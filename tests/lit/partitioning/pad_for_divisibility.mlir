@@ -38,6 +38,21 @@ func.func @borders(%a: tensor<6xf32>) -> tensor<6xf32> {
   return %2 : tensor<6xf32>
 }
 
+// A reduce-scatter after which shards have other borders is an all-reduce, and then a gather and a slice. Partial sums
+// along "z" remain partial.
+// CHECK-LABEL: func.func @partial_sums
+// CHECK: %[[SUM:.*]] = sdy.all_reduce {"y"} %{{.*}} out_sharding=<@cube, [{"x"}], unreduced={"z"}> : tensor<6xf32>
+// CHECK-NEXT: %[[ALL:.*]] = sdy.all_gather [{"x"}] %[[SUM]] out_sharding=<@cube, [{}], unreduced={"z"}> : tensor<6xf32>
+// CHECK: %[[PAD:.*]] = stablehlo.pad %[[ALL]]
+// CHECK-NEXT: sdy.all_slice [{"x", "y"}] %[[PAD]] out_sharding=<@cube, [{"x", "y"}], unreduced={"z"}> : tensor<8xf32>
+sdy.mesh @cube = <["x"=2, "y"=2, "z"=2]>
+func.func @partial_sums(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@cube, [{"x"}], unreduced={"y", "z"}>}) -> tensor<6xf32> {
+  %0 = sdy.reduce_scatter [{"y"}] %a out_sharding=<@cube, [{"x", "y"}], unreduced={"z"}> : tensor<6xf32>
+  %1 = sdy.all_gather [{"x", "y"}] %0 out_sharding=<@cube, [{}], unreduced={"z"}> : tensor<6xf32>
+  %2 = sdy.all_reduce {"z"} %1 out_sharding=<@cube, [{}]> : tensor<6xf32>
+  return %2 : tensor<6xf32>
+}
+
 // The target dimension of an all-to-all is padded before it, and the padding of the source dimension sliced off after.
 // CHECK-LABEL: func.func @all_to_all(%arg0: tensor<7x7xf32>) -> tensor<7x7xf32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
@@ -238,4 +253,21 @@ func.func @reversed_kernel(%a: tensor<1x8x1xf32>, %k: tensor<4x1x1xf32> {sdy.sha
   %1 = stablehlo.convolution(%a, %0) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {reverse = [true]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x1xf32>, tensor<3x1x1xf32>) -> tensor<1x6x1xf32>
   %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{}, {}, {}]> : tensor<1x6x1xf32>
   return %2 : tensor<1x6x1xf32>
+}
+
+// The borders of the shards move, because 3 is padded to 8: the sum is made on whole shards, which are gathered
+// and sliced.
+// CHECK-LABEL: func.func @reduce_scatter_of_uneven_shards
+// CHECK: sdy.all_reduce {"w":(1)2} {{.*}} out_sharding=<@eight, [{"w":(2)4}]>
+// CHECK: sdy.all_gather [{"w":(2)4}] {{.*}} out_sharding=<@eight, [{}]>
+// CHECK: sdy.all_slice [{"w":(2)4, "w":(1)2}] {{.*}} out_sharding=<@eight, [{"w":(2)4, "w":(1)2}]> : tensor<8xf32>
+sdy.mesh @eight = <["w"=8]>
+func.func @reduce_scatter_of_uneven_shards(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@eight, [{"w":(2)4}], unreduced={"w":(1)2}>}) -> tensor<8xf32> {
+  %0 = stablehlo.slice %a [0:3] {sdy.sharding = #sdy.sharding_per_value<[<@eight, [{"w":(2)4}], unreduced={"w":(1)2}>]>} : (tensor<8xf32>) -> tensor<3xf32>
+  %1 = sdy.reduce_scatter [{"w":(1)2}] %0 out_sharding=<@eight, [{"w":(2)4, "w":(1)2}]> : tensor<3xf32>
+  %2 = sdy.all_gather [{"w":(2)4, "w":(1)2}] %1 out_sharding=<@eight, [{}]> : tensor<3xf32>
+  %3 = stablehlo.concatenate %2, %2, dim = 0 : (tensor<3xf32>, tensor<3xf32>) -> tensor<6xf32>
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %4 = stablehlo.pad %3, %c, low = [0], high = [2], interior = [0] : (tensor<6xf32>, tensor<f32>) -> tensor<8xf32>
+  return %4 : tensor<8xf32>
 }

@@ -90,3 +90,38 @@ func.func @uses(%i: tensor<i32> {sdy.sharding = #sdy.sharding<@mesh, [], unreduc
   }) : (tensor<i32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// The products are partial along "y", and declared partial along "x" too: they are combined first.
+// CHECK-LABEL: func.func @combined_first
+// CHECK-NEXT: %0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>]>}
+// CHECK-NEXT: %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, []>
+// CHECK-NEXT: %2 = sdy.replicated_to_unreduced {"x"} %1 out_sharding=<@mesh, [], unreduced={"x"}>
+// CHECK-NEXT: return %2
+func.func @combined_first(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<f32> {sdy.sharding = #sdy.sharding<@mesh, [], unreduced={"x"}>}) {
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={"x"}>]>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<f32>
+  %1 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [], unreduced={"x"}> : tensor<f32>
+  return %1 : tensor<f32>
+}
+
+// A reshard to a replicated sharding will be removed, so its input needs a sharding.
+// CHECK-LABEL: func.func @input_of_reshard
+// CHECK-NEXT: %0 = stablehlo.tanh %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
+// CHECK-NEXT: %1 = sdy.reshard %0
+func.func @input_of_reshard(%a: tensor<4xf32>) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
+  %0 = stablehlo.tanh %a : tensor<4xf32>
+  %1 = sdy.reshard %0 <@mesh, [{}]> : tensor<4xf32>
+  %2 = sdy.replicated_to_unreduced {"x"} %1 out_sharding=<@mesh, [{}], unreduced={"x"}> : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// No split of "z" has both sub-axes: the products are combined, and become partial along the declared one.
+sdy.mesh @twelve = <["z"=12]>
+// CHECK-LABEL: func.func @clashing_sub_axes
+// CHECK-NEXT: %0 = stablehlo.dot_general %arg0, %arg0, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@twelve, []>]>}
+// CHECK-NEXT: %1 = sdy.all_reduce {"z":(4)3} %0 out_sharding=<@twelve, []>
+// CHECK-NEXT: %2 = sdy.replicated_to_unreduced {"z":(3)4} %1 out_sharding=<@twelve, [], unreduced={"z":(3)4}>
+// CHECK-NEXT: return %2
+func.func @clashing_sub_axes(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@twelve, [{"z":(4)3}]>}) -> (tensor<f32> {sdy.sharding = #sdy.sharding<@twelve, [], unreduced={"z":(3)4}>}) {
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@twelve, [], unreduced={"z":(3)4}>]>} : (tensor<12xf32>, tensor<12xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}

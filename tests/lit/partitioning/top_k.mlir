@@ -80,3 +80,15 @@ func.func @uneven(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
   %2:2 = stablehlo.custom_call @mhlo.topk(%1) {mhlo.attributes = {k = 1 : i64, largest = true}, mhlo.version = 1 : i64} : (tensor<15xf32>) -> (tensor<1xf32>, tensor<1xi32>)
   return %2#0 : tensor<1xf32>
 }
+
+// The devices are too many to list.
+// CHECK-LABEL: func.func @many_devices
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@large, [{}]> : tensor<67108864xf32>
+// CHECK-NEXT: %1:2 = stablehlo.custom_call @mhlo.topk(%0)
+// CHECK-NEXT: return %1#0 : tensor<1xf32>
+sdy.mesh @large = <["x"=1048576]>
+func.func @many_devices(%a: tensor<67108864xf32> {sdy.sharding = #sdy.sharding<@large, [{"x"}]>}) -> tensor<1xf32> {
+  %0 = sdy.reshard %a <@large, [{}]> : tensor<67108864xf32>
+  %1:2 = stablehlo.custom_call @mhlo.topk(%0) {mhlo.attributes = {k = 1 : i64, largest = true}, mhlo.version = 1 : i64} : (tensor<67108864xf32>) -> (tensor<1xf32>, tensor<1xi32>)
+  return %1#0 : tensor<1xf32>
+}

@@ -55,17 +55,15 @@ func.func @unused(%a: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
-sdy.mesh @mesh = <["x"=2]>
-
-// A nested module may have meshes of its own; priorities are removed there, too.
-// CHECK-LABEL: func.func @in_nested_module
-// CHECK-SAME: (%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@own, [{"y"}]>})
+// The shardings of a nested module refer to its own meshes.
 func.func @main() {
   return
 }
-module {
+module @nested {
   sdy.mesh @own = <["y"=2]>
-  func.func @in_nested_module(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@own, [{"y"}p1]>}) {
+  // CHECK-LABEL: func.func @in_nested_module
+  // CHECK-SAME: (%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@own, [{"y"}]>})
+  func.func @in_nested_module(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@own, [{"y"}p1]>}) {
     return
   }
 }

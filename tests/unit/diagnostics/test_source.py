@@ -31,5 +31,5 @@ def test_locations_in_chunks_are_those_of_the_file() -> None:
 
 def test_lines_and_columns_outside_the_text_have_no_offset() -> None:
     source = Source("f", "ab\nc")
-    assert [source.offset_of(*place) for place in ((0, 0), (1, 4), (3, 1), (2, 0))] == [None] * 4
+    assert [source.offset_of(*position) for position in ((0, 0), (1, 4), (3, 1), (2, 0))] == [None] * 4
     assert source.offset_of(1, 3) == 2

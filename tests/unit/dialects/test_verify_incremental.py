@@ -13,12 +13,12 @@ from sdyopt.diagnostics import Diagnostic, Source, handling
 from sdyopt.dialects.func import FuncOp
 from sdyopt.ir.attribute import TypeAttr, string
 from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.edit_log import recording
+from sdyopt.ir.edit_log import EditLog, recording
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import F32, FunctionType, RankedTensor
 from sdyopt.ir.verify import Verifier
-from sdyopt.ir.verify_incremental import verify_incrementally
+from sdyopt.ir.verify_incremental import IncrementalVerifier
 from sdyopt.registry import find_dialect
 
 PROGRAM = """
@@ -200,25 +200,56 @@ def messages(verify: Callable[[], bool]) -> list[str]:
     return [each.message for each in emitted]
 
 
+def make_valid_edits(program: Program, edit: Rewriter) -> None:
+    """Also replaces the operations that other edits may invalidate with copies."""
+    for name, number in (("sdy.manual_computation", 0), ("func.call", 0), ("sdy.all_gather", 1)):
+        op = program.op(name, number)
+        copy = edit.clone(op)
+        edit.insert(copy, before=op)
+        edit.replace(op, copy)
+    edit.move(program.op("stablehlo.negate"), after=program.op("sdy.all_gather"))
+    edit.set_attribute(program.op("stablehlo.cosine"), "label", string("edited"))
+
+
+@pytest.mark.parametrize("is_first", [True, False], ids=["first", "after valid edits"])
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
 def test_an_invalid_edit_gives_the_errors_of_full_verification(
-    edit: Callable[[Program, Rewriter], None],
+    edit: Callable[[Program, Rewriter], None], is_first: bool
 ) -> None:
     program = Program()
+    root, verify = program.module, IncrementalVerifier(program.verifier)
+    if not is_first:
+        assert messages(lambda: verify.verify_edits(root, EditLog())) == []
+        with recording() as valid_edits:
+            make_valid_edits(program, Rewriter())
+        assert messages(lambda: verify.verify_edits(root, valid_edits)) == []
     with recording() as edits:
         edit(program, Rewriter())
-    root = program.module
-    errors = messages(lambda: verify_incrementally(program.verifier, root, edits))
+    errors = messages(lambda: verify.verify_edits(root, edits))
     assert errors and errors == messages(lambda: program.verifier.verify(root))
 
 
 def test_a_valid_edit_gives_no_error() -> None:
     program = Program()
     with recording() as edits:
-        edit = Rewriter()
-        copy = edit.clone(program.op("sdy.manual_computation"))
-        edit.insert(copy, before=program.op("sdy.manual_computation"))
-        edit.replace(program.op("sdy.manual_computation"), copy)
-        edit.move(program.op("stablehlo.negate"), after=program.op("sdy.all_gather"))
-        edit.remove_attribute(program.op("stablehlo.cosine"), "sdy.sharding")
-    assert messages(lambda: verify_incrementally(program.verifier, program.module, edits)) == []
+        make_valid_edits(program, Rewriter())
+    assert messages(lambda: IncrementalVerifier(program.verifier).verify_edits(program.module, edits)) == []
+
+
+def test_an_edit_in_a_function_invalidates_a_call_in_another_one() -> None:
+    program = Program()
+    verify = IncrementalVerifier(program.verifier)
+    call = program.op("func.call")
+    with recording() as edits:
+        copy = Rewriter().clone(call)
+        Rewriter().insert(copy, before=call)
+        Rewriter().replace(call, copy)
+    # Nested pass pipelines verify one function at a time, and then what the module requires of it.
+    assert messages(lambda: verify.verify_edits(program.function(), edits)) == []
+    with recording() as edits:
+        change_a_function_type(program, Rewriter())
+        Rewriter().erase_block(program.function(1).entry)
+    assert messages(lambda: verify.verify_edits(program.function(1), edits)) == []
+    assert messages(lambda: verify.verify_regions(program.module)) == [
+        "'func.call' op result type mismatch at index 0"
+    ]

@@ -28,8 +28,10 @@ def pieces(text: str, marker: str = "// -----") -> tuple[list[str], list[tuple[i
     source = Source("f", text)
     with handling(warnings.append):
         chunks = [chunk.text for chunk in split(source, marker)]
-    places = [warning.location for warning in warnings]
-    return chunks, [(position.line, position.column) for position in places if isinstance(position, FileLoc)]
+    locations = [warning.location for warning in warnings]
+    return chunks, [
+        (position.line, position.column) for position in locations if isinstance(position, FileLoc)
+    ]
 
 
 @pytest.mark.parametrize(

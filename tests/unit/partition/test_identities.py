@@ -10,8 +10,8 @@ import pytest
 
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, SubtractOp, XorOp
 from sdyopt.ir.operation import Op
-from sdyopt.ir.types import F32, F64, I1, I8, I32, UI8, ComplexType, Type
-from sdyopt.partition.identities import identity_of
+from sdyopt.ir.types import F32, F64, I1, I8, I32, UI8, ComplexType, FloatType, Type
+from sdyopt.partition.identities import exact_sum_identity, identity_of
 
 Elements = dict[Type, list[Any]]
 
@@ -58,3 +58,10 @@ def test_operations_that_are_no_reductions_have_none() -> None:
 
 def test_the_maximum_of_complex_numbers_has_none() -> None:
     assert identity_of(MaxOp, ComplexType(F32)) is None
+
+
+def test_only_a_negative_zero_keeps_negative_zeros_in_a_sum() -> None:
+    assert exact_sum_identity(F32) == bytes([0, 0, 0, 0x80])
+    assert exact_sum_identity(FloatType("f8E4M3FNUZ")) == bytes([0])  # which has none; its bits are NaN
+    assert exact_sum_identity(ComplexType(F32)) == 2 * bytes([0, 0, 0, 0x80])
+    assert exact_sum_identity(I32) == bytes(4)

@@ -4,7 +4,7 @@ from passes.propagation.engine.worklist import Worklist
 
 
 def test_a_round_visits_every_dirty_operation_once() -> None:
-    worklist = Worklist(3)
+    worklist = Worklist(3, 0)
     assert [worklist.pop() for _ in range(4)] == [0, 1, 2, -1]
     worklist.start_round()
     worklist.mark_dirty(1)
@@ -12,7 +12,7 @@ def test_a_round_visits_every_dirty_operation_once() -> None:
 
 
 def test_pushed_operations_come_before_the_next_one_the_last_first() -> None:
-    worklist = Worklist(4)
+    worklist = Worklist(4, 0)
     assert [worklist.pop() for _ in range(3)] == [0, 1, 2]
     worklist.mark_dirty(0)
     worklist.mark_dirty(1)
@@ -21,14 +21,14 @@ def test_pushed_operations_come_before_the_next_one_the_last_first() -> None:
 
 
 def test_what_has_not_been_reached_is_not_pushed() -> None:
-    worklist = Worklist(3)
+    worklist = Worklist(3, 0)
     assert worklist.pop() == 0
     worklist.push([2, 1])
     assert [worklist.pop() for _ in range(3)] == [1, 2, -1]
 
 
 def test_what_is_on_the_stack_is_not_pushed_again() -> None:
-    worklist = Worklist(2)
+    worklist = Worklist(2, 0)
     assert [worklist.pop() for _ in range(2)] == [0, 1]
     worklist.mark_dirty(0)
     worklist.push([0])
@@ -39,7 +39,7 @@ def test_what_is_on_the_stack_is_not_pushed_again() -> None:
 
 
 def test_operations_that_are_not_dirty_are_skipped() -> None:
-    worklist = Worklist(2)
+    worklist = Worklist(2, 0)
     assert [worklist.pop() for _ in range(2)] == [0, 1]
     worklist.push([0])
     assert worklist.pop() == -1
@@ -48,3 +48,17 @@ def test_operations_that_are_not_dirty_are_skipped() -> None:
     assert worklist.pop() == 1
     worklist.push([1])
     assert worklist.pop() == -1, "its visit made it clean"
+
+
+def test_results_are_not_popped_but_visited_apart() -> None:
+    worklist = Worklist(1, 3)
+    assert [worklist.pop() for _ in range(2)] == [0, -1]
+    assert list(worklist.dirty_results()) == [1, 2, 3]
+    worklist.mark_dirty(1)
+    visited = []
+    for result in worklist.dirty_results():
+        visited.append(result)
+        if result == 1:
+            worklist.mark_dirty(3)
+    assert visited == [1, 3], "the visit of result 1 made result 3 dirty"
+    assert list(worklist.dirty_results()) == []

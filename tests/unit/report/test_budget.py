@@ -50,8 +50,8 @@ def test_a_total_names_the_collectives_that_contribute_most() -> None:
     assert error.severity is Severity.ERROR
     assert error.location == FileLoc("loss.py", 9, 1)
     assert error.message == "all collectives: 14.0 KiB on the wire, over the budget of 13.0 KiB"
-    places = [FileLoc("loss.py", 9, 1), FileLoc("model.py", 7, 1), FileLoc("budget.toml", 2, 1)]
-    assert [note.location for note in error.notes] == places
+    locations = [FileLoc("loss.py", 9, 1), FileLoc("model.py", 7, 1), FileLoc("budget.toml", 2, 1)]
+    assert [note.location for note in error.notes] == locations
 
 
 def test_the_limit_of_a_kind_is_exceeded() -> None:

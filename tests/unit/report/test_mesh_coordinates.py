@@ -41,7 +41,7 @@ def shardings(axes: str, *dims: str) -> tuple[Mesh, list[TensorSharding]]:
         ('"x"=4, "y"=4', '[{"x"}, {"y"}]', '[{"y"}, {"x"}]', 4),
         ('"x"=4, "y"=4', '[{"x", "y"}, {}]', '[{"y", "x"}, {}]', 4),
         ('"x"=4, "y"=4, "z"=2', '[{"x"}, {}]', '[{"x"}, {}]', 32),
-        # The halves of x change places: its first and last device stay.
+        # The halves of x swap devices: its first and last device stay.
         ('"x"=4', '[{"x"}, {}]', '[{"x":(2)2, "x":(1)2}, {}]', 2),
         # The digits of 8 line up as 2, 2 and 2.
         ('"x"=4, "y"=2', '[{"x", "y"}, {}]', '[{"y", "x"}, {}]', 2),

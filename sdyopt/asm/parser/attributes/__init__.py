@@ -29,6 +29,9 @@ from sdyopt.ir.types import Type
 
 __all__ = ["AttributeParser"]
 
+# Longer texts, such as those of big constants, are not cached: few are equal, and hashing them takes time.
+_MAX_CACHED_LENGTH = 100_000
+
 _ACTIONS = (_affine, _arrays, _attributes, _elements, _locations, _sparse, _types)
 
 
@@ -62,12 +65,14 @@ class AttributeParser:
         """Parses an attribute; with an `expected_type`, the text has no type of its own."""
         if expected_type is not None:
             return self._attribute_of_type(text, offset, expected_type)
-        attribute = self._attributes.get(text)
+        is_cached = len(text) <= _MAX_CACHED_LENGTH
+        attribute = self._attributes.get(text) if is_cached else None
         if attribute is None:
             attribute = self._fast_attribute(text, offset) if self._uses_fast_path else None
             if attribute is None:
                 attribute = cast(Attribute, self._parse("attribute", text, offset))
-            self._attributes[text] = attribute
+            if is_cached:
+                self._attributes[text] = attribute
         return attribute
 
     def dictionary(self, text: str, offset: int) -> DictAttr:

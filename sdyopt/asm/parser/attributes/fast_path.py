@@ -13,6 +13,7 @@ from sdyopt.asm.parser.attributes.builtin_types import integer_type
 from sdyopt.asm.parser.attributes.dense_elements import dense_elements_from
 from sdyopt.asm.parser.attributes.element_literals import decode_numbers
 from sdyopt.asm.parser.attributes.printed_elements import printed_elements
+from sdyopt.asm.parser.extent_scanner import has_any_of
 from sdyopt.diagnostics.location import CallSite, FileLoc, Location, NameLoc, UnknownLoc
 from sdyopt.ir.attribute import UNIT, Attribute, LocationAttr, StringAttr, SymbolRef, TypeAttr
 from sdyopt.ir.elements_attributes import DenseArray
@@ -39,7 +40,7 @@ _INTEGER = re.compile(r"(-?\d{1,18})(?: : (i8|i16|i32|i64))?", re.ASCII)
 _FLOAT = re.compile(r"(-?\d{1,30}\.\d{0,30}(?:e[-+]?\d{1,5})?)(?: : (f32|f64|bf16|f16))?", re.ASCII)
 _STRING = re.compile(f'"({UNESCAPED})"')
 _SYMBOL = re.compile(f"@({BARE_ID})")
-_DENSE = re.compile(r'dense<((?:[^"<>/]++|"0x[^"]*+")*+)> : (tensor<[^<>]*(?:<[a-z0-9]*>)?>)')
+_DENSE, _AFTER_ELEMENTS = "dense<", "> : "
 # Without `-0`, which is out of range for MLIR.
 _ARRAY_INTEGER = r"(?!-0)-?\d{1,9}"
 _ARRAY = re.compile(rf"array<(i32|i64): ({_ARRAY_INTEGER}(?:, {_ARRAY_INTEGER})*)>", re.ASCII)
@@ -79,7 +80,7 @@ def fast_attribute(text: str) -> Attribute | None:
         return _number(text)
     if text in _WORDS:
         return _WORDS[text]
-    if text.startswith("dense<"):
+    if text.startswith(_DENSE):
         return _dense(text)
     if text.startswith("array<"):
         numbers = _ARRAY.fullmatch(text)
@@ -139,14 +140,22 @@ def _number(text: str) -> Attribute | None:
 
 
 def _dense(text: str) -> Attribute | None:
-    match = _DENSE.fullmatch(text)
-    if match is None:
+    end = text.find(_AFTER_ELEMENTS)
+    elements = text[len(_DENSE) : end]
+    if end < 0 or not _is_plain(elements):
         return None
-    type = fast_type(match[2])
+    type = fast_type(text[end + len(_AFTER_ELEMENTS) :])
     if not isinstance(type, RankedShapedType) or not type.has_static_shape:
         return None
-    printed = printed_elements(match[1], type)
-    return printed or dense_elements_from(match[1], decode_numbers(match[1]), type)
+    printed = printed_elements(elements, type)
+    return printed or dense_elements_from(elements, decode_numbers(elements), type)
+
+
+def _is_plain(elements: str) -> bool:
+    """Whether the elements are a hexadecimal string, or have no strings, comments and angle brackets."""
+    if elements.startswith('"0x'):
+        return elements.find('"', 1) == len(elements) - 1
+    return not has_any_of(elements, '"<>/', 0, len(elements))
 
 
 def _array(element: str, numbers: str) -> DenseArray:

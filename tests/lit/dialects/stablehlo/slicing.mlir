@@ -22,6 +22,15 @@ func.func @dynamic_slice(%x: tensor<5x6xf32>, %i: tensor<i32>) {
   return
 }
 
+// Without start indices, their comma is printed, and may be missing.
+// CHECK-LABEL: func.func @dynamic_slice_of_a_scalar
+func.func @dynamic_slice_of_a_scalar(%x: tensor<f32>) {
+  // CHECK-COUNT-2: stablehlo.dynamic_slice %{{.*}}, , sizes = [] : (tensor<f32>) -> tensor<f32>
+  %0 = stablehlo.dynamic_slice %x, , sizes = [] : (tensor<f32>) -> tensor<f32>
+  %1 = stablehlo.dynamic_slice %x, sizes = [] : (tensor<f32>) -> tensor<f32>
+  return
+}
+
 // CHECK-LABEL: func.func @dynamic_update_slice
 func.func @dynamic_update_slice(%x: tensor<5x6xf32>, %u: tensor<2x3xf32>, %i: tensor<i32>) {
   // CHECK: stablehlo.dynamic_update_slice %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : (tensor<5x6xf32>, tensor<2x3xf32>, tensor<i32>, tensor<i32>) -> tensor<5x6xf32>

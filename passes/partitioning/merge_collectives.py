@@ -1,0 +1,64 @@
+"""sdy-merge-collectives: merge equal collectives on one value, and erase unused ones.
+
+    %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %1 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %2 = stablehlo.add %0, %1 : tensor<8xf32>
+becomes
+    %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %2 = stablehlo.add %0, %0 : tensor<8xf32>
+
+The result of a collective depends on its operand alone, so collectives of StableHLO that differ in their
+channels are merged too. `cse` keeps equal collectives, because C++ declares none of them free of memory
+effects. Like `cse`, the pass merges other equal operations without memory effects, and erases dead ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.stablehlo.channel import ChannelHandle
+from sdyopt.dialects.stablehlo.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllToAllOp,
+    CollectiveBroadcastOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+)
+from sdyopt.ir.cse import CseDriver
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.pipeline import Pass
+from sdyopt.registry import register
+
+_WITH_CHANNELS = (
+    *(AllGatherOp, AllReduceOp, AllToAllOp),
+    *(CollectiveBroadcastOp, CollectivePermuteOp, ReduceScatterOp),
+)
+_CHANNEL = "channel_handle"
+
+
+@register("sdy-merge-collectives")
+class MergeCollectives(Pass):
+    def run(self, module: ModuleOp) -> bool:
+        rewriter = Rewriter()
+        cse = CseDriver(rewriter, _without_channel)
+        for region in module.regions:
+            cse.visit_region(region)
+        cse.finish()
+        return rewriter.changed
+
+
+def _without_channel(op: Op) -> Hashable | None:
+    """What the result of a collective depends on besides its operand; None for other operations."""
+    signature = op.signature
+    if isinstance(op, CollectiveOp):
+        return signature
+    if not isinstance(op, _WITH_CHANNELS):
+        return None
+    channel = signature.attributes.get(_CHANNEL)
+    # Whether there is a channel decides between groups of replicas and groups of partitions.
+    kind = (channel.type, channel.handle > 0) if isinstance(channel, ChannelHandle) else channel
+    return signature.name, kind, signature.attributes.without(_CHANNEL), signature.result_types

@@ -1,0 +1,74 @@
+// RUN: sdy-opt %s -sdy-merge-collectives | filecheck %s
+// RUN: sdy-opt %s -cse | filecheck %s --check-prefix=CSE
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// Two equal collectives on one value are made once. CSE, as in C++, does not know that they have no other effect.
+// CHECK-LABEL: func.func @equal
+// CSE-LABEL: func.func @equal
+func.func @equal(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  // CHECK-NEXT: %[[WHOLE:.*]] = sdy.all_gather [{"x"}] %arg0
+  // CHECK-NEXT: stablehlo.add %[[WHOLE]], %[[WHOLE]]
+  // CSE-COUNT-2: sdy.all_gather
+  %0 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %1 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %2 = stablehlo.add %0, %1 : tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// A collective along another axis is another one.
+// CHECK-LABEL: func.func @different
+func.func @different(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK: sdy.all_slice [{"x"}] %arg0
+  // CHECK: sdy.all_slice [{"y"}] %arg0
+  %0 = sdy.all_slice [{"x"}] %a out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  %1 = sdy.all_slice [{"y"}] %a out_sharding=<@mesh, [{"y"}]> : tensor<8xf32>
+  return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+
+// A collective of which no one uses the result is erased.
+// CHECK-LABEL: func.func @unused
+// CSE-LABEL: func.func @unused
+func.func @unused(%a: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK-NEXT: return %arg0
+  // CSE: sdy.all_slice
+  %0 = sdy.all_slice [{"x"}] %a out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  return %a : tensor<8xf32>
+}
+
+// The sum of partial results that two operands share is made once, in the whole pipeline too.
+// RUN: sdy-opt %s -sdy-partition-pipeline | filecheck %s --check-prefix=LOCAL
+// LOCAL-LABEL: func.func @main
+// LOCAL: "stablehlo.all_reduce"
+// LOCAL: stablehlo.compare
+// LOCAL-NOT: "stablehlo.all_reduce"
+// LOCAL: return
+func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"y"}>}) -> tensor<8xi1> {
+  %0 = stablehlo.compare LT, %a, %a : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
+  return %0 : tensor<8xi1>
+}
+
+// In local programs, collectives that differ in their channels are equal. Without a channel, the groups of the second
+// all-reduce are of replicas instead of partitions.
+// CHECK-LABEL: func.func @channels
+// CHECK-NEXT: %[[SUM:.*]] = "stablehlo.all_reduce"(%arg0)
+// CHECK: %[[OTHER:.*]] = "stablehlo.all_reduce"(%arg0)
+// CHECK: return %[[SUM]], %[[SUM]], %[[OTHER]]
+func.func @channels(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %0 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  %2 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<8xf32>) -> tensor<8xf32>
+  return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
