@@ -109,7 +109,7 @@ class ExpectedDiagnostics:
             )
         else:
             message = f"unexpected {diagnostic.severity}: {diagnostic.message}"
-            self._fail(diagnostic.location, message, UNEXPECTED_DIAGNOSTIC)
+            self._fail(diagnostic.location, message, UNEXPECTED_DIAGNOSTIC, diagnostic.operation)
 
     def _matches(self, expectation: Expectation, message: str) -> bool:
         try:
@@ -131,9 +131,11 @@ class ExpectedDiagnostics:
             if expectation.line == line:
                 yield expectation
 
-    def _fail(self, location: Location, message: str, id: str = MISSING_DIAGNOSTIC) -> None:
+    def _fail(
+        self, location: Location, message: str, id: str = MISSING_DIAGNOSTIC, operation: object = None
+    ) -> None:
         self.failed = True
-        self._report(Diagnostic(Severity.ERROR, location, message, id=id))
+        self._report(Diagnostic(Severity.ERROR, location, message, id=id, operation=operation))
 
     def _find_expectations(self, source: Source) -> Iterator[Expectation]:
         line_above = 1

@@ -9,7 +9,7 @@ from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.excerpt import ELLIPSIS
 from sdyopt.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN, lint_rule
-from sdyopt.diagnostics.location import Location
+from sdyopt.diagnostics.location import Location, UnknownLoc
 from sdyopt.diagnostics.printable import printable
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
@@ -67,7 +67,9 @@ class DiagnosticDisplay:
         if job.hides_notes:
             diagnostic = replace(diagnostic, notes=[])
         rule = lint_rule(diagnostic.id)
-        if self._explainer is not None and not job.verify_diagnostics and not rule:
+        # An unexpected diagnostic is shown as C++ does, but not without any position.
+        is_explained = not job.verify_diagnostics or isinstance(diagnostic.location, UnknownLoc)
+        if self._explainer is not None and is_explained and not rule:
             self._explainer.complete(diagnostic)
         if job.collect is not None:
             job.collect(diagnostic, self.source, is_promoted)
