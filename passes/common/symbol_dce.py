@@ -43,22 +43,29 @@ class SymbolDCE(Pass):
         if not isinstance(op, SymbolTableOp):
             raise op.op_error(" was scheduled to run under SymbolDCE, but does not define a symbol table")
         live: set[Op] = set()
-        _find_live(op, live, is_hidden=op.parent is None or not _is_symbol(op) or is_private(op))
+        nested: list[SymbolTableOp] = []
+        _find_live(op, live, nested, is_hidden=op.parent is None or not _is_symbol(op) or is_private(op))
         rewriter = Rewriter()
-        # Symbols in a symbol table are erased, and counted, before the symbol table.
-        for table in reversed(symbol_tables(op)):
-            for symbol in table.regions[0].blocks[0].ops:
-                if _is_symbol(symbol) and symbol not in live:
-                    rewriter.erase(symbol)
-                    self.count(self.removed)
+        tables = dict.fromkeys([op, *[inner for table in nested for inner in symbol_tables(table)]])
+        for table in reversed(tables):
+            self._erase_dead(table, live, rewriter)
         return rewriter.changed
 
+    def _erase_dead(self, table: SymbolTableOp, live: set[Op], rewriter: Rewriter) -> None:
+        """Erases the symbols in a table that are not live. Counts those in erased symbol tables, too."""
+        for symbol in table.regions[0].blocks[0].ops:
+            if _is_symbol(symbol) and symbol not in live:
+                for inner in reversed(symbol_tables(symbol)):
+                    self._erase_dead(inner, live, rewriter)
+                rewriter.erase(symbol)
+                self.count(self.removed)
 
-def _find_live(table: SymbolTableOp, live: set[Op], is_hidden: bool) -> None:
+
+def _find_live(table: SymbolTableOp, live: set[Op], nested: list[SymbolTableOp], is_hidden: bool) -> None:
     """Adds the live symbols in `table`, and those that they refer to.
 
-    In a hidden table, a symbol with nested visibility is like a private one: live only if something live
-    refers to it.
+    Adds the nested symbol tables to `nested`, except some that are nested in others. In a hidden table, a
+    symbol with nested visibility is like a private one: live only if something live refers to it.
     """
     worklist = []
     for op in table.regions[0].blocks[0].ops:
@@ -72,10 +79,10 @@ def _find_live(table: SymbolTableOp, live: set[Op], is_hidden: bool) -> None:
     while worklist:
         op = worklist.pop()
         if isinstance(op, SymbolTableOp):
-            _find_live(op, live, is_hidden or not _is_symbol(op) or is_private(op))
+            _find_live(op, live, nested, is_hidden or not _is_symbol(op) or is_private(op))
         parent = op.parent_op
         assert isinstance(parent, SymbolTableOp)
-        uses = symbol_uses(op, visited[parent])
+        uses = symbol_uses(op, visited[parent], nested)
         if uses is None:
             raise op.error(
                 "operation contains potentially unknown symbol table, meaning that we can't reliable "

@@ -27,5 +27,5 @@ class DropShardingRules(Pass):
         for op in function.walk():
             rule = op.attributes.get(SHARDING_RULE)
             if isinstance(rule, OpShardingRule) and not rule.is_custom:
-                rewriter.remove_attribute(op, SHARDING_RULE)
+                rewriter.set_attributes(op, op.attributes.without(SHARDING_RULE))
         return rewriter.changed

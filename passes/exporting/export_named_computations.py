@@ -71,7 +71,7 @@ def _call(computation: NamedComputationOp, name: str, rewriter: Rewriter) -> Op:
         computation.signature.result_types,
         attributes,
         before=computation,
-        location=computation.location,
+        location=computation.lazy_location,
     )
 
 
@@ -95,7 +95,7 @@ def _insert_function(
         FuncOp,
         attributes=attributes,
         at_end_of=module.block,
-        location=computation.location,
+        location=computation.lazy_location,
         regions=[body],
     )
     shardings = shardings_of_edges(arguments) or computation.in_shardings
@@ -109,5 +109,5 @@ def _move_body(computation: NamedComputationOp, body: Region, rewriter: Rewriter
     rewriter.take_body(computation.body, body)
     terminator = body.blocks[0].terminator
     assert terminator is not None, "the verifier requires sdy.return at the end of a named computation"
-    rewriter.create(ReturnOp, terminator.operands, before=terminator, location=terminator.location)
+    rewriter.create(ReturnOp, terminator.operands, before=terminator, location=terminator.lazy_location)
     rewriter.erase(terminator)

@@ -66,7 +66,7 @@ def _set_result_shardings(call: CallOp, shardings: ShardingPerValue, rewriter: R
 def _reshard(result: Value, sharding: TensorSharding, call: CallOp, rewriter: Rewriter) -> None:
     attributes = {"sharding": sharding}
     reshard = rewriter.create(
-        ReshardOp, [result], [result.type], attributes, after=call, location=call.location
+        ReshardOp, [result], [result.type], attributes, after=call, location=call.lazy_location
     )
     rewriter.replace_uses_except(result, reshard.results[0], reshard)
 

@@ -38,4 +38,6 @@ class ShardingConstraintToReshard(Pass):
 def _reshard(op: ShardingConstraintOp, operands: Sequence[Value], rewriter: Rewriter) -> Sequence[Value]:
     attributes = {**dict(op.attributes), "sharding": op.sharding}
     types = op.signature.result_types
-    return rewriter.create(ReshardOp, operands, types, attributes, before=op, location=op.location).results
+    return rewriter.create(
+        ReshardOp, operands, types, attributes, before=op, location=op.lazy_location
+    ).results

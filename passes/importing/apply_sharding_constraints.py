@@ -114,7 +114,7 @@ def _apply_input_sharding(use: OpOperand, sharding: TensorSharding, rewriter: Re
         [value],
         [value.type],
         {"sharding": sharding},
-        location=use.owner.location,
+        location=use.owner.lazy_location,
         **directly_after_definition(value),
     )
     _replace_uses_with(constraint, value, sharding, rewriter)

@@ -78,7 +78,7 @@ def _batch_gather(op: GatherOp, rewriter: Rewriter) -> bool:
         op.signature.result_types,
         attributes,
         before=op,
-        location=op.location,
+        location=op.lazy_location,
     )
     rewriter.replace(op, new)
     return True
@@ -106,7 +106,7 @@ def _batch_scatter(op: ScatterOp, rewriter: Rewriter) -> bool:
     rewriter.take_body(op.update_computation, body)
     operands, types = [*op.inputs, remaining_indices, *op.updates], op.signature.result_types
     new = rewriter.create(
-        ScatterOp, operands, types, attributes, before=op, location=op.location, regions=[body]
+        ScatterOp, operands, types, attributes, before=op, location=op.lazy_location, regions=[body]
     )
     rewriter.replace(op, new)
     return True

@@ -94,7 +94,7 @@ class _CallImporter:
             call.signature.result_types,
             _attributes(call, function),
             before=call,
-            location=call.location,
+            location=call.lazy_location,
             regions=[region],
         )
         body = self._bodies.get(function)
@@ -111,7 +111,7 @@ class _CallImporter:
             terminator = block.terminator
             assert terminator is not None
             self._rewriter.create(
-                ReturnOp, terminator.operands, at_end_of=block, location=terminator.location
+                ReturnOp, terminator.operands, at_end_of=block, location=terminator.lazy_location
             )
             self._rewriter.erase(terminator)
 

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.operation import Op
+from sdyopt.ir.release import release
 from sdyopt.ir.traits import FUNCTION, SYMBOL
 from sdyopt.ir.value import Value
 
@@ -35,6 +36,8 @@ class EditLog:
         self.moved: set[Op] = set()
         # Valid operations with edits inside, in another log: only the enclosing operations must be verified.
         self.changed_inside: set[Op] = set()
+        # Erased operations, which `release_erased` frees.
+        self.erased: list[Op] = []
         # Blocks from which operations were removed, and which may lack a terminator.
         self.shrunk_blocks: set[Block] = set()
         # Everything must be verified, for example because any operation may refer to a changed symbol.
@@ -67,6 +70,30 @@ class EditLog:
         """Records that an operation was removed from a block."""
         self.shrunk_blocks.add(block)
         self.record_symbol_change(op)
+
+    def record_erasure(self, op: Op) -> None:
+        """Records that an operation was erased."""
+        self.erased.append(op)
+
+    def release_erased(self) -> None:
+        """Frees the erased operations. Nothing may refer to them any more."""
+        for op in self.erased:
+            if op.parent is None:
+                release(op)
+
+    def clear(self) -> None:
+        """Forgets all edits. The pass may keep its log alive, and with it erased operations."""
+        self.needs_full_verification = False
+        for edited in (
+            self.attributes_changed,
+            self.signature_changed,
+            self.operands_changed,
+            self.moved,
+            self.changed_inside,
+            self.erased,
+            self.shrunk_blocks,
+        ):
+            edited.clear()
 
     def record_block_change(self, region: Region) -> None:
         """Records that the blocks of a region, or their arguments, have changed."""
@@ -102,6 +129,9 @@ class _TrackingEditLog(EditLog):
     def __init__(self, tracker: ValueTracker) -> None:
         super().__init__()
         self._tracker = tracker
+
+    def record_erasure(self, op: Op) -> None:
+        """Does nothing: the tracker may keep values of erased operations."""
 
     def record_replacement(self, old: Value, new: Value) -> None:
         self._tracker.replaced(old, new)

@@ -157,6 +157,7 @@ class Rewriter:
         assert op.parent is not None
         self._edits.record_removal(op, op.parent)
         op.parent.detach(op)
+        self._edits.record_erasure(op)
         self.changed = True
 
     def replace(self, op: Op, values: Sequence[Value] | Op) -> None:
@@ -196,10 +197,8 @@ class Rewriter:
     def refresh_uses(self, op: Op) -> None:
         """Makes the operands of an operation the most recent uses of their values. Does not set `changed`."""
         for use in op._operands:
-            value = use.value
-            if value.first_use is not use:
-                use.unlink()
-                use.link(value)
+            if use.prev_use is not None:
+                use.make_first()
 
     def replace_uses_except(self, old: Value, new: Value, exception: Op) -> None:
         """Replaces all uses of `old` with `new`, except those in the operation `exception`."""
@@ -414,7 +413,9 @@ class Rewriter:
 
     def _attributes_changed(self, op: Op) -> None:
         self._edits.attributes_changed.add(op)
-        self._modified(op)
+        self.changed = True
+        if self._listener is not None:
+            self._listener.modified(op)
 
     def _signature_changed(self, op: Op) -> None:
         self._edits.record_signature_change(op)

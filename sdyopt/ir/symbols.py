@@ -132,18 +132,22 @@ def lookup_path(table: SymbolTableOp, reference: SymbolRef) -> list[Op]:
     return [] if symbol is None else [op for op in path if op is not None]
 
 
-def symbol_uses(op: Op, visited: set[Attribute | OpSignature]) -> list[SymbolRef] | None:
+def symbol_uses(
+    op: Op, visited: set[Attribute | OpSignature], tables: list[SymbolTableOp]
+) -> list[SymbolRef] | None:
     """The symbol references in `op` and in nested operations, except those inside nested symbol tables.
 
     Skips attributes and signatures that are in `visited`, and adds the others to it, so that calls that share
-    `visited` together return each distinct reference. None if an unregistered operation may be a symbol
-    table.
+    `visited` together return each distinct reference. Adds the symbol tables that it finds, and does not
+    enter, to `tables`. None if an unregistered operation may be a symbol table.
     """
     uses: list[SymbolRef] = []
-    return uses if _gather_uses(op, uses, visited) else None
+    return uses if _gather_uses(op, uses, visited, tables) else None
 
 
-def _gather_uses(op: Op, uses: list[SymbolRef], visited: set[Attribute | OpSignature]) -> bool:
+def _gather_uses(
+    op: Op, uses: list[SymbolRef], visited: set[Attribute | OpSignature], tables: list[SymbolTableOp]
+) -> bool:
     """Adds the references of `op` and of nested operations; False if an operation may be a symbol table."""
     if may_be_symbol_table(op):
         return False
@@ -154,13 +158,14 @@ def _gather_uses(op: Op, uses: list[SymbolRef], visited: set[Attribute | OpSigna
             visited.add(value)
             uses += symbol_references(value)
     if isinstance(op, SymbolTableOp):
+        tables.append(op)
         return True
     for region in op.regions:
         for block in region.blocks:
             child = block.first
             while child is not None:
                 if child.regions or child.mutable_attributes:
-                    if not _gather_uses(child, uses, visited):
+                    if not _gather_uses(child, uses, visited, tables):
                         return False
                 elif child.signature not in visited or child.attributes not in visited:
                     _gather_own_uses(child, uses, visited)

@@ -53,6 +53,18 @@ class OpOperand:
             head.prev_use = self
         value.first_use = self
 
+    def make_first(self) -> None:
+        """Makes this the most recent use of its value, which it is not yet."""
+        following, previous, value = self.next_use, self.prev_use, self.value
+        assert previous is not None and value.first_use is not None
+        previous.next_use = following
+        if following is not None:
+            following.prev_use = previous
+        self.prev_use = None
+        self.next_use = value.first_use
+        value.first_use.prev_use = self
+        value.first_use = self
+
     def unlink(self) -> None:
         """Removes this from the uses of its value."""
         following, previous = self.next_use, self.prev_use

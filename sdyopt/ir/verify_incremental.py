@@ -63,7 +63,8 @@ class IncrementalVerifier:
             self._index = ReaderIndex(_outermost(op), self._verifier.reads_nonlocal_state)
         else:
             self._index.update(outermost_moved, edits.attributes_changed | edits.signature_changed)
-        if op is self._index.root:
+        if op is self._index.root or not self._index.nonlocal_readers:
+            # The symbol users are read for the root only.
             return self._index
         return ReaderIndex(op, self._verifier.reads_nonlocal_state)
 

@@ -147,6 +147,12 @@ class _Runner:
             for instrument in self._innermost_first:
                 instrument.after_pass_failed(pass_, op)
             raise
+        if verifies_all:
+            # The calling pass may still refer to them.
+            current_log().erased += edits.erased
+        else:
+            edits.release_erased()
+        edits.clear()
         for instrument in self._innermost_first:
             instrument.after_pass(pass_, op, changed)
         return changed

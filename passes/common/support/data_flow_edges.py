@@ -67,6 +67,6 @@ def _create_edge(owner: Value, rewriter: Rewriter) -> Op:
         [owner],
         [owner.type],
         attributes,
-        location=owner.location,
+        location=owner.lazy_location,
         **directly_after_definition(owner),
     )

@@ -42,10 +42,13 @@ def convert(
     """Folds the operations in `root` and converts them by a pattern, except those of `legal` classes."""
     replaced: dict[Op, Sequence[Value]] = {}
     mapping: dict[Value, Value] = {}
+    converted_class = () if pattern is None else pattern.op_class
     for op in list(root.walk()):
         if type(op) in legal or (pattern and isinstance(op, pattern.op_class) and pattern.is_legal(op)):
             continue
         rewriter.refresh_uses(op)
+        if op.fold is None and not isinstance(op, converted_class):
+            continue
         values = _replacement(op, pattern, mapping, rewriter)
         if values is not None:
             replaced[op] = values

@@ -116,7 +116,7 @@ def without_component(
     attributes = {"dimension": integer(dimension, I64)}
     result = _resized(type, dimension, count - 1)
     return rewriter.create(
-        ConcatenateOp, kept, [result], attributes, before=before, location=before.location
+        ConcatenateOp, kept, [result], attributes, before=before, location=before.lazy_location
     ).result
 
 
@@ -132,7 +132,7 @@ def _slice(
     }
     result = _resized(type, dimension, end - start)
     return rewriter.create(
-        SliceOp, [indices], [result], attributes, before=before, location=before.location
+        SliceOp, [indices], [result], attributes, before=before, location=before.lazy_location
     ).result
 
 

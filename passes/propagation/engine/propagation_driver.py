@@ -78,6 +78,8 @@ class PropagationDriver:
         # along it or it is erased.
         self._sites: list[PropagationSite | Literal[_Unvisited.UNVISITED] | None]
         self._sites = [_UNVISITED] * len(self._ops)
+        # The sites of operations that may be dead since their last visit.
+        self._former_sites: dict[int, PropagationSite | None] = {}
         # The operations with a site, by the category of the site.
         self._indices_by_category: dict[OpCategory, list[int]] = {category: [] for category in OpCategory}
         self._result_sites = self._function_result_sites()
@@ -103,9 +105,11 @@ class PropagationDriver:
             site = self._visit(index) if visited is _UNVISITED else visited
             while site is not None:
                 runner = runners[site.kind]
-                if runner is None or (
-                    site.kind.category in single_use_categories and _has_operand_with_other_uses(site.op)
-                ):
+                if runner is None:
+                    # It becomes dirty in the first round with a policy for its category.
+                    site = site.fallback
+                    continue
+                if site.kind.category in single_use_categories and _has_operand_with_other_uses(site.op):
                     # A later round may propagate along this operation.
                     worklist.mark_dirty(index)
                     site = site.fallback
@@ -143,7 +147,9 @@ class PropagationDriver:
                 mark_dirty(len(self._ops) + number)
 
     def _updates(self, site: PropagationSite, runner: StepRunner) -> Updates:
-        shardings = self._shardings(site)
+        shardings = site.read(self.sharding_map.shardings)
+        if site.conversion is not None:
+            shardings = self._shardings(site)
         updates = runner.updates(site.rule, shardings)
         if updates and self._recorders:
             for recorder in self._recorders:
@@ -250,18 +256,21 @@ class PropagationDriver:
             Rewriter(self).erase(op)
             self.changed = True
             return None
+        if index in self._former_sites:
+            former = self._sites[index] = self._former_sites.pop(index)
+            return former
         site = self._sites[index] = self._site_factory.site(op)
-        if site is not None:
-            self._indices_by_category[site.kind.category].append(index)
-            self._add_reader(index, site)
+        each = site
+        while each is not None:
+            self._indices_by_category[each.kind.category].append(index)
+            self._add_reader(index, each)
+            each = each.fallback
         return site
 
     def _add_reader(self, index: int, site: PropagationSite) -> None:
         readers = self.sharding_map.readers
         for slot in site.slots:
             readers[slot].append(index)
-        if site.fallback is not None:
-            self._add_reader(index, site.fallback)
 
     def erased(self, op: Op) -> None:
         """Pushes the operations that define its operands, because they may be dead now."""
@@ -275,7 +284,11 @@ class PropagationDriver:
         index = self._op_indices[op]
         self._worklist.push((index, *self._parents[op.parent]))
         self._worklist.mark_dirty(index)
-        self._sites[index] = _UNVISITED
+        site = self._sites[index]
+        if site is not _UNVISITED:
+            # A rule stays the same when users that it depends on are erased.
+            self._former_sites[index] = site
+            self._sites[index] = _UNVISITED
 
     def inserted(self, op: Op) -> None:
         """Nothing is inserted."""

@@ -28,7 +28,7 @@ from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.record.recorder import FunctionResult
 from sdyopt.sharding.elementwise import is_elementwise
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 from sdyopt.sharding.propagation.propagation_step import Shardings, identity_rule
 
 from ...common.support.call_graph import callee_of
@@ -127,6 +127,8 @@ class PropagationSites:
         self._dependent_ops = dependent_ops
         self._is_conservative = is_conservative
         self._identity_rule = cache(identity_rule)
+        # Of operations without attributes, by signature.
+        self._rules_and_kinds: dict[OpSignature, tuple[OpShardingRule | None, SiteKind | None]] = {}
         self._may_propagate = cache(lambda rule: keeps_inert_sites or _has_shared_factor(rule))
 
     def site(self, op: Op) -> PropagationSite | None:
@@ -153,19 +155,28 @@ class PropagationSites:
         )
 
     def _rule_site(self, op: Op) -> PropagationSite | None:
-        rule = sharding_rule_of(op, self._is_conservative)
+        rule_and_kind = None if op.attributes.entries else self._rules_and_kinds.get(op.signature)
+        if rule_and_kind is None:
+            rule_and_kind = self._rule_and_kind(op)
+        rule, kind = rule_and_kind
         if rule is None:
             return None
         self.rules.append((op, rule))
-        if not self._may_propagate(rule):
+        if kind is None:
             return None
         known, slot_of = self._sharding_map.slots, self._sharding_map.slot
         slots = [known.get(use.value) or slot_of(use.value) for use in op.operand_uses]
         slots += [slot_of(result) for result in op.results]
-        if not slots:
-            return None
-        kind = op.signature.cached(_kinds)[self._is_conservative]
-        return PropagationSite(op, rule, kind, tuple(slots))
+        return PropagationSite(op, rule, kind, tuple(slots)) if slots else None
+
+    def _rule_and_kind(self, op: Op) -> tuple[OpShardingRule | None, SiteKind | None]:
+        """The rule of an operation, if it has one, and the kind of its site, if anything may propagate."""
+        rule = sharding_rule_of(op, self._is_conservative)
+        may_propagate = rule is not None and self._may_propagate(rule)
+        rule_and_kind = rule, op.signature.cached(_kinds)[self._is_conservative] if may_propagate else None
+        if is_rule_context_free(op) and SHARDING_RULE not in op.attributes:
+            self._rules_and_kinds[op.signature] = rule_and_kind
+        return rule_and_kind
 
     def _identity_site(
         self, op: Op, category: OpCategory, sources: list[Value], result: Value, is_elementwise: bool = False

@@ -79,11 +79,11 @@ class ShardingGroups:
                 types,
                 attributes,
                 at_start_of=value.owner,
-                location=value.location,
+                location=value.lazy_location,
             )
         else:
             constraint = rewriter.create(
-                ShardingConstraintOp, [value], types, attributes, after=value.op, location=value.location
+                ShardingConstraintOp, [value], types, attributes, after=value.op, location=value.lazy_location
             )
         rewriter.replace_uses_except(value, constraint.result, constraint)
         return constraint.result

@@ -61,7 +61,25 @@ def test_other_lists_are_left_to_the_grammar(text: str, shape: tuple[int, ...], 
     assert printed_elements(text, tensor(shape, element)) is None
 
 
-@pytest.mark.parametrize("elements", ["[1, 2]", "[1,2]", "[ 1, 2 ]", "[1,  2]", "[1 2]", "[1, 2]3", "[1, 2"])
+@pytest.mark.parametrize(
+    "elements",
+    [
+        "[1, 2]",
+        "[1,2]",
+        "[ 1, 2 ]",
+        "[1,  2]",
+        "[1 2]",
+        "[1, 2]3",
+        "[1, 2",
+        "[1, // two\n 2]",
+        '"0x0100000002000000"',
+        '"0x01"',
+        '"0x0"',
+        '"1"',
+        '"0x01" "0x02"',
+        r'"0x01\22"',
+    ],
+)
 @pytest.mark.parametrize("type", ["tensor<2xi32>", "tensor<2xf32>", "tensor<1x2xi8>"])
 def test_the_result_is_that_of_the_grammar(elements: str, type: str) -> None:
     text = f"dense<{elements}> : {type}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.cli.files import FileProblem, Output, open_log, read_input, write_file
+from sdyopt.cli.files import FileProblem, Input, Output, open_log, read_input, write_file
 
 
 def test_input_is_read_as_bytes_and_a_missing_file_is_an_error(tmp_path: Path) -> None:
@@ -14,6 +14,12 @@ def test_input_is_read_as_bytes_and_a_missing_file_is_an_error(tmp_path: Path) -
     assert read_input(str(tmp_path / "in")) == b"\xff"
     with pytest.raises(FileProblem, match=r"cannot open input file '.*missing': No such file or directory"):
         read_input(str(tmp_path / "missing"))
+
+
+def test_an_input_that_was_taken_is_not_kept() -> None:
+    data = Input(b"module {}")
+    assert data.take() == b"module {}"
+    assert data.take() == b""
 
 
 def test_the_output_file_is_replaced_when_complete(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 
 from sdyopt.ir.attribute import UNIT
@@ -122,6 +123,27 @@ def test_users_are_erased_before_definitions() -> None:
     loop = rewriter.create(LoopOp, at_end_of=block, regions=[body])
     rewriter.erase(loop)
     assert listener.erased_ops == [user, minus_one, one, loop]
+
+
+def test_released_operations_are_freed_without_garbage_collection() -> None:
+    rewriter, (_, block) = Rewriter(), scope()
+    gc.collect()
+    gc.disable()
+    try:
+        with recording() as edits:
+            rewriter = Rewriter()
+            body = Region()
+            inner = body.add_block()
+            use(rewriter, inner, constant(rewriter, inner, integer(1, I32)).result)
+            rewriter.erase(rewriter.create(LoopOp, at_end_of=block, regions=[body]))
+        assert any(isinstance(each, LoopOp) for each in gc.get_objects())
+        edits.release_erased()
+        edits.clear()
+        del body, inner
+        assert not any(isinstance(each, LoopOp) for each in gc.get_objects())
+        assert not gc.collect()
+    finally:
+        gc.enable()
 
 
 def test_folding_in_place_is_recorded() -> None:
