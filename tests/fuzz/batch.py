@@ -129,7 +129,7 @@ def run_command(text: bytes, flags: Sequence[str]) -> Outcome:
         sys.stdout.flush()
         sys.stderr.flush()
         is_accepted = status == 0 and output.exists() and output.stat().st_size > 0
-        has_locations = not any("strip-debuginfo" in flag for flag in flags)
+        has_locations = b"unknown" not in text and not any("strip-debuginfo" in flag for flag in flags)
         return Outcome(status, errors().replace(folder + "/", ""), is_accepted, has_locations)
 
 

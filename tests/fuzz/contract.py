@@ -32,9 +32,9 @@ _VARYING = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|\d+")
 class Outcome:
     """What a run did: its exit status, what it wrote for people, and whether it printed a program.
 
-    `has_locations` is False if a pass removes all locations. `crash` is the signature of an exception that
-    left the command, or of a wrong result; empty without one. `output` is a result to be compared, and
-    `verdict` says how the comparison ended.
+    `has_locations` is False if a pass removes all locations or the program has `loc(unknown)`. `crash` is the
+    signature of an exception that left the command, or of a wrong result; empty without one. `output` is a
+    result to be compared, and `verdict` says how the comparison ended.
     """
 
     status: int = 0

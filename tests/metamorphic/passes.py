@@ -4,13 +4,15 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
+from sdyopt.asm.printer.asm_printer import print_op
 from sdyopt.driver.job import SPLIT_MARKER, Job
 from sdyopt.driver.run import run_job
 from sdyopt.pipeline.base import FUNCTION
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.registry import all_passes, lookup
 from sdyopt.registry.table import PassEntry
-from tests.metamorphic.printing import first_difference
+from tests.metamorphic.permuting import difference_up_to_order, permute
+from tests.metamorphic.printing import GENERIC, UNPARSABLE, first_difference, parse
 from tests.metamorphic.renaming import rename_axes, rename_functions, rename_values
 from tests.metamorphic.splitting import axes_to_split, split_axes
 from tests.random_modules.compare import KINDS, run_here
@@ -18,7 +20,30 @@ from tests.random_modules.compare import KINDS, run_here
 _IMPORT = "sdy-import-pipeline"
 _PROPAGATIONS = [f"sdy-{kind}-propagate" for kind in ("basic", "aggressive", "op-priority", "user-priority")]
 _PRINTERS = ("sdy-report",)
+# Passes whose result may depend on the order of operations, in C++ too: the first of equal constants is kept,
+# and conflicts between shardings are resolved for one operation after the other.
+ORDER_DEPENDENT = (
+    "canonicalize",
+    "inline",
+    "sdy-constant-or-scalar-merger",
+    "sdy-explicit-gather-scatter-batching",
+    "test-mesh-",
+    "-propagate",
+    "sdy-propagation-pipeline",
+    "sdy-export-pipeline",
+    "sdy-partition-pipeline",
+    "sharding-propagation",
+)
 _MARKER = f"\n{SPLIT_MARKER}\n"
+
+
+# The output of a pipeline on a program; empty if it fails.
+Run = Callable[[str, str], str]
+
+
+def run_with_sdy_opt(text: str, pipeline: str) -> str:
+    """The output of a pipeline with sdy-opt."""
+    return run_here(text, pipeline).output
 
 
 def random_pipeline(random: Random) -> str:
@@ -45,11 +70,11 @@ def does_not_depend_on_names(
     return f"{pipeline}: {difference}" if difference else ""
 
 
-def is_a_fixed_point_of_propagation(text: str, random: Random) -> str:
+def is_a_fixed_point_of_propagation(text: str, random: Random, run: Run = run_with_sdy_opt) -> str:
     """Propagating a second time changes nothing."""
     strategy = random.choice(_PROPAGATIONS)
-    first = run_here(text, f"builtin.module({_IMPORT},{strategy})").output
-    second = run_here(first, f"builtin.module({strategy})").output if first else first
+    first = run(text, f"builtin.module({_IMPORT},{strategy})")
+    second = run(first, f"builtin.module({strategy})") if first else first
     difference = first_difference(first, second)
     return f"{strategy}: {difference}" if difference else ""
 
@@ -81,6 +106,35 @@ def chunks_are_separate(make: Callable[[int], str], text: str, random: Random) -
     difference = first_difference(
         f"{SPLIT_MARKER}\n".join(_run(chunk, pipeline) for chunk in chunks), together
     )
+    return f"{pipeline}: {difference}" if difference else ""
+
+
+def does_not_depend_on_order(text: str, random: Random) -> str:
+    """A pipeline gives the same result, up to order, if independent operations have another order."""
+    pipeline = random_pipeline(random)
+    while any(name in pipeline for name in ORDER_DEPENDENT):
+        pipeline = random_pipeline(random)
+    return _order_dependence(pipeline, text, random, run_with_sdy_opt)
+
+
+def depends_on_order(text: str, random: Random, run: Run) -> str:
+    """As `does_not_depend_on_order`, with all pipelines that are compared with the reference."""
+    kinds = [kind for kind in KINDS.values() if kind.pipelines]
+    return _order_dependence(random.choice(random.choice(kinds).pipelines), text, random, run)
+
+
+def _order_dependence(pipeline: str, text: str, random: Random, run: Run) -> str:
+    module = parse(text)
+    permute(module, random)
+    expected, actual = (
+        run(each, f"builtin.module({pipeline})") for each in (text, print_op(module, GENERIC))
+    )
+    if UNPARSABLE.search(expected):
+        return ""
+    if expected and actual:
+        difference = difference_up_to_order(parse(expected), parse(actual))
+    else:
+        difference = first_difference(expected, actual)
     return f"{pipeline}: {difference}" if difference else ""
 
 

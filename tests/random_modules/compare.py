@@ -51,6 +51,7 @@ _INVALID_RESULTS = (
     "overlapping sub-axes",
     "both sub-axis and full-axis",
     "duplicate axis ref",
+    "unknown mesh",  # the name of an inlined mesh, read from uninitialized memory
     "two consecutive sub-axes can be merged",  # after an axis of size one between them is removed
 )
 _LIFT, _EDGES = "sdy-lift-inlined-meshes", "sdy-add-data-flow-edges"
@@ -200,7 +201,7 @@ class Comparison:
         if self.theirs is None or self.ours == self.theirs:
             return False
         if self.theirs.output:
-            return _shards_along_clashing_axes(self.theirs.output)
+            return _shards_along_clashing_axes(self.theirs.output) or _has_unknown_mesh(self.theirs.output)
         return any(words in message for message in self.theirs.messages for words in _INVALID_RESULTS)
 
     @property
@@ -230,6 +231,15 @@ def _shards_along_clashing_axes(text: str) -> bool:
             [AxisRef(name, SubAxis(int(pre), int(size))) for name, pre, size in _SUB_AXIS.findall(dims)], 2
         )
     )
+
+
+_MESH_NAME = re.compile(r"<@(\w+), \[")
+_MESH_DEFINITION = re.compile(r"sdy\.mesh @(\w+) =")
+
+
+def _has_unknown_mesh(text: str) -> bool:
+    """Whether a sharding has a mesh that is not defined."""
+    return not {*_MESH_NAME.findall(text)} <= {*_MESH_DEFINITION.findall(text)}
 
 
 def _lines(result: PipelineResult) -> list[str]:

@@ -78,6 +78,8 @@ class PropagationDriver:
         # along it or it is erased.
         self._sites: list[PropagationSite | Literal[_Unvisited.UNVISITED] | None]
         self._sites = [_UNVISITED] * len(self._ops)
+        # The sites of operations that may be dead since their last visit.
+        self._former_sites: dict[int, PropagationSite | None] = {}
         # The operations with a site, by the category of the site.
         self._indices_by_category: dict[OpCategory, list[int]] = {category: [] for category in OpCategory}
         self._result_sites = self._function_result_sites()
@@ -254,6 +256,9 @@ class PropagationDriver:
             Rewriter(self).erase(op)
             self.changed = True
             return None
+        if index in self._former_sites:
+            former = self._sites[index] = self._former_sites.pop(index)
+            return former
         site = self._sites[index] = self._site_factory.site(op)
         each = site
         while each is not None:
@@ -279,7 +284,11 @@ class PropagationDriver:
         index = self._op_indices[op]
         self._worklist.push((index, *self._parents[op.parent]))
         self._worklist.mark_dirty(index)
-        self._sites[index] = _UNVISITED
+        site = self._sites[index]
+        if site is not _UNVISITED:
+            # A rule stays the same when users that it depends on are erased.
+            self._former_sites[index] = site
+            self._sites[index] = _UNVISITED
 
     def inserted(self, op: Op) -> None:
         """Nothing is inserted."""

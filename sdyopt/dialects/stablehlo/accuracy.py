@@ -48,9 +48,9 @@ def _parse(parser: AsmParser) -> Attribute:
         parser.expect(",")
     parser.expect("mode")
     parser.expect("=")
-    offset = parser.skip_trivia()
     mode = parse_attribute_of_class(parser, ResultAccuracyMode)
     parser.expect(">")
+    offset = parser.skip_trivia()  # C++ verifies the attribute at the next token
     if ulps < 0 or _is_negative(atol) or _is_negative(rtol):
         raise parser.error("Negative tolerance", offset)
     if mode.value != "TOLERANCE" and (atol or rtol or ulps):

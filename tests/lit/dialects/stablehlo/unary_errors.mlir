@@ -57,6 +57,16 @@ func.func @negative_tolerance(%x: tensor<4xf32>) {
 
 // -----
 
+// As in C++, the location is that of the token after the attribute.
+func.func @useless_tolerance_of_a_long_line(%x: tensor<4xf32>) {
+  %0 = stablehlo.log %x {result_accuracy = #stablehlo.result_accuracy<ulps = 1, mode = #stablehlo.result_accuracy_mode<HIGHEST>>
+  // expected-error @+1 {{Invalid tolerances for ResultAccuracyAttr with mode HIGHEST, must be all zero.}}
+  } : tensor<4xf32>
+  return
+}
+
+// -----
+
 func.func @useless_tolerance(%x: tensor<4xf32>) {
   // expected-error @+1 {{Invalid tolerances for ResultAccuracyAttr with mode HIGHEST, must be all zero.}}
   %0 = stablehlo.log %x {result_accuracy = #stablehlo.result_accuracy<ulps = 1, mode = #stablehlo.result_accuracy_mode<HIGHEST>>} : tensor<4xf32>
