@@ -8,7 +8,8 @@ from random import Random
 from tests.interpreter.programs import PROGRAMS
 
 _MESH = re.compile(r"sdy\.mesh @mesh = <.*>")
-_SHARDING = re.compile(r"<@mesh, \[([^]]*)\]>")
+# Unreduced axes are dropped: they may not be in the new mesh.
+_SHARDING = re.compile(r"<@mesh, \[([^]]*)\](?:, unreduced=\{[^}]*\})?>")
 _MESHES = (
     '["x"=4]',
     '["x"=2]',
