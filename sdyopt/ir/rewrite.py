@@ -192,6 +192,8 @@ class Rewriter:
 
     def replace_all_uses(self, old: Value, new: Value) -> None:
         """Replaces all uses of `old` with `new`, most recent use first."""
+        if old is new:
+            return
         self._edits.record_replacement(old, new)
         while (use := old.first_use) is not None:
             self._relink(use, new)

@@ -1599,3 +1599,15 @@ func.func @main(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(4
   %0 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={"x":(3)4}>]>} : (tensor<12xf32>, tensor<12xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+// a convolution whose batch groups are in uneven shards, and whose features are summed over devices
+// 3 all_gather, 1 all_reduce
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @main(%a: tensor<6x4xf32>, %b: tensor<4x6xf32>) -> (tensor<3x6xf32>) {
+  %aa = sdy.sharding_constraint %a <@mesh, [{"x"}, {"y"}]> : tensor<6x4xf32>
+  %bb = sdy.sharding_constraint %b <@mesh, [{"y"}, {"x"}]> : tensor<4x6xf32>
+  %0 = stablehlo.convolution(%aa, %bb) dim_numbers = [b, f]x[i, o]->[b, f], window = {stride = [], pad = []} {batch_group_count = 2 : i64, feature_group_count = 1 : i64} : (tensor<6x4xf32>, tensor<4x6xf32>) -> tensor<3x6xf32>
+  return %0 : tensor<3x6xf32>
+}
