@@ -1599,3 +1599,16 @@ func.func @main(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(4
   %0 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={"x":(3)4}>]>} : (tensor<12xf32>, tensor<12xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+// groups of the batch whose features are in uneven shards, and partial sums
+// 2 all_gather, 1 all_reduce
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<4x6x3xf32>, %b: tensor<3x2x30xf32>) -> (tensor<2x6x30xf32>) {
+  %aa = sdy.sharding_constraint %a <@mesh, [{}, {}, {"x"}]> : tensor<4x6x3xf32>
+  %bb = sdy.sharding_constraint %b <@mesh, [{"x"}, {}, {"y"}]> : tensor<3x2x30xf32>
+  %0 = stablehlo.convolution(%aa, %bb) dim_numbers = [b, 0, f]x[i, 0, o]->[b, 0, f], window = {pad = [[1, 0]]} {batch_group_count = 2 : i64, feature_group_count = 1 : i64} : (tensor<4x6x3xf32>, tensor<3x2x30xf32>) -> tensor<2x6x30xf32>
+  %out = sdy.sharding_constraint %0 <@mesh, [{}, {}, {"y"}]> : tensor<2x6x30xf32>
+  return %out : tensor<2x6x30xf32>
+}

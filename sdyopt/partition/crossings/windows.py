@@ -36,7 +36,10 @@ def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
         found += [Dim(0, dims.input_batch), Dim(1, dims.kernel_output_feature)]
         found += [Dim(2, dims.output_batch), Dim(2, dims.output_feature)]
     if cuts_groups(op, types):
-        found += [*_group_dims(op), Dim(1, dims.kernel_input_feature)]
+        found += _group_dims(op)
+        if op.feature_group_count > 1:
+            # The input features of a group are summed.
+            found.append(Dim(1, dims.kernel_input_feature))
     kernel_feature, feature = dims.kernel_output_feature, dims.output_feature
     if types.axes_per_dim(op.rhs)[kernel_feature] != output_axes[feature]:
         # A kernel with one output feature: its factor is not the one of the result.
