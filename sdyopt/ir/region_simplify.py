@@ -24,9 +24,10 @@ def simplify_region(rewriter: Rewriter, region: Region, merges_blocks: bool = Fa
     With `merges_blocks`, it also merges equal blocks and erases redundant arguments. Returns whether anything
     changed; erasing dead block arguments does not count.
     """
-    changed = erase_unreachable(rewriter, region)
+    has_branches = _has_several_blocks(region)
+    changed = has_branches and erase_unreachable(rewriter, region)
     changed |= _erase_dead(rewriter, region)
-    if merges_blocks:
+    if merges_blocks and has_branches:
         changed |= merge_blocks(rewriter, region)
         changed |= drop_redundant_arguments(rewriter, region)
     return changed
@@ -43,6 +44,11 @@ def erase_unreachable(rewriter: Rewriter, region: Region) -> bool:
     for inner in _nested_regions(region):
         changed |= erase_unreachable(rewriter, inner)
     return changed
+
+
+def _has_several_blocks(region: Region) -> bool:
+    """Whether a region or a nested one has several blocks: otherwise there are no branches."""
+    return len(region.blocks) > 1 or any(map(_has_several_blocks, _nested_regions(region)))
 
 
 def _erase_dead(rewriter: Rewriter, region: Region) -> bool:

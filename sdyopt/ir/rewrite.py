@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from sdyopt.ir.attribute import Attribute, DictAttr, dictionary
+from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dialect import complete_attributes, inherent_names
 from sdyopt.ir.edit_log import current_log
@@ -71,13 +71,15 @@ class Rewriter:
 
         `attributes` are inherent and discardable ones; defaults of inherent ones are filled in.
         """
-        names = inherent_names(op_class)
-        remaining = dict(attributes or {})
-        mutable = {n: remaining.pop(n) for n in op_class.mutable_attributes if n in remaining}
-        inherent = complete_attributes(
-            op_class, dictionary({n: a for n, a in remaining.items() if n in names})
-        )
-        discardable = dictionary({n: a for n, a in remaining.items() if n not in names})
+        mutable: dict[str, Attribute] = {}
+        inherent = discardable = EMPTY_DICT
+        if attributes:
+            names = inherent_names(op_class)
+            remaining = dict(attributes)
+            mutable = {n: remaining.pop(n) for n in op_class.mutable_attributes if n in remaining}
+            inherent = dictionary({n: a for n, a in remaining.items() if n in names})
+            discardable = dictionary({n: a for n, a in remaining.items() if n not in names})
+        inherent = complete_attributes(op_class, inherent)
         types = tuple([value.type for value in operands])
         signature = OpSignature(op_class, op_class.name, inherent, types, tuple(result_types))
         op = build(signature, operands, discardable, location, tuple(regions), successors)
@@ -190,6 +192,8 @@ class Rewriter:
 
     def replace_all_uses(self, old: Value, new: Value) -> None:
         """Replaces all uses of `old` with `new`, most recent use first."""
+        if old is new:
+            return
         self._edits.record_replacement(old, new)
         while (use := old.first_use) is not None:
             self._relink(use, new)

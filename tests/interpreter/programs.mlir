@@ -1602,13 +1602,12 @@ func.func @main(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(4
 
 // -----
 
-// groups of the batch whose features are in uneven shards, and partial sums
-// 2 all_gather, 1 all_reduce
-sdy.mesh @mesh = <["x"=2, "y"=4]>
-func.func @main(%a: tensor<4x6x3xf32>, %b: tensor<3x2x30xf32>) -> (tensor<2x6x30xf32>) {
-  %aa = sdy.sharding_constraint %a <@mesh, [{}, {}, {"x"}]> : tensor<4x6x3xf32>
-  %bb = sdy.sharding_constraint %b <@mesh, [{"x"}, {}, {"y"}]> : tensor<3x2x30xf32>
-  %0 = stablehlo.convolution(%aa, %bb) dim_numbers = [b, 0, f]x[i, 0, o]->[b, 0, f], window = {pad = [[1, 0]]} {batch_group_count = 2 : i64, feature_group_count = 1 : i64} : (tensor<4x6x3xf32>, tensor<3x2x30xf32>) -> tensor<2x6x30xf32>
-  %out = sdy.sharding_constraint %0 <@mesh, [{}, {}, {"y"}]> : tensor<2x6x30xf32>
-  return %out : tensor<2x6x30xf32>
+// a convolution whose batch groups are in uneven shards, and whose features are summed over devices
+// 3 all_gather, 1 all_reduce
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @main(%a: tensor<6x4xf32>, %b: tensor<4x6xf32>) -> (tensor<3x6xf32>) {
+  %aa = sdy.sharding_constraint %a <@mesh, [{"x"}, {"y"}]> : tensor<6x4xf32>
+  %bb = sdy.sharding_constraint %b <@mesh, [{"y"}, {"x"}]> : tensor<4x6xf32>
+  %0 = stablehlo.convolution(%aa, %bb) dim_numbers = [b, f]x[i, o]->[b, f], window = {stride = [], pad = []} {batch_group_count = 2 : i64, feature_group_count = 1 : i64} : (tensor<6x4xf32>, tensor<4x6xf32>) -> tensor<3x6xf32>
+  return %0 : tensor<3x6xf32>
 }

@@ -20,7 +20,7 @@ from .unreduced_uses import PartialUseResharder
 def remove_barriers(
     ops: Sequence[Op], types: LocalTypes, resharder: PartialUseResharder, rewriter: Rewriter
 ) -> None:
-    """Removes all barriers of a program."""
+    """Removes all barriers of a program, except one of each circle, which has no other value."""
     for op in ops:
         if isinstance(op, PropagationBarrierOp):
             _remove(op, types, resharder, rewriter)
@@ -29,6 +29,8 @@ def remove_barriers(
 def _remove(
     barrier: PropagationBarrierOp, types: LocalTypes, resharder: PartialUseResharder, rewriter: Rewriter
 ) -> None:
+    if barrier.input is barrier.result:
+        return
     before, after = types.sharding(barrier.input), types.sharding(barrier.result)
     if before is after or (before is not None and before.is_equivalent(after)):
         rewriter.replace(barrier, [barrier.input])

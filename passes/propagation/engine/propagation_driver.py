@@ -348,7 +348,9 @@ class PropagationDriver:
 
 def _has_operand_with_other_uses(op: Op) -> bool:
     """Whether an operand that is not a scalar has more than one use."""
-    return any(
-        not value.has_one_use and not (isinstance(value.type, RankedShapedType) and value.type.rank == 0)
-        for value in op.operands
-    )
+    for use in op.operand_uses:
+        if use.prev_use is not None or use.next_use is not None:
+            type = use.value.type
+            if not (isinstance(type, RankedShapedType) and type.rank == 0):
+                return True
+    return False

@@ -54,8 +54,10 @@ class ShardingMap:
         if slot is None:
             # Nearly all values are results of operations without data-flow edges.
             if isinstance(value, OpResult) and value.op.data_flow is None:
-                slot = self._add(value, sharding_of_result(value))
-                if len(value.op.results) > 1:
+                op = value.op
+                has_sharding = op.attributes.entries or isinstance(op, ShardingOwner)
+                slot = self._add(value, sharding_of_result(value) if has_sharding else None)
+                if len(op.results) > 1:
                     self._with_siblings.add(slot)
             else:
                 shardable = shardable_value(value)

@@ -25,8 +25,11 @@ from sdyopt.asm.parser.statement_cache import (
     StatementTemplate,
     build_from_template,
     build_simple,
+    is_constant,
     split_location,
+    split_value,
     template_of,
+    with_value,
 )
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import FileLoc, Location
@@ -34,6 +37,7 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, UnregisteredOp, build
 from sdyopt.ir.value import LazyLocation
@@ -278,7 +282,8 @@ class ModuleParser:
                     if location is None:
                         return last
             parts = NAMES.split(line)
-            template = templates.get("%".join(parts[::2]))
+            key = "%".join(parts[::2])
+            template = templates.get(key) or self._template_of_constant(key, start + len(line))
             if template is None:
                 return last
             if template.is_simple and location is None:
@@ -399,8 +404,38 @@ class ModuleParser:
             op_parser.location_offset,
             op_parser.add_implied_regions,
         )
-        if template is not None:
-            self._templates["%".join(NAMES.split(body)[::2])] = template
+        if template is None:
+            return
+        key, end = "%".join(NAMES.split(body)[::2]), start + len(body)
+        self._templates[key] = template
+        constant = split_value(key)
+        if constant is not None and is_constant(template, self._value(constant.literal, end)):
+            self._templates[constant.key] = template
+
+    def _template_of_constant(self, key: str, end: int) -> StatementTemplate | None:
+        """The template of a constant that ends at an offset, made from that of one with another value.
+
+        None if there is none.
+        """
+        constant = split_value(key)
+        if constant is None or (template := self._templates.get(constant.key)) is None:
+            return None
+        value = self._value(constant.literal, end)
+        if value is None or value.type is not template.signature.result_types[0]:
+            return None
+        template = self._templates[key] = with_value(template, value)
+        return template
+
+    def _value(self, literal: str, end: int) -> DenseElements | None:
+        """The value of a literal that ends at an offset.
+
+        None if there is an error in it, which the full parser reports.
+        """
+        try:
+            value = self.attribute_parser.attribute(literal, end - len(literal))
+        except DiagnosticError:
+            return None
+        return value if isinstance(value, DenseElements) else None
 
     def _parse_operation(self) -> OpAsmParser:
         """Parses an operation from its name on, without its location."""

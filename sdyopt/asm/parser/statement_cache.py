@@ -4,7 +4,7 @@ A training step of 36,000 operations has about a hundred distinct statements. Th
 and stored as a template; equal ones are built from it with one regular expression and one lookup. There is a
 template only for a statement that is alone on its line and has no successors or written regions, and in which
 each SSA name is one result group or one operand, so that the template and the full parser build the same
-operation.
+operation. A constant is also built from the template of one with another value.
 """
 
 from __future__ import annotations
@@ -12,16 +12,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sdyopt.asm.lexical import SSA_ID
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build, build_at_offset
 from sdyopt.ir.value import LazyLocation, Value
 
 # Splits a line into text, name, text, name, …, text.
 NAMES = re.compile(rf"({SSA_ID}(?:#[0-9]+)?)")
+
+# A statement that ends with elements of a tensor type.
+_CONSTANT = re.compile(r'(.*dense<)([^<>"/%]*)(> : tensor<[^<>"/%]*>)')
 
 # A longer line, such as that of a big constant, has no template: few are equal, and each would be stored.
 MAX_TEMPLATE_LENGTH = 50_000
@@ -94,6 +99,46 @@ def template_of(
         relative_offset,
         add_implied_regions,
         is_simple,
+    )
+
+
+class ConstantText(NamedTuple):
+    """The text of a constant: its literal, and the key of all constants with the same other text."""
+
+    key: str
+    literal: str
+
+
+def split_value(key: str) -> ConstantText | None:
+    """Splits the key of a statement that ends with an elements literal; None for others."""
+    match = _CONSTANT.fullmatch(key) if "dense<" in key else None
+    if match is None:
+        return None
+    before, elements, after = match.groups()
+    # No program has a NUL character.
+    return ConstantText(f"{before}\0{after}", f"dense<{elements}{after}")
+
+
+def is_constant(template: StatementTemplate, literal: DenseElements | None) -> bool:
+    """Whether this literal is the value of the statement, and nothing else depends on the elements."""
+    signature = template.signature
+    return (
+        literal is not None
+        and signature.attributes.entries == (("value", literal),)
+        and signature.result_types == (literal.type,)
+    )
+
+
+def with_value(template: StatementTemplate, value: DenseElements) -> StatementTemplate:
+    """The template of the same constant with another value."""
+    return StatementTemplate(
+        template.signature.with_attributes(DictAttr((("value", value),))),
+        template.attributes,
+        template.groups,
+        template.order,
+        template.location_offset,
+        template.add_implied_regions,
+        template.is_simple,
     )
 
 

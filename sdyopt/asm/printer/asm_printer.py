@@ -92,12 +92,18 @@ class _Line:
     is the same for a whole line, whose first value is the indentation.
     """
 
-    __slots__ = ("format", "line_format", "parts")
+    __slots__ = ("format", "is_repeated", "line_format", "parts")
 
-    def __init__(self, parts: list[Part], has_result: bool) -> None:
+    def __init__(self, parts: list[Part]) -> None:
         self.parts = parts
         self.format: str | None = None
         self.line_format: str | None = None
+        self.is_repeated = False
+
+    def repeat(self, has_result: bool) -> None:
+        """Makes the formats, because more than one operation has this line."""
+        self.is_repeated = True
+        parts = self.parts
         indices = [part for part in parts if isinstance(part, int)]
         if all(map(_is_formatted, parts)) and indices == list(range(len(indices))):
             text = "".join(part.replace("%", "%%") if isinstance(part, str) else "%s" for part in parts)
@@ -165,6 +171,8 @@ class AsmPrinter:
                 line = self._line(op, default_dialect)
                 if not op.mutable_attributes:
                     lines[key] = line
+            elif not line.is_repeated:
+                line.repeat(has_result=len(op.results) == 1)
             if line.format is not None:
                 names = self.names
                 values = [names[use.value] for use in op._operands]
@@ -204,7 +212,7 @@ class AsmPrinter:
             if default_dialect and name.startswith(default_dialect + "."):
                 name = name[len(default_dialect) + 1 :]
             template.parts.insert(0, name)
-        return _Line(template.parts, has_result=len(op.results) == 1)
+        return _Line(template.parts)
 
     def _results(self, op: Op) -> None:
         """Prints `%0, %1:2 = `."""

@@ -60,7 +60,8 @@ class ConstantOp(Op):
 
 
 def _constant_name(signature: OpSignature) -> str:
-    return "c" if isinstance(signature[ConstantOp.output].element, IntegerType) else "cst"
+    (type,) = signature.result_types
+    return "c" if isinstance(type, ShapedType) and isinstance(type.element, IntegerType) else "cst"
 
 
 def _materialize(value: Attribute, type: Type, location: LazyLocation) -> Op | None:

@@ -38,7 +38,7 @@ def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
     if cuts_groups(op, types):
         found += _group_dims(op)
         if op.feature_group_count > 1:
-            # The input features of a group are summed.
+            # Sums are within a group.
             found.append(Dim(1, dims.kernel_input_feature))
     kernel_feature, feature = dims.kernel_output_feature, dims.output_feature
     if types.axes_per_dim(op.rhs)[kernel_feature] != output_axes[feature]:

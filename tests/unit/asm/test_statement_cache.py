@@ -84,6 +84,12 @@ OPERATIONS = [
     "^A ( %R : i32 ) :",
     '"t.branch" ( ) [ ^A ] : ( ) -> ( )',
     "%R = stablehlo.constant dense < 1 > : tensor < i32 >",
+    "%R = stablehlo.constant dense < 2 > : tensor < i32 >",
+    "%R = stablehlo.constant dense < 2.5 > : tensor < i32 >",
+    "%R = stablehlo.constant dense < [ 1 , 2 ] > : tensor < 2xi32 >",
+    "%R = stablehlo.constant { k = 1 : i32 } dense < 3 > : tensor < i32 >",
+    '%R = "stablehlo.constant" ( ) <{ value = dense < 3 > : tensor < i32 > }> : ( ) -> tensor < i32 >',
+    '"t.use" ( ) { value = dense < 3 > : tensor < i32 > } : ( ) -> ( )',
     "loc ( unknown )",
 ]
 LOCATIONS = [

@@ -1,4 +1,4 @@
-"""Parses lists of numbers in `dense<…>` that are written as MLIR prints them: `[[1, 2], [3, 4]]`.
+"""Parses numbers in `dense<…>` that are written as MLIR prints them: `[[1, 2], [3, 4]]`, or `1`.
 
 Splitting at the separators takes a fraction of the time of a parser, which matters for big constants. All
 other lists are decoded by `element_literals`.
@@ -19,14 +19,17 @@ _INTEGER_CHARACTERS, _FLOAT_CHARACTERS = b"0123456789-, []", b"0123456789-+.eE, 
 
 
 def printed_elements(text: str, type: RankedShapedType) -> DenseElements | None:
-    """The attribute of a list of numbers; None for any other text or type, and if there is an error."""
-    element = type.element
-    if not text.startswith("[") or not text.isascii():
+    """The attribute of these numbers; None for any other text or type, and if there is an error."""
+    element, shape, count = type.element, type.shape, type.num_elements
+    if not text.isascii():
         return None
+    if not text.startswith("["):
+        # A splat.
+        text, shape, count = f"[{text}]", (1,), 1
     if isinstance(element, FloatType):
-        numbers = _split(text, type.shape) if _has_only_floats(text, type.num_elements) else None
+        numbers = _split(text, shape) if _has_only_floats(text, count) else None
     elif isinstance(element, IntegerType | IndexType):
-        numbers = _split(text, type.shape) if _has_only_integers(text) else None
+        numbers = _split(text, shape) if _has_only_integers(text) else None
     else:
         return None
     # The time to convert a long number is quadratic.
