@@ -6,9 +6,10 @@
 
 Inputs are mutants of the lit cases and examples, random modules with random pipelines, and random reshards,
 which are simulated. Every run must end with exit status 0, 1 or 2 and, if it fails, with a located
-diagnostic, within 10 seconds and 1 GiB. With a Python that has jaxlib, the results of random modules must be
-those of the C++ passes. Two inputs have the same problem if the exception type and the line that raises it,
-or the operations that differ first, are equal. The exit status is 1 if there are findings.
+diagnostic, within 10 seconds and 1 GiB. With a Python that has jax, the results of random modules must be
+those of the C++ passes, and what partitioned modules compute must be what the modules compute. Two inputs
+have the same problem if the exception type and the line that raises it, or the operations that differ
+first, are equal. The exit status is 1 if there are findings.
 """
 
 import argparse
@@ -17,7 +18,9 @@ from pathlib import Path
 
 from tests.fuzz.batch import preload
 from tests.fuzz.session import Session
-from tests.fuzz.sources import SOURCES, TURNS
+from tests.fuzz.sources import SOURCES, TURNS, TURNS_WITH_REFERENCE, WITH_REFERENCE
+
+_NAMES = list({**SOURCES, **WITH_REFERENCE})
 
 
 def main() -> int:
@@ -29,15 +32,18 @@ def main() -> int:
     )
     parser.add_argument("--batches", type=int, help="stop after this many batches of 50 inputs")
     parser.add_argument("--seed", type=int, default=0, help="the same seed searches the same inputs")
-    parser.add_argument("--sources", default=",".join(TURNS), help="the sources of the batches, in turn")
-    parser.add_argument("--reference-python", default="", metavar="PYTHON", help="a Python that has jaxlib")
+    parser.add_argument("--sources", help=f"the sources of the batches, in turn: {', '.join(_NAMES)}")
+    parser.add_argument("--reference-python", default="", metavar="PYTHON", help="a Python that has jax")
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), metavar="FOLDER")
     parser.add_argument("--resume", action="store_true", help="continue the search of the folder")
     options = parser.parse_args()
-    names = tuple(options.sources.split(","))
+    turns = TURNS_WITH_REFERENCE if options.reference_python else TURNS
+    names = tuple(options.sources.split(",")) if options.sources else turns
     for name in names:
-        if name not in SOURCES:
-            parser.error(f"'{name}' is not a source; the sources are {', '.join(SOURCES)}")
+        if name not in _NAMES:
+            parser.error(f"'{name}' is not a source; the sources are {', '.join(_NAMES)}")
+        if name not in SOURCES and not options.reference_python:
+            parser.error(f"the source '{name}' needs --reference-python")
     preload()
     session = Session(
         options.seed, options.findings, names, report=_report, reference_python=options.reference_python

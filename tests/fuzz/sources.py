@@ -9,6 +9,7 @@ from random import Random
 from tests.fuzz.compared import ComparedModules
 from tests.fuzz.contract import Outcome
 from tests.fuzz.corpus import Seed, seeds
+from tests.fuzz.executed import ExecutedModules
 from tests.fuzz.flags import random_flags
 from tests.fuzz.inputs import Input, Source
 from tests.fuzz.mutation import mutate
@@ -124,9 +125,11 @@ SOURCES: dict[str, Callable[[], Source]] = {
 # With a Python that has jax, given to these sources.
 WITH_REFERENCE: dict[str, Callable[[str], Source]] = {
     "modules": ComparedModules,
+    "executed": ExecutedModules,
 }
 # The sources of successive batches. Most problems are found by mutants.
 TURNS = ("mutants", "mutants", "mutants", "mutants", "modules", "reshards", "partitions")
+TURNS_WITH_REFERENCE = (*TURNS, "executed")
 
 
 def make_source(name: str, reference_python: str = "") -> Source:

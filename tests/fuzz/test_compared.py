@@ -9,11 +9,12 @@ from random import Random
 import pytest
 
 from sdyopt.registry import all_passes
-from tests.fuzz import compared
+from tests.fuzz import compared, executed
 from tests.fuzz.batch import preload
 from tests.fuzz.compared import ComparedInput, ComparedModules, split_passes
 from tests.fuzz.minimize import minimize
 from tests.fuzz.session import Session
+from tests.random_modules import kept_worker
 from tests.random_modules.compare import Comparison, PipelineResult, run_here
 
 PROGRAM = b"""\
@@ -107,3 +108,25 @@ def test_inputs_depend_on_the_seed_alone(monkeypatch: pytest.MonkeyPatch) -> Non
     batches = [ComparedModules("").batch(Random(1), 2, 4) for _ in range(2)]
     assert batches[0] == batches[1]
     assert all(input.flags for input in batches[0] if not input.text)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "problem"),
+    [
+        ("equal", ""),
+        ("not executed", ""),
+        (
+            "different",
+            "wrong results on devices after sdy-partition-pipeline: result … differs",
+        ),
+    ],
+)
+def test_a_wrong_result_on_devices_is_a_problem(
+    verdict: str, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcome = kept_worker.Outcome(0, verdict, "result 3 differs")
+    monkeypatch.setattr(executed, "execute", lambda seed, text, options: outcome)
+    source = executed.ExecutedModules(sys.executable)
+    [input] = source.batch(Random(0), 0, 1)
+    assert source.problem(input) == problem
+    source.close()

@@ -60,13 +60,13 @@ def random_pipeline(random: Random) -> str:
 
 
 def does_not_depend_on_names(
-    rename: Callable[[str], str], rename_result: Callable[[str], str], text: str, random: Random
+    rename: Callable[[str], str], rename_result: Callable[[str, str], str], text: str, random: Random
 ) -> str:
     """A pipeline on a renamed program gives the renamed result."""
     pipeline = f"builtin.module({random_pipeline(random)})"
     expected = run_here(text, pipeline).output
     renamed = run_here(rename(text), pipeline).output
-    difference = first_difference(rename_result(expected), renamed)
+    difference = first_difference(rename_result(expected, text), renamed)
     return f"{pipeline}: {difference}" if difference else ""
 
 
@@ -143,7 +143,7 @@ def _run(text: str, pipeline: str, marker: str = "") -> str:
     return run_job(job).output
 
 
-def _unchanged(text: str) -> str:
+def _unchanged(text: str, program: str) -> str:
     return text
 
 

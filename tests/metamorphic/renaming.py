@@ -14,9 +14,9 @@ _VALUE = re.compile(r"(?<![\w\"])%(\w+)")
 _ENTRY = "main"
 
 
-def rename_axes(text: str) -> str:
-    """The program with other names of mesh axes."""
-    axes = {name for name in _AXIS.findall(text) if not name.startswith(_PREFIX)}
+def rename_axes(text: str, program: str = "") -> str:
+    """The program, or what passes made of `program`, with other names of mesh axes."""
+    axes = {name for name in _AXIS.findall(program + text) if not name.startswith(_PREFIX)}
 
     def renamed(match: re.Match[str]) -> str:
         return f'"{_PREFIX}{match[1]}"' if match[1] in axes else match[0]
@@ -24,12 +24,17 @@ def rename_axes(text: str) -> str:
     return _STRING.sub(renamed, text)
 
 
-def rename_functions(text: str) -> str:
-    """The program with other names of functions."""
-    names = {name for name in _FUNCTION.findall(text) if not name.startswith(_PREFIX)} - {_ENTRY}
+def rename_functions(text: str, program: str = "") -> str:
+    """The program, or what passes made of `program`, with other names of functions.
+
+    Passes turn calls into named computations with the name of the function, and number copies of functions.
+    """
+    functions = _FUNCTION.findall(program + text)
+    names = {name for name in functions if not name.startswith(_PREFIX)} - {_ENTRY}
     if not names:
         return text
-    return re.sub(rf"@({'|'.join(sorted(names))})\b", rf"@{_PREFIX}\1", text)
+    alternatives = "|".join(sorted(names))
+    return re.sub(rf'(@|named_computation<")((?:{alternatives})(?:_\d+)*)(?!\w)', rf"\1{_PREFIX}\2", text)
 
 
 def rename_values(text: str) -> str:

@@ -34,6 +34,8 @@ def test_every_use_of_a_name_is_renamed() -> None:
     assert '"stablehlo.negate"(%arg0) {' in rename_axes(PROGRAM)
     assert '<@mesh, [{"r_x"}]>' in rename_axes(PROGRAM)
     assert "@r_f(%arg0" in rename_functions(PROGRAM)
+    imported = 'sdy.named_computation<"f_1">(%0)'
+    assert rename_functions(imported, PROGRAM) == 'sdy.named_computation<"r_f_1">(%0)'
     assert "%r_0 = " in rename_values(PROGRAM)
     assert "return %r_0" in rename_values(PROGRAM)
 
@@ -97,7 +99,9 @@ def test_hash_seeds_do_not_matter() -> None:
 
 def test_a_dependence_on_names_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(passes, "random_pipeline", lambda random: "sdy-close-shardings")
-    violation = passes.does_not_depend_on_names(rename_axes, str.upper, PROGRAM, Random(0))
+    violation = passes.does_not_depend_on_names(
+        rename_axes, lambda text, program: text.upper(), PROGRAM, Random(0)
+    )
     assert violation.startswith("builtin.module(sdy-close-shardings): MODULE {\n  is now\nmodule {")
 
 

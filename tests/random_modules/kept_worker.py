@@ -66,6 +66,11 @@ class KeptProcess:
         self._process = None
         return {"cannot": f"XLA ends with {signal.Signals(-code).name if code < 0 else code}"}
 
+    def start(self) -> None:
+        """Starts the process, unless it runs."""
+        if self._process is None or self._process.poll() is not None:
+            self._start()
+
     def _start(self) -> subprocess.Popen[str]:
         self._process = subprocess.Popen(
             self._command,

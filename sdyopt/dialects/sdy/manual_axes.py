@@ -33,15 +33,16 @@ def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: Manu
     """The sharding outside the body.
 
     Each dimension has the manual axes of `outside`, then the axes of `free`. The mesh is
-    that of `free`; replicated and unreduced axes are those of `outside`.
+    that of `free`; replicated and unreduced axes are those of `outside`. In an invalid sharding group, `free`
+    may have another rank; as in C++, the rank is that of `outside`.
     """
     dims = tuple(
         DimensionSharding(
             outer.axes[: _manual_count(outer.axes, manual)] + dim.axes, dim.is_closed, dim.priority
         )
-        for dim, outer in zip(free.dims, outside.dims, strict=True)
+        for dim, outer in zip(free.dims, outside.dims, strict=False)
     )
-    return outside.with_mesh(free.mesh_or_ref).with_dims(dims)
+    return outside.with_mesh(free.mesh_or_ref).with_dims(dims + outside.dims[len(dims) :])
 
 
 def _manual_count(axes: tuple[AxisRef, ...], manual: ManualAxes) -> int:

@@ -36,3 +36,21 @@ func.func @twice(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
   sdy.sharding_group %0 group_id = 0 : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// A group with values of several ranks is rejected on import. Without import, an argument of a manual computation gets
+// the dimension shardings that it has dimensions for, as in C++.
+// CHECK-LABEL: func.func @several_ranks
+// CHECK: sdy.manual_computation(%arg1) in_shardings=[<@mesh, [{"x", ?}]>]
+func.func @several_ranks(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, %b: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.negate %a : tensor<8x8xf32>
+  sdy.sharding_group %0 group_id=1 : tensor<8x8xf32>
+  %1 = sdy.manual_computation(%b) in_shardings=[<@mesh, [{?}]>] out_shardings=[<@mesh, [{?}]>] manual_axes={} (%c: tensor<8xf32>) {
+    sdy.sharding_group %c group_id=1 : tensor<8xf32>
+    sdy.return %c : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
