@@ -48,7 +48,13 @@ def erase_unreachable(rewriter: Rewriter, region: Region) -> bool:
 
 def _has_several_blocks(region: Region) -> bool:
     """Whether a region or a nested one has several blocks: otherwise there are no branches."""
-    return len(region.blocks) > 1 or any(map(_has_several_blocks, _nested_regions(region)))
+    pending = [region]
+    while pending:
+        inner = pending.pop()
+        if len(inner.blocks) > 1:
+            return True
+        pending += _nested_regions(inner)
+    return False
 
 
 def _erase_dead(rewriter: Rewriter, region: Region) -> bool:

@@ -35,6 +35,17 @@ def test_replacing_reverses_the_order_of_uses() -> None:
     assert one.parent is None
 
 
+def test_refreshed_uses_come_first() -> None:
+    rewriter, (_, block) = Rewriter(), scope()
+    one = constant(rewriter, block, integer(1, I32)).result
+    first, second, third = (use(rewriter, block, one) for _ in range(3))
+    rewriter.refresh_uses(second)
+    assert list(one.users) == [second, third, first]
+    rewriter.refresh_uses(second)
+    rewriter.refresh_uses(first)
+    assert list(one.users) == [first, second, third]
+
+
 def test_set_type_updates_the_signatures_of_owner_and_users() -> None:
     rewriter, (_, block) = Rewriter(), scope()
     one = constant(rewriter, block, integer(1, I32))

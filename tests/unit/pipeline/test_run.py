@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from sdyopt.diagnostics import Diagnostic, Severity, emit, handling
-from sdyopt.ir.edit_log import EditLog
+from sdyopt.ir.edit_log import EditLog, current_log
 from sdyopt.ir.operation import Op
 from sdyopt.pipeline import Instrument, Pass, Pipeline, parse_pipeline, run_pipeline
 from tests.unit.pipeline import fakes
@@ -135,6 +135,17 @@ def test_only_changed_operations_are_verified() -> None:
     assert not run(pipeline_of(Changes(), Logging()), verify=rejecting)[0]
     assert rejecting.calls == ["builtin.module"]
     assert len(fakes.LOG) == 1
+
+
+def test_edits_are_verified_even_if_the_pass_reports_no_change() -> None:
+    class Conceals(Logging):
+        def run(self, op: Any) -> bool:
+            current_log().attributes_changed.add(op)
+            return False
+
+    rejecting = Rejecting()
+    assert not run(pipeline_of(Conceals()), verify=rejecting)[0]
+    assert rejecting.calls == ["builtin.module"]
 
 
 def test_the_parent_is_verified_after_a_nested_pipeline_has_changed_something() -> None:
