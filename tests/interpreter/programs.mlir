@@ -1611,3 +1611,16 @@ func.func @main(%a: tensor<6x4xf32>, %b: tensor<4x6xf32>) -> (tensor<3x6xf32>) {
   %0 = stablehlo.convolution(%aa, %bb) dim_numbers = [b, f]x[i, o]->[b, f], window = {stride = [], pad = []} {batch_group_count = 2 : i64, feature_group_count = 1 : i64} : (tensor<6x4xf32>, tensor<4x6xf32>) -> tensor<3x6xf32>
   return %0 : tensor<3x6xf32>
 }
+
+// -----
+
+// groups of one input feature, along which the kernel is sharded
+// 1 all_gather
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%a: tensor<1x6x4xf32>, %b: tensor<3x1x20xf32>) -> (tensor<1x6x20xf32>) {
+  %aa = sdy.sharding_constraint %a <@mesh, [{}, {"y"}, {}]> : tensor<1x6x4xf32>
+  %bb = sdy.sharding_constraint %b <@mesh, [{}, {"y"}, {"x"}]> : tensor<3x1x20xf32>
+  %0 = stablehlo.convolution(%aa, %bb) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 4 : i64} : (tensor<1x6x4xf32>, tensor<3x1x20xf32>) -> tensor<1x6x20xf32>
+  %out = sdy.sharding_constraint %0 <@mesh, [{}, {}, {"x"}]> : tensor<1x6x20xf32>
+  return %out : tensor<1x6x20xf32>
+}

@@ -21,7 +21,7 @@ from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.partition.crossings.windows import cuts_groups
+from sdyopt.partition.crossings.windows import replicates_sums_of_groups
 from sdyopt.partition.local_types import Axes, LocalTypes
 from sdyopt.partition.replication import dims_to_replicate, has_user_rule
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
@@ -40,7 +40,7 @@ def drop_sums_of_copies(ops: Iterable[Op], types: LocalTypes, rewriter: Rewriter
 
 
 def _may_replicate_sums(op: Op, types: LocalTypes) -> bool:
-    if isinstance(op, ConvolutionOp) and cuts_groups(op, types):
+    if isinstance(op, ConvolutionOp) and replicates_sums_of_groups(op, types):
         return True
     if isinstance(op, ScatterOp) and not op.scatter_dimension_numbers.scatter_dims_to_operand_dims:
         return True

@@ -37,9 +37,8 @@ def convolution(op: ConvolutionOp, types: LocalTypes) -> Iterable[Dim]:
         found += [Dim(2, dims.output_batch), Dim(2, dims.output_feature)]
     if cuts_groups(op, types):
         found += _group_dims(op)
-        if op.feature_group_count > 1:
-            # Sums are within a group.
-            found.append(Dim(1, dims.kernel_input_feature))
+    if replicates_sums_of_groups(op, types):
+        found.append(Dim(1, dims.kernel_input_feature))
     kernel_feature, feature = dims.kernel_output_feature, dims.output_feature
     if types.axes_per_dim(op.rhs)[kernel_feature] != output_axes[feature]:
         # A kernel with one output feature: its factor is not the one of the result.
@@ -59,6 +58,15 @@ def cuts_groups(op: ConvolutionOp, types: LocalTypes) -> bool:
         if shape_of(value)[dim] % shards or (groups % shards and shards % groups):
             return True
     return False
+
+
+def replicates_sums_of_groups(op: ConvolutionOp, types: LocalTypes) -> bool:
+    """Whether the input features of groups, which are summed, must be whole.
+
+    If shards cut groups, they cannot be parts of the features of groups. A group of one feature has none.
+    """
+    features = shape_of(op.rhs)[op.dimension_numbers.kernel_input_feature]
+    return op.feature_group_count > 1 and (features == 1 or cuts_groups(op, types))
 
 
 def _group_dims(op: ConvolutionOp) -> Iterator[Dim]:

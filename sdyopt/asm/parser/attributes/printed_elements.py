@@ -21,7 +21,7 @@ _INTEGER_CHARACTERS, _FLOAT_CHARACTERS = b"0123456789-, []", b"0123456789-+.eE, 
 def printed_elements(text: str, type: RankedShapedType) -> DenseElements | None:
     """The attribute of these numbers; None for any other text or type, and if there is an error."""
     element, shape, count = type.element, type.shape, type.num_elements
-    if not text.isascii():
+    if text.startswith('"') or not text.isascii():
         return None
     if not text.startswith("["):
         # A splat.
