@@ -181,10 +181,10 @@ class Verifier:
 
     # --- Nested operations --------------------------------------------------------------
 
-    def verify_regions(self, op: Op, symbol_users: Iterable[Op] | None = None) -> bool:
+    def verify_regions(self, op: Op) -> bool:
         """Runs `check_region_traits` on `op`, in which all operations are valid; errors are emitted."""
         try:
-            self.check_region_traits(op, symbol_users)
+            self.check_region_traits(op)
         except DiagnosticError as error:
             emit(error.diagnostic)
             return False

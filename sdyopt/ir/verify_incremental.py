@@ -53,9 +53,15 @@ class IncrementalVerifier:
 
     def verify_regions(self, op: Op) -> bool:
         """As `Verifier.verify_regions`."""
-        index = self._index
-        users = index.symbol_users if index is not None and index.root is op else None
-        return self._verifier.verify_regions(op, users)
+        if self._index is not None and self._index.root is op:
+            try:
+                with handling(_stop):
+                    self._verifier.check_region_traits(op, self._index.symbol_users)
+            except (_NeedsFullVerification, DiagnosticError):
+                pass  # the symbol users are in no particular order
+            else:
+                return True
+        return self._verifier.verify_regions(op)
 
     def _readers(self, op: Op, outermost_moved: Set[Op], edits: EditLog) -> ReaderIndex:
         """The readers nested in `op`. Adds those that are new since the last call to the index."""

@@ -43,6 +43,10 @@ class ComparedInput(Input):
     def pipeline(self) -> str:
         return f"builtin.module({','.join(self.flags)})"
 
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return (f"--pass-pipeline={self.pipeline}",)
+
     def run(self) -> Outcome:
         result = run_pipeline(self.text.decode(), self.pipeline)
         return Outcome(

@@ -16,7 +16,7 @@ class Finding:
     problem: str
     input: Input
     count: int = 1
-    # What a reader must know besides the problem, such as the difference of two results.
+    # The difference from the result of the reference, if there is one.
     details: str = ""
 
     @property
@@ -33,11 +33,12 @@ class Finding:
         return path
 
     def case(self) -> bytes:
-        flags = "".join(f" {shlex.quote(flag)}" for flag in self.input.flags)
+        arguments = "".join(f" {shlex.quote(argument)}" for argument in self.input.arguments)
+        is_difference = bool(self.details)
         head = (
-            f"// RUN: not sdy-opt %s{flags} 2>&1 | FileCheck %s\n"
+            f"// RUN: {'' if is_difference else 'not '}sdy-opt %s{arguments} 2>&1 | FileCheck %s\n"
             f"\n// TODO: complete this case. Found by the fuzzer: {self.problem}\n"
-            "// CHECK: error: TODO\n\n"
+            f"// CHECK: {'' if is_difference else 'error: '}TODO\n\n"
         )
         details = "".join(f"// {line}\n" for line in self.details.splitlines())
         return f"{head}{details}".encode() + self.input.text

@@ -21,6 +21,11 @@ class Input:
     text: bytes
     flags: tuple[str, ...] = ()
 
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The command line for the program."""
+        return self.flags
+
     def run(self) -> Outcome:
         """Runs the input, in this process."""
         return run_command(self.text, self.flags)
@@ -50,7 +55,7 @@ class Source:
         return problem_of(self.run([input])[0])
 
     def details(self, input: Input) -> str:
-        """What a reader of the finding must know besides the problem."""
+        """The difference from the result of the reference, if there is one."""
         return ""
 
     def accept(self, random: Random, input: Input) -> None:

@@ -12,6 +12,7 @@ from sdyopt.registry import all_passes
 from tests.fuzz import compared, executed
 from tests.fuzz.batch import preload
 from tests.fuzz.compared import ComparedInput, ComparedModules, split_passes
+from tests.fuzz.findings import Finding
 from tests.fuzz.minimize import minimize
 from tests.fuzz.session import Session
 from tests.random_modules import kept_worker
@@ -71,6 +72,15 @@ def test_a_different_result_is_a_problem(source: ComparedModules) -> None:
     assert second.verdict == "different"
     assert second.crash == "different results: stablehlo.negate; of the reference: stablehlo.abs"
     assert "-    %0 = stablehlo.abs %arg0 : tensor<2xf32>" in source.details(different).splitlines()
+
+
+def test_a_difference_is_written_as_a_case(source: ComparedModules) -> None:
+    input = ComparedInput(PROGRAM, ("cse", "func.func(canonicalize)"))
+    lines = Finding(source.problem(input), input, details=source.details(input)).case().decode().splitlines()
+    pipeline = "--pass-pipeline=builtin.module(cse,func.func(canonicalize))"
+    assert lines[0] == f"// RUN: sdy-opt %s '{pipeline}' 2>&1 | FileCheck %s"
+    assert lines[3] == "// CHECK: TODO"
+    assert "// -    %0 = stablehlo.abs %arg0 : tensor<2xf32>" in lines
 
 
 def test_a_difference_is_minimized(source: ComparedModules) -> None:

@@ -341,7 +341,7 @@ class PropagationDriver:
 
     def write_rules(self, rewriter: Rewriter) -> None:
         """Sets on each operation the rule by which shardings propagated along it."""
-        for op, rule in self._site_factory.rules:
+        for op, rule in zip(self._site_factory.ops, self._site_factory.rules, strict=True):
             if op.parent is not None:
                 rewriter.set_attributes(op, op.attributes.with_entry(SHARDING_RULE, rule))
 

@@ -110,9 +110,9 @@ def _reader(slots: tuple[int, ...]) -> Callable[[Sequence[TensorSharding | None]
 class PropagationSites:
     """Creates the sites of a module.
 
-    `rules` are the operations visited so far that have a rule, with their rules. With `keeps_inert_sites`,
-    there are also sites along which nothing can propagate, because their rules have no factor in common to
-    two tensors. Only explanations need them.
+    `ops` are the operations visited so far that have a rule, and `rules` their rules. With
+    `keeps_inert_sites`, there are also sites along which nothing can propagate, because their rules have no
+    factor in common to two tensors. Only explanations need them.
     """
 
     def __init__(
@@ -122,7 +122,8 @@ class PropagationSites:
         is_conservative: bool,
         keeps_inert_sites: bool,
     ) -> None:
-        self.rules: list[tuple[Op, OpShardingRule]] = []
+        self.ops: list[Op] = []
+        self.rules: list[OpShardingRule] = []
         self._sharding_map = sharding_map
         self._dependent_ops = dependent_ops
         self._is_conservative = is_conservative
@@ -161,7 +162,8 @@ class PropagationSites:
         rule, kind = rule_and_kind
         if rule is None:
             return None
-        self.rules.append((op, rule))
+        self.ops.append(op)
+        self.rules.append(rule)
         if kind is None:
             return None
         known, slot_of = self._sharding_map.slots, self._sharding_map.slot
