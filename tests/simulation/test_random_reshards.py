@@ -10,6 +10,8 @@ from tests.simulation.programs import function_of, read_unverified
 
 CASES, SUMS, CHUNK = 3000, 750, 250
 LOCAL = 120
+# Shards of another size become partial sums.
+BORDERS_OF_SUMS = 7083
 
 
 @pytest.mark.parametrize("start", range(0, CASES, CHUNK))
@@ -38,7 +40,7 @@ def test_every_device_gets_its_shard_if_unreduced_axes_change(start: int) -> Non
 
 def test_every_device_gets_its_shard_in_local_programs() -> None:
     kind, verdicts = KINDS["local"], []
-    for seed in range(LOCAL):
+    for seed in (*range(LOCAL), BORDERS_OF_SUMS):
         verdict, simulation = judge(kind.make(seed), kind)
         assert verdict not in (WRONG, KEPT, REJECTED), (seed, simulation.problems)
         verdicts.append(verdict)

@@ -124,7 +124,7 @@ def _plan(sharding: TensorSharding, required: TensorSharding, missing: Axes, mes
             needs_reshard = True
         elif new.axes != old.axes:
             suffix = _suffix(new.axes, old.axes, mesh)
-            if difference(suffix, missing, mesh):
+            if suffix is None or difference(suffix, missing, mesh):
                 needs_reshard = True
             else:
                 axes, dim = suffix, old
@@ -133,15 +133,14 @@ def _plan(sharding: TensorSharding, required: TensorSharding, missing: Axes, mes
     return _Plan(axes_per_dim, tuple(dims), needs_reshard)
 
 
-def _suffix(prefix: Axes, axes: Axes, mesh: Mesh) -> Axes:
-    """The axes after a strict prefix of an axis list."""
+def _suffix(prefix: Axes, axes: Axes, mesh: Mesh) -> Axes | None:
+    """The axes after a strict prefix of an axis list; None if a sub-axis cannot be split at its end."""
     count = len(prefix)
     rest = axes[count:]
     if not prefix or prefix[-1] is axes[count - 1]:
         return rest
     sub_axis = axes[count - 1].suffix_without_overlap(prefix[-1], mesh)
-    assert sub_axis is not None, "the prefix is strict"
-    return (sub_axis, *rest)
+    return None if sub_axis is None else (sub_axis, *rest)
 
 
 def _insert(

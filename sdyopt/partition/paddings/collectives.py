@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.sdy.axes import difference
+from sdyopt.dialects.sdy.axes import difference, sorted_and_merged
 from sdyopt.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import (
@@ -92,7 +92,22 @@ def _move_borders(op: CollectiveOp, before: TensorSharding, unpadded: Sequence[i
         gather = {"gathering_axes": _axes_per_dim(before.dims), "out_sharding": whole}
         value = padder.builder(op).create(AllGatherOp, [value], [value.type], gather).result
         value = padder.cut(op, value, unpadded, whole)
+    if isinstance(op, ShardedToUnreducedOp):
+        return _slice_unreduced(op, value, padder)
     return slice_replicated(op, value, op.out_sharding, padder)
+
+
+def _slice_unreduced(op: ShardedToUnreducedOp, whole: Value, padder: Padder) -> Value:
+    """The new shards of a tensor that is whole on every device, as partial results."""
+    after = op.out_sharding
+    axes, mesh = tuple(op.axes.axes), padder.types.mesh(after)
+    assert mesh is not None
+    before = after.with_unreduced_axes(difference(after.unreduced_axes, axes, mesh))
+    shards = slice_replicated(op, whole, before, padder)
+    attributes = {"axes": AxisRefList(sorted_and_merged(axes, mesh)), "out_sharding": after}
+    partial = padder.builder(op).create(ReplicatedToUnreducedOp, [shards], [shards.type], attributes).result
+    padder.zero_padded.add(partial)
+    return partial
 
 
 def _padded_shape(unpadded: Sequence[int], sharding: TensorSharding, padder: Padder) -> tuple[int, ...]:

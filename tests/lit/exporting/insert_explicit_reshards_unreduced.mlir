@@ -78,3 +78,14 @@ func.func @reshard_first(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 func.func @returned(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}], unreduced={"x"}>}) {
   return %a : tensor<8xf32>
 }
+
+sdy.mesh @six = <["x"=6]>
+
+// "x":(1)3 cannot be split at the end of "x":(1)2, so the value is resharded first.
+// CHECK-LABEL: func @sub_axes_that_cannot_coexist
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@six, [{"x":(1)2}]> : tensor<6xf32>
+// CHECK-NEXT: %1 = sdy.replicated_to_unreduced {"x":(2)3} %0 out_sharding=<@six, [{"x":(1)2}], unreduced={"x":(2)3}> : tensor<6xf32>
+// CHECK-NEXT: return %1
+func.func @sub_axes_that_cannot_coexist(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@six, [{"x":(1)3}]>}) -> (tensor<6xf32> {sdy.sharding = #sdy.sharding<@six, [{"x":(1)2}], unreduced={"x":(2)3}>}) {
+  return %a : tensor<6xf32>
+}

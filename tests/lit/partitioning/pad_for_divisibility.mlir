@@ -53,6 +53,20 @@ func.func @partial_sums(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@cube, [
   return %2 : tensor<6xf32>
 }
 
+// Shards that become partial sums with other borders are gathered, sliced, and then made partial.
+// CHECK-LABEL: func.func @to_partial_sums
+// CHECK: %[[ALL:.*]] = sdy.all_gather [{"x", "y"}] %{{.*}} out_sharding=<@mesh, [{}]> : tensor<8xf32>
+// CHECK-NEXT: %[[CUT:.*]] = stablehlo.slice %[[ALL]] [0:6]
+// CHECK-NEXT: %[[SHARD:.*]] = sdy.all_slice [{"x"}] %[[CUT]] out_sharding=<@mesh, [{"x"}]> : tensor<6xf32>
+// CHECK-NEXT: sdy.replicated_to_unreduced {"y"} %[[SHARD]] out_sharding=<@mesh, [{"x"}], unreduced={"y"}> : tensor<6xf32>
+func.func @to_partial_sums(%a: tensor<6xf32>) -> tensor<6xf32> {
+  %0 = sdy.all_slice [{"x", "y"}] %a out_sharding=<@mesh, [{"x", "y"}]> : tensor<6xf32>
+  %1 = sdy.sharded_to_unreduced [{"y"}] %0 out_sharding=<@mesh, [{"x"}], unreduced={"y"}> : tensor<6xf32>
+  %2 = sdy.all_reduce {"y"} %1 out_sharding=<@mesh, [{"x"}]> : tensor<6xf32>
+  %3 = sdy.all_gather [{"x"}] %2 out_sharding=<@mesh, [{}]> : tensor<6xf32>
+  return %3 : tensor<6xf32>
+}
+
 // The target dimension of an all-to-all is padded before it, and the padding of the source dimension sliced off after.
 // CHECK-LABEL: func.func @all_to_all(%arg0: tensor<7x7xf32>) -> tensor<7x7xf32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
