@@ -59,6 +59,7 @@ from sdyopt.ir.types import ComplexType, FloatType, IndexType, IntegerType, Rank
 from sdyopt.ir.value import OpResult, Value
 from sdyopt.partition.local_builder import LocalBuilder
 from sdyopt.partition.local_context import device_id
+from sdyopt.partition.outlining import inputs_of
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
 
@@ -239,12 +240,20 @@ def _can_run_alone(op: Op) -> bool:
     """Whether only one device may run an operation."""
     if any(isinstance(nested, _COMMUNICATING) for nested in op.walk()):
         return False
+    if op.regions and any(map(_is_sharded, inputs_of(op)[len(op.operands) :])):
+        # Its regions read shards of values from outside.
+        return False
     outer = op.parent_op
     while outer is not None:
         if isinstance(outer, ManualComputationOp):
             return False
         outer = outer.parent_op
     return all(isinstance(result.type, TokenType) or _has_zero(result.type) for result in op.results)
+
+
+def _is_sharded(value: Value) -> bool:
+    sharding = sharding_of(value)
+    return sharding is not None and not sharding.is_fully_replicated
 
 
 def _has_zero(type: Type) -> bool:

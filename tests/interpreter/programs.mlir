@@ -1624,3 +1624,32 @@ func.func @main(%a: tensor<1x6x4xf32>, %b: tensor<3x1x20xf32>) -> (tensor<1x6x20
   %out = sdy.sharding_constraint %0 <@mesh, [{}, {}, {"x"}]> : tensor<1x6x20xf32>
   return %out : tensor<1x6x20xf32>
 }
+
+// -----
+
+// a reduction whose result is on a mesh without axes
+// 1 all_reduce
+sdy.mesh @mesh = <["x"=2]>
+sdy.mesh @empty = <[]>
+func.func @main(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> (tensor<4xf32>) {
+  %c = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce"(%a, %c) <{dimensions = array<i64: 1>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %m = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %m : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@empty, [{}]>]>} : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// a reduce-scatter along axes in another order than in the mesh, which moves the borders of shards
+// 2 all_gather, 1 all_reduce
+sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2]>
+func.func @main(%a: tensor<3x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", "y"}]>}, %b: tensor<4x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> (tensor<3x5xf32>) {
+  %bb = sdy.sharding_constraint %b <@mesh, [{"x", "y"}, {"z"}]> : tensor<4x5xf32>
+  %0 = stablehlo.dot_general %a, %bb, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"z"}]>]>} : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"y"}, {"z", "x"}]> : tensor<3x5xf32>
+  %2 = stablehlo.negate %1 : tensor<3x5xf32>
+  return %2 : tensor<3x5xf32>
+}

@@ -8,14 +8,14 @@ that of its result.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from sdyopt.dialects.sdy.axes import difference, sorted_and_merged
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding, fully_replicated
 from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.op_signature import OpSignature
@@ -94,6 +94,13 @@ class ReshardPlanner:
         changes, reduction_axes = find_changes(op, mesh_or_ref, mesh)
         count = len(op.rule.operands)
         reduction_axes = difference(reduction_axes, op.first_result_unreduced_axes, mesh)
+        if reduction_axes:
+            changed = {index for index, _ in changes}
+            changes = [*changes] + [
+                (index, fully_replicated(sharding.rank, mesh_or_ref, is_closed=True))
+                for index, sharding in self._results_on_empty_meshes(op)
+                if index not in changed
+            ]
         plan = ReshardPlan(
             mesh_or_ref,
             tuple([(index, sharding) for index, sharding in changes if index < count]),
@@ -123,6 +130,14 @@ class ReshardPlanner:
                 changes.append((index, _without_clash(new, mesh) if index >= len(rule.operands) else new))
         reduction_axes = tuple([axis for factor in rule.reduction for axis in axes[factor]])
         return _ShardingChanges(changes, reduction_axes)
+
+    def _results_on_empty_meshes(self, op: PlanInput) -> Iterator[tuple[int, TensorSharding]]:
+        """The results that cannot be all-reduced on their own mesh, because it has no axes."""
+        first = len(op.rule.operands)
+        for index, sharding in enumerate(op.shardings[first:], start=first):
+            mesh = None if sharding is None else self._mesh_of(sharding.mesh_or_ref)
+            if sharding is not None and mesh is not None and mesh.is_empty:
+                yield index, sharding
 
     def _has_other_device_order(self, sharding: TensorSharding | None, mesh: Mesh) -> bool:
         if sharding is None or sharding.is_fully_replicated:

@@ -75,9 +75,9 @@ def _move_borders(op: CollectiveOp, before: TensorSharding, unpadded: Sequence[i
     """Gathers a tensor, and slices it into its new shards."""
     value: Value = op.tensor
     if isinstance(op, ReduceScatterOp):
-        axes = AxisRefList(tuple(op.reduce_scatter_axes.axes))
         mesh = padder.types.mesh(before)
         assert mesh is not None
+        axes = AxisRefList(sorted_and_merged(op.reduce_scatter_axes.axes, mesh))
         before = before.with_unreduced_axes(difference(before.unreduced_axes, axes.axes, mesh))
         attributes = {
             "reduction_axes": axes,

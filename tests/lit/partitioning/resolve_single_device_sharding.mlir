@@ -82,3 +82,17 @@ func.func @argument(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@device_1, [
   %0 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// A region that reads shards of a value from outside runs on every device: one device alone does not have them.
+// CHECK-LABEL: func.func @captures_shards
+// CHECK-NEXT: stablehlo.optimization_barrier {{.*}} %arg0
+// CHECK-NEXT: "stablehlo.case"(%arg1)
+func.func @captures_shards(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %i: tensor<i32>) -> tensor<i32> {
+  %0 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %a : tensor<8xf32>
+  %1 = "stablehlo.case"(%i) ({
+    %2 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
+    stablehlo.custom_call @print(%2) {has_side_effect = true} : (tensor<8xf32>) -> ()
+    stablehlo.return %i : tensor<i32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@device_1, []>]>} : (tensor<i32>) -> tensor<i32>
+  return %1 : tensor<i32>
+}
