@@ -34,7 +34,11 @@ def rename_functions(text: str, program: str = "") -> str:
     if not names:
         return text
     alternatives = "|".join(sorted(names))
-    return re.sub(rf'(@|named_computation<")((?:{alternatives})(?:_\d+)*)(?!\w)', rf"\1{_PREFIX}\2", text)
+    return re.sub(
+        rf'(@|named_computation<"|sdy.original_func_name = ")((?:{alternatives})(?:_\d+)*)(?!\w)',
+        rf"\1{_PREFIX}\2",
+        text,
+    )
 
 
 def rename_values(text: str) -> str:
