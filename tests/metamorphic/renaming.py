@@ -29,7 +29,7 @@ def rename_functions(text: str, program: str = "") -> str:
 
     Passes turn calls into named computations with the name of the function, and number copies of functions.
     """
-    functions = _FUNCTION.findall(program + text)
+    functions = _FUNCTION.findall(program or text)
     names = {name for name in functions if not name.startswith(_PREFIX)} - {_ENTRY}
     if not names:
         return text
