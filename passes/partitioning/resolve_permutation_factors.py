@@ -49,6 +49,7 @@ from collections.abc import Sequence
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.collectives import ReplicatedToUnreducedOp
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
@@ -75,7 +76,7 @@ from .resolution.delayed_gathers import delay_gathers
 from .resolution.meshes import resolve_mesh_change
 from .resolution.replicated_sums import drop_sums_of_copies
 from .resolution.top_k import exchange_top_k
-from .resolution.unreduced_results import make_all_partial
+from .resolution.unreduced_results import make_all_partial, shard_operand
 from .resolution.unreduced_uses import PartialUseResharder, resolve_unreduced_uses
 from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards
 
@@ -118,6 +119,8 @@ class ResolvePermutationFactors(Pass):
         for op in list(module.walk()):
             if isinstance(op, OptimizationBarrierOp):
                 reshard_barrier_operands(op, resharder)
+            elif isinstance(op, ReplicatedToUnreducedOp):
+                shard_operand(op, types, rewriter)
         return rewriter.changed
 
     def _resolve_rotations(self, ops: Sequence[Op], context: HaloContext) -> None:

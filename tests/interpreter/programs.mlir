@@ -1653,3 +1653,15 @@ func.func @main(%a: tensor<3x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
   %2 = stablehlo.negate %1 : tensor<3x5xf32>
   return %2 : tensor<3x5xf32>
 }
+
+// -----
+
+// a product of partial results along a sub-axis of the axis that shards the other factor
+// 1 all_gather, 2 all_reduce
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<8xf32>, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32>) {
+  %n = stablehlo.negate %a : tensor<8xf32>
+  %p = sdy.sharding_constraint %n <@mesh, [{}], unreduced={"x"}> : tensor<8xf32>
+  %0 = stablehlo.multiply %p, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x":(1)2}>]>} : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from sdyopt.dialects.sdy.axis_lists import AxisRefList
 from sdyopt.dialects.sdy.collectives import AllReduceOp
+from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.reduction_kind import reduction_attributes
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import sharding_or_replicated
+from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
@@ -18,6 +20,7 @@ from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
 
 from ...common.support.set_sharding import set_sharding
 from .reshard_plan import ReshardPlan
+from .unreduced_axes import all_reduce_use
 
 
 def apply_plan(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> list[tuple[Op, int]]:
@@ -28,12 +31,17 @@ def apply_plan(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> list[tuple[Op, 
     """
     created = []
     for index, sharding in plan.operands:
-        created.append((reshard_use(op.operand_uses[index], sharding, {"before": op}, rewriter), index))
+        use = op.operand_uses[index]
+        old = sharding_of(use.value)
+        if old is not None and old.unreduced_axes and old.unreduced_axes != sharding.unreduced_axes:
+            # The new sharding has some of the unreduced axes in a dimension.
+            all_reduce_use(use, sharding, partial(find_mesh, op=op), {"before": op}, rewriter)
+        created.append((reshard_use(use, sharding, {"before": op}, rewriter), index))
     after_op = insertion_point_after(op)
     for index, sharding in plan.results:
         result = op.results[index]
-        old = sharding_or_replicated(result, plan.mesh_or_ref, is_closed=True)
-        reshard = _replace_uses_with(ReshardOp, result, {"sharding": old}, after_op, rewriter)
+        target = sharding_or_replicated(result, plan.mesh_or_ref, is_closed=True)
+        reshard = _replace_uses_with(ReshardOp, result, {"sharding": target}, after_op, rewriter)
         created.append((reshard, len(op.operands) + index))
         set_sharding(result, sharding, rewriter)
     if plan.reduction_axes:

@@ -127,7 +127,7 @@ class ReshardPlanner:
             if is_overflowing_reshape:
                 is_changed = not new.is_equivalent(old if index else op.reshape_input)
             if is_changed or self._has_other_device_order(old, mesh):
-                changes.append((index, _without_clash(new, mesh) if index >= len(rule.operands) else new))
+                changes.append((index, _without_clash(new, mesh)))
         reduction_axes = tuple([axis for factor in rule.reduction for axis in axes[factor]])
         return _ShardingChanges(changes, reduction_axes)
 
@@ -147,7 +147,7 @@ class ReshardPlanner:
 
 
 def _without_clash(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
-    """The sharding of a result, without unreduced axes that shard a dimension, too."""
+    """A new sharding, without unreduced axes that shard a dimension, too."""
     sharded = [axis for dim in sharding.dims for axis in dim.axes]
     if not overlap(sharding.unreduced_axes, sharded):
         return sharding

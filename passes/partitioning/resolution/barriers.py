@@ -1,7 +1,8 @@
 """Propagation barriers: they are removed, and become reshards where their users need their sharding.
 
 Explicit reshards look through a barrier: the shardings that they make compatible are those of its input. Only
-functions, calls, operations with data-flow edges and operations of sdy have seen the sharding of its result.
+functions, calls, operations with data-flow edges, and operations of sdy other than reshards have seen the
+sharding of its result.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.dialects.func import CallOp
-from sdyopt.dialects.sdy.ops import PropagationBarrierOp
+from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.partition.local_types import LocalTypes
@@ -43,7 +44,7 @@ def _remove(
 
 
 def _depends_on_barrier(user: Op) -> bool:
-    if isinstance(user, PropagationBarrierOp):
+    if isinstance(user, PropagationBarrierOp | ReshardOp):
         return False
     return (
         isinstance(user, CallOp)

@@ -22,6 +22,7 @@ from sdyopt.dialects.sdy.ops import ConstantOp, PropagationBarrierOp, ReshardOp
 from sdyopt.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import rank_of
+from sdyopt.dialects.stablehlo.control_flow import OptimizationBarrierOp
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
@@ -261,20 +262,29 @@ def _without_counterpart(axes: Axes, others: Axes) -> Axes:
 def make_all_partial(ops: Sequence[Op], types: LocalTypes, rewriter: Rewriter) -> None:
     """Makes the results of operations partial where they are declared unreduced."""
     for op in ops:
-        if isinstance(op, ReplicatedToUnreducedOp):
-            _shard_source(op, types, rewriter)
         make_results_partial(op, types, rewriter)
 
 
-def _shard_source(op: ReplicatedToUnreducedOp, types: LocalTypes, rewriter: Rewriter) -> None:
-    """Gives the value that reshards lead from to a collective a sharding, if it has none.
+def shard_operand(op: ReplicatedToUnreducedOp, types: LocalTypes, rewriter: Rewriter) -> None:
+    """Makes sure that the operand of a collective keeps a sharding on the mesh of its result.
 
-    A reshard of such a value to a replicated sharding will be removed, and a collective must have an operand
-    with a sharding.
+    A reshard from a replicated tensor to a replicated one, also on another mesh, will be removed, and the
+    collective then uses the input of the reshard.
     """
-    source = op.tensor
+    source, out = op.tensor, op.out_sharding
     while isinstance(reshard := source.defining_op, ReshardOp | PropagationBarrierOp):
         source = reshard.input
-    if types.sharding(source) is None:
-        out = op.out_sharding
-        set_sharding(source, fully_replicated(out.rank, out.mesh_or_ref, is_closed=True), rewriter)
+    sharding = types.sharding(source)
+    replicated = fully_replicated(out.rank, out.mesh_or_ref, is_closed=True)
+    if sharding is None:
+        set_sharding(source, replicated, rewriter)
+    elif (
+        out.is_fully_replicated
+        and sharding.is_fully_replicated
+        and types.mesh(sharding) is not types.mesh(out)
+    ):
+        barrier = rewriter.create(
+            OptimizationBarrierOp, [op.tensor], [op.tensor.type], before=op, location=op.lazy_location
+        )
+        set_sharding(barrier.result, replicated, rewriter)
+        rewriter.set_operand(op.operand_uses[0], barrier.result)

@@ -28,3 +28,13 @@ func.func @asynchronous(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [
   %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<8xf32>>) -> tensor<8xf32>
   return %1 : tensor<8xf32>
 }
+
+// A reshard of a barrier is one of its input: explicit reshards have looked through the barrier.
+// CHECK-LABEL: func.func @reshard_of_barrier
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{"y"}]> : tensor<8xf32>
+// CHECK-NEXT: return %0
+func.func @reshard_of_barrier(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) {
+  %0 = sdy.propagation_barrier %a allowed_direction=NONE {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"y"}>]>} : tensor<8xf32>
+  %1 = sdy.reshard %0 <@mesh, [{"y"}]> : tensor<8xf32>
+  return %1 : tensor<8xf32>
+}

@@ -125,3 +125,15 @@ func.func @clashing_sub_axes(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@t
   %0 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@twelve, [], unreduced={"z":(3)4}>]>} : (tensor<12xf32>, tensor<12xf32>) -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// A reshard between replicated tensors on two meshes will be removed. The barrier keeps the mesh of the operand.
+sdy.mesh @turned = <["x"=2, "y"=2], device_ids=[3, 2, 1, 0]>
+// CHECK-LABEL: func.func @other_device_order
+// CHECK: %[[RESHARD:.*]] = sdy.reshard %arg0
+// CHECK-NEXT: %[[BARRIER:.*]] = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} %[[RESHARD]]
+// CHECK-NEXT: sdy.replicated_to_unreduced {"x"} %[[BARRIER]]
+func.func @other_device_order(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@turned, [{}]>}) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) {
+  %0 = sdy.reshard %a <@mesh, [{}]> : tensor<4xf32>
+  %1 = sdy.replicated_to_unreduced {"x"} %0 out_sharding=<@mesh, [{}], unreduced={"x"}> : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
