@@ -235,10 +235,13 @@ class _Partitioner:
                 raise op.op_error(_INCOMPATIBLE)
             self._values[result] = self._all_reduce(copied, reduction_axes, space, sharding, op)
         constant = copy.signature.attributes.get("value")
-        if isinstance(constant, DenseElements) and constant.type is not copy.result_types[0]:
+        if isinstance(constant, DenseElements):
             type = copy.result_types[0]
             assert isinstance(type, RankedTensor)
-            self._rewriter.set_attribute(copy, "value", DenseElements(type, constant.data))
+            # The elements of a quantized constant have their storage type.
+            if type.shape != constant.type.shape:
+                local = RankedTensor(type.shape, constant.type.element, type.encoding)
+                self._rewriter.set_attribute(copy, "value", DenseElements(local, constant.data))
 
     def _all_reduce(
         self, value: Value, reduction_axes: Axes, space: IterationSpace, sharding: MeshSharding, op: Op

@@ -29,12 +29,16 @@ def rename_functions(text: str, program: str = "") -> str:
 
     Passes turn calls into named computations with the name of the function, and number copies of functions.
     """
-    functions = _FUNCTION.findall(program + text)
+    functions = _FUNCTION.findall(program or text)
     names = {name for name in functions if not name.startswith(_PREFIX)} - {_ENTRY}
     if not names:
         return text
     alternatives = "|".join(sorted(names))
-    return re.sub(rf'(@|named_computation<")((?:{alternatives})(?:_\d+)*)(?!\w)', rf"\1{_PREFIX}\2", text)
+    return re.sub(
+        rf'(@|named_computation<"|sdy.original_func_name = ")((?:{alternatives})(?:_\d+)*)(?!\w)',
+        rf"\1{_PREFIX}\2",
+        text,
+    )
 
 
 def rename_values(text: str) -> str:

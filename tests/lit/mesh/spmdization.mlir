@@ -57,3 +57,11 @@ func.func @no_tensors(%n: i32, %m: memref<2xf32>) -> (i32, memref<2xf32>) {
 // A declaration has no annotations.
 // CHECK: func.func private @declared(tensor<6x9xf32>)
 func.func private @declared(tensor<6x9xf32>)
+
+// The elements of a quantized constant are stored as integers.
+// CHECK-LABEL: func.func @quantized_constant
+// CHECK-NEXT: stablehlo.constant() <{value = dense<3> : tensor<2xi8>}> : () -> tensor<2x!quant.uniform<i8:f32, 1.000000e+00>>
+func.func @quantized_constant() {
+  %0 = stablehlo.constant() <{value = dense<3> : tensor<2xi8>}> : () -> tensor<2x!quant.uniform<i8:f32, 1.0>>
+  return
+}
