@@ -1665,3 +1665,23 @@ func.func @main(%a: tensor<8xf32>, %b: tensor<8xf32> {sdy.sharding = #sdy.shardi
   %0 = stablehlo.multiply %p, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x":(1)2}>]>} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// a reversal of no elements
+// no collectives
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<0x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<0x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.reverse %a, dims = [0] : tensor<0x4xf32>
+  return %0 : tensor<0x4xf32>
+}
+
+// -----
+
+// a reduce-scatter of no elements
+// no collectives
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<0x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<0x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<0x4xf32>, tensor<4x2xf32>) -> tensor<0x2xf32>
+  return %0 : tensor<0x2xf32>
+}

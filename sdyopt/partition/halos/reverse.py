@@ -23,7 +23,7 @@ def exchange_reverse(op: ReverseOp, context: HaloContext) -> Values:
     """
     types = context.types
     axes_per_dim = types.axes_per_dim(op.operand)
-    if list(axes_per_dim) != list(types.axes_per_dim(op.out)):
+    if list(axes_per_dim) != list(types.axes_per_dim(op.out)) or 0 in shape_of(op.operand):
         return None
     body = begin_body(op, context)
     if body is None:

@@ -87,13 +87,15 @@ def lower_reduce_scatter(op: ReduceScatterOp, local: LocalContext) -> Lowered:
     scattered = {dim: axes.axes for dim, axes in enumerate(op.reduce_scatter_axes) if axes}
     if not scattered:
         return [op.tensor]
+    builder, type = local.builder(op), local.local_tensor(op.output, op)
+    if 0 in type.shape:  # which the verifier of reduce_scatter rejects
+        return [builder.zero(type)]
     all_axes = [axis for axes in scattered.values() for axis in axes]
     combine = local.options.combine_multi_dimension_reduce_scatter
-    builder, combiner = local.builder(op), combiner_of(op)
+    combiner = combiner_of(op)
     if combiner is None or (len(scattered) > 1 and not combine):
         whole = combine_partial_results(op, all_axes, op.out_sharding, local)
         axes_per_dim = [axes.axes for axes in op.reduce_scatter_axes]
-        type = local.local_tensor(op.output, op)
         return [local.slice_for_axes(builder, whole, axes_per_dim, mesh, type)]
     if len(scattered) == 1:
         ((dim, axes),) = scattered.items()
