@@ -17,6 +17,7 @@ from typing import Protocol
 
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
+from sdyopt.ir.clone import clone, clone_blocks
 from sdyopt.ir.dialect import complete_attributes, inherent_names
 from sdyopt.ir.edit_log import current_log
 from sdyopt.ir.function_interface import FunctionOpInterface
@@ -116,7 +117,7 @@ class Rewriter:
         are added to it.
         """
         mapping = {} if mapping is None else mapping
-        copy = _clone(op, mapping, {})
+        copy = clone(op, mapping, {})
         self._edits.record_copies(mapping)
         return copy
 
@@ -128,7 +129,7 @@ class Rewriter:
         Block arguments that are in `mapping` are not copied; the mapped value is used instead.
         """
         copies = dict(mapping or {})
-        _clone_blocks(source, target, copies, {})
+        clone_blocks(source, target, copies, {})
         self._edits.record_copies(copies)
         self._blocks_changed(target)
 
@@ -474,29 +475,3 @@ def _refresh_operand_types(op: Op) -> None:
     op.signature = op.signature.with_types(
         tuple([use.value.type for use in op._operands]), op.signature.result_types
     )
-
-
-def _clone(op: Op, values: dict[Value, Value], blocks: dict[Block, Block]) -> Op:
-    regions = tuple([Region() for _ in op.regions]) if op.regions else ()
-    successors = tuple([blocks.get(block, block) for block in op.successors]) if op.successors else ()
-    operands = [values.get(use.value, use.value) for use in op._operands]
-    copy = build(op.signature, operands, op.attributes, op.lazy_location, regions, successors)
-    for name in op.mutable_attributes:
-        copy.set_mutable_attribute(name, op.mutable_attribute(name))
-    values.update(zip(op.results, copy.results, strict=True))
-    for region, new_region in zip(op.regions, regions, strict=True):
-        _clone_blocks(region, new_region, values, blocks)
-    return copy
-
-
-def _clone_blocks(
-    source: Region, target: Region, values: dict[Value, Value], blocks: dict[Block, Block]
-) -> None:
-    for block in source.blocks:
-        blocks[block] = target.add_block()
-        for argument in block.arguments:
-            if argument not in values:
-                values[argument] = blocks[block].add_argument(argument.type, argument.lazy_location)
-    for block in source.blocks:
-        for child in block.ops:
-            blocks[block].append(_clone(child, values, blocks))

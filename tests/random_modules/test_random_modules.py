@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.random_modules.compare import KINDS, Reference, compare, reference, run_here
+from tests.random_modules import partitioned
+from tests.random_modules.compare import KINDS, PipelineResult, Reference, compare, reference, run_here
+from tests.random_modules.partitioned import Partitioned, partition
 
 SEEDS, REFERENCE_SEEDS = range(8), range(40)
 
@@ -25,6 +27,40 @@ def test_modules_are_deterministic_and_valid(seed: int, kind: str) -> None:
     result = run_here(text, "builtin.module()")
     assert result.output
     assert not result.messages
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", SEEDS[:2])
+def test_modules_that_propagate_can_be_partitioned(seed: int, kind: str) -> None:
+    assert partition(KINDS[kind].make(seed)).problem == ""
+
+
+@pytest.mark.parametrize(
+    ("local", "found"),
+    [
+        (
+            PipelineResult("", ("1:1: warning: slow", "1:2: error: no lowering")),
+            Partitioned("rejected", "error: no lowering"),
+        ),
+        (
+            PipelineResult("", ("Traceback", "KeyError"), is_crash=True),
+            Partitioned("crash", "TracebackKeyError"),
+        ),
+        (PipelineResult("sdy.reshard %a", ()), Partitioned("not local", "sdy.reshard")),
+        (
+            PipelineResult("module {", ()),
+            Partitioned("does not parse again", "1:7: error: expected operation name in quotes"),
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_local_program(
+    local: PipelineResult, found: Partitioned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(text: str, pipeline: str) -> PipelineResult:
+        return local if "partition" in pipeline else run_here(text, "builtin.module()")
+
+    monkeypatch.setattr(partitioned, "run_here", run)
+    assert partition("module {}") == found
 
 
 @pytest.mark.reference

@@ -1,0 +1,38 @@
+"""Copies of operations and regions, which `ir.rewrite` inserts and logs."""
+
+from __future__ import annotations
+
+from sdyopt.ir.block import Block, Region
+from sdyopt.ir.operation import Op, build
+from sdyopt.ir.value import Value
+
+
+def clone(op: Op, values: dict[Value, Value], blocks: dict[Block, Block]) -> Op:
+    """A copy of an operation, in no block, with its regions.
+
+    Operands and successors are replaced as `values` and `blocks` say. Both get what is copied, with its copy.
+    """
+    regions = tuple([Region() for _ in op.regions]) if op.regions else ()
+    successors = tuple([blocks.get(block, block) for block in op.successors]) if op.successors else ()
+    operands = [values.get(use.value, use.value) for use in op._operands]
+    copy = build(op.signature, operands, op.attributes, op.lazy_location, regions, successors)
+    for name in op.mutable_attributes:
+        copy.set_mutable_attribute(name, op.mutable_attribute(name))
+    values.update(zip(op.results, copy.results, strict=True))
+    for region, new_region in zip(op.regions, regions, strict=True):
+        clone_blocks(region, new_region, values, blocks)
+    return copy
+
+
+def clone_blocks(
+    source: Region, target: Region, values: dict[Value, Value], blocks: dict[Block, Block]
+) -> None:
+    """Copies the blocks of a region to the end of another one. Arguments that `values` has are left out."""
+    for block in source.blocks:
+        blocks[block] = target.add_block()
+        for argument in block.arguments:
+            if argument not in values:
+                values[argument] = blocks[block].add_argument(argument.type, argument.lazy_location)
+    for block in source.blocks:
+        for child in block.ops:
+            blocks[block].append(clone(child, values, blocks))
