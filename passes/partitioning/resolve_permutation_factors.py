@@ -93,7 +93,7 @@ class ResolvePermutationFactors(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
         context = HaloContext(types, rewriter, Channels(module), self.replica_count)
-        drop_sums_of_copies(list(module.walk()), types, rewriter)
+        drop_sums_of_copies(module, types, rewriter)
         ops = list(module.walk_post_order())
         resharder = PartialUseResharder(types, rewriter)
         remove_barriers(ops, types, resharder, rewriter)

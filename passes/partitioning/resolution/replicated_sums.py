@@ -10,8 +10,9 @@ rule was written by the user, there is a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.axes import AxisRef, difference
 from sdyopt.dialects.sdy.axis_lists import AxisRefList
 from sdyopt.dialects.sdy.collectives import AllReduceOp
@@ -27,9 +28,10 @@ from sdyopt.partition.replication import dims_to_replicate, has_user_rule
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
-def drop_sums_of_copies(ops: Iterable[Op], types: LocalTypes, rewriter: Rewriter) -> None:
+def drop_sums_of_copies(module: ModuleOp, types: LocalTypes, rewriter: Rewriter) -> None:
     """Removes the axes of replicated reduction factors from the all-reduces of results."""
-    for op in ops:
+    reduced = (each.tensor.defining_op for each in module.nested(AllReduceOp))
+    for op in dict.fromkeys(op for op in reduced if op is not None):
         all_reduces = [
             use.owner for result in op.results for use in result.uses if isinstance(use.owner, AllReduceOp)
         ]
