@@ -212,7 +212,7 @@ class _Resolver:
 
         Raises DiagnosticError for results on several devices, or on other devices than those of the mesh.
         """
-        if op.dialect_name == "sdy":
+        if not op.results or op.dialect_name == "sdy":
             return None
         shardings = [sharding_of(r) for r in op.results if isinstance(r.type, RankedTensor)]
         devices = dict.fromkeys([device for s in shardings if (device := self._device(s)) is not None])
