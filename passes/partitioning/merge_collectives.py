@@ -9,12 +9,14 @@ becomes
 
 The result of a collective depends on its operand alone, so collectives of StableHLO that differ in their
 channels are merged too. `cse` keeps equal collectives, because C++ declares none of them free of memory
-effects. Like `cse`, the pass merges other equal operations without memory effects, and erases dead ones.
+effects. Like `cse`, the pass merges other equal operations without memory effects too, and erases dead ones,
+unless `collectives-only` is set.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import cache
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
@@ -30,7 +32,7 @@ from sdyopt.dialects.stablehlo.collectives import (
 from sdyopt.ir.cse import CseDriver
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass
+from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 
 _WITH_CHANNELS = (
@@ -42,9 +44,13 @@ _CHANNEL = "channel_handle"
 
 @register("sdy-merge-collectives")
 class MergeCollectives(Pass):
+    collectives_only: bool = option(
+        default=False, help="neither merge other equal operations nor erase other dead ones"
+    )
+
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        cse = CseDriver(rewriter, _without_channel)
+        cse = CseDriver(rewriter, _without_channel, only_pure=self.collectives_only)
         for region in module.regions:
             cse.visit_region(region)
         cse.finish()
@@ -53,12 +59,19 @@ class MergeCollectives(Pass):
 
 def _without_channel(op: Op) -> Hashable | None:
     """What the result of a collective depends on besides its operand; None for other operations."""
-    signature = op.signature
-    if isinstance(op, CollectiveOp):
-        return signature
-    if not isinstance(op, _WITH_CHANNELS):
+    dialect = _dialect_of_collective(type(op))
+    if not dialect:
         return None
+    signature = op.signature
+    if dialect == "sdy":
+        return signature
     channel = signature.attributes.get(_CHANNEL)
     # Whether there is a channel decides between groups of replicas and groups of partitions.
     kind = (channel.type, channel.handle > 0) if isinstance(channel, ChannelHandle) else channel
     return signature.name, kind, signature.attributes.without(_CHANNEL), signature.result_types
+
+
+@cache
+def _dialect_of_collective(op_class: type[Op]) -> str:
+    """The dialect of a class of collectives; empty for other classes."""
+    return op_class.dialect.name if issubclass(op_class, (CollectiveOp, *_WITH_CHANNELS)) else ""

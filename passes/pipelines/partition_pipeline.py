@@ -63,7 +63,7 @@ def partition_pipeline(
         ReshardToCollectives(keep_unreduced_axes=True),
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),
-        MergeCollectives(),
+        MergeCollectives(collectives_only=True),
         PadForDivisibility(),
         ConvertGlobalToLocal(
             combine_multi_dimension_reduce_scatter=True,

@@ -28,10 +28,15 @@ class CseDriver:
 
     `merged` counts the operations whose results were replaced with those of an equal operation, `removed`
     the operations that were dead before. Operations for which `pure` returns a key, which stands for the
-    signature of an operation, count as free of memory effects.
+    signature of an operation, count as free of memory effects. With `only_pure`, others are left alone.
     """
 
-    def __init__(self, rewriter: Rewriter, pure: Callable[[Op], Key | None] = lambda op: None) -> None:
+    def __init__(
+        self,
+        rewriter: Rewriter,
+        pure: Callable[[Op], Key | None] = lambda op: None,
+        only_pure: bool = False,
+    ) -> None:
         self.merged = 0
         self.removed = 0
         self._to_erase: list[Op] = []
@@ -40,6 +45,7 @@ class CseDriver:
         self._available: dict[Key, Op] = {}
         self._rewriter = rewriter
         self._pure = pure
+        self._only_pure = only_pure
         self._dominance = Dominance()
 
     def visit_region(self, region: Region) -> None:
@@ -88,6 +94,8 @@ class CseDriver:
             return
         signature = self._pure(op)
         is_pure = signature is not None
+        if self._only_pure and not is_pure:
+            return
         if is_trivially_dead(op) or (is_pure and not any(result.has_uses for result in op.results)):
             self._to_erase.append(op)
             self.removed += 1
