@@ -20,6 +20,7 @@ from functools import cache
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.stablehlo.channel import ChannelHandle
 from sdyopt.dialects.stablehlo.collectives import (
     AllGatherOp,
@@ -39,6 +40,8 @@ _WITH_CHANNELS = (
     *(AllGatherOp, AllReduceOp, AllToAllOp),
     *(CollectiveBroadcastOp, CollectivePermuteOp, ReduceScatterOp),
 )
+# A reshard stands for the collectives that it will be lowered to.
+_COLLECTIVES = (CollectiveOp, ReshardOp, *_WITH_CHANNELS)
 _CHANNEL = "channel_handle"
 
 
@@ -74,4 +77,4 @@ def _without_channel(op: Op) -> Hashable | None:
 @cache
 def _dialect_of_collective(op_class: type[Op]) -> str:
     """The dialect of a class of collectives; empty for other classes."""
-    return op_class.dialect.name if issubclass(op_class, (CollectiveOp, *_WITH_CHANNELS)) else ""
+    return op_class.dialect.name if issubclass(op_class, _COLLECTIVES) else ""
