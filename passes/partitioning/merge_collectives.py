@@ -16,7 +16,6 @@ unless `collectives-only` is set.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import cache
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
@@ -62,19 +61,12 @@ class MergeCollectives(Pass):
 
 def _without_channel(op: Op) -> Hashable | None:
     """What the result of a collective depends on besides its operand; None for other operations."""
-    dialect = _dialect_of_collective(type(op))
-    if not dialect:
+    if not isinstance(op, _COLLECTIVES):
         return None
     signature = op.signature
-    if dialect == "sdy":
+    if op.dialect_name == "sdy":
         return signature
     channel = signature.attributes.get(_CHANNEL)
     # Whether there is a channel decides between groups of replicas and groups of partitions.
     kind = (channel.type, channel.handle > 0) if isinstance(channel, ChannelHandle) else channel
     return signature.name, kind, signature.attributes.without(_CHANNEL), signature.result_types
-
-
-@cache
-def _dialect_of_collective(op_class: type[Op]) -> str:
-    """The dialect of a class of collectives; empty for other classes."""
-    return op_class.dialect.name if issubclass(op_class, _COLLECTIVES) else ""
