@@ -8,7 +8,7 @@ becomes
     %2 = stablehlo.add %0, %0 : tensor<8xf32>
 
 The result of a collective depends on its operand alone, so collectives of StableHLO that differ in their
-channels are merged too. `cse` keeps equal collectives, because C++ declares none of them free of memory
+channels are merged too. A reshard stands for the collectives that it will be lowered to. `cse` keeps equal collectives, because C++ declares none of them free of memory
 effects. Like `cse`, the pass merges other equal operations without memory effects too, and erases dead ones,
 unless `collectives-only` is set.
 """
@@ -39,7 +39,6 @@ _WITH_CHANNELS = (
     *(AllGatherOp, AllReduceOp, AllToAllOp),
     *(CollectiveBroadcastOp, CollectivePermuteOp, ReduceScatterOp),
 )
-# A reshard stands for the collectives that it will be lowered to.
 _COLLECTIVES = (CollectiveOp, ReshardOp, *_WITH_CHANNELS)
 _CHANNEL = "channel_handle"
 
@@ -47,7 +46,7 @@ _CHANNEL = "channel_handle"
 @register("sdy-merge-collectives")
 class MergeCollectives(Pass):
     collectives_only: bool = option(
-        default=False, help="neither merge other equal operations nor erase other dead ones"
+        default=False, help="leave operations other than collectives and reshards alone"
     )
 
     def run(self, module: ModuleOp) -> bool:
