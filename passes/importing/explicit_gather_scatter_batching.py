@@ -24,8 +24,8 @@ simplifies regions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.stablehlo.gather import GatherOp
 from sdyopt.dialects.stablehlo.gather_scatter_dimensions import GatherDimensions, ScatterDimensions

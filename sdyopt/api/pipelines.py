@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from sdyopt.api.errors import pipeline_error
+from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 from sdyopt.pipeline.base import MODULE, Pass
 from sdyopt.pipeline.option import Option, OptionValue, Scalar

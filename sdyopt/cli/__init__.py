@@ -10,13 +10,13 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from sdyopt import __version__
 from sdyopt.cli.arguments import Arguments, read_arguments
 from sdyopt.cli.exit_codes import FAILURE, INTERRUPTED, SUCCESS, WRONG_USAGE
 from sdyopt.cli.files import STDOUT, FileProblem, Input, Output, read_input, write_to_stderr
+from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import FILE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc

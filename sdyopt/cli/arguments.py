@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from sdyopt.cli.flags import ALIASES, FLAGS, Flag
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.option_numbers import read_long, read_uint
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.metadata import Distribution, entry_points
 from types import FrameType, TracebackType
 
 from sdyopt import __version__
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import INTERNAL_ERROR
 from sdyopt.diagnostics.location import UnknownLoc

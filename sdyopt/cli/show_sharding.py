@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from sdyopt.cli.arguments import Arguments
 from sdyopt.cli.exit_codes import FAILURE, SUCCESS, WRONG_USAGE
 from sdyopt.cli.files import STDIN, Input, Output, read_input, write_to_stderr
 from sdyopt.cli.request import build_job, build_pipeline, choose_paint, output_width
+from sdyopt.dataclasses import dataclass, field, replace
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source

@@ -6,7 +6,6 @@ import gc
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -18,6 +17,7 @@ from sdyopt.cli.file_uses import check_files
 from sdyopt.cli.files import STDOUT, FileProblem, Input, Output, programs_of, read_input
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.request import TERMINAL_OP_LINES, build_job, selected_sdy_version
+from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import FILE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc

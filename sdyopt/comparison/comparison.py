@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from sdyopt.comparison.cost_changes import CostChanges, cost_changes
 from sdyopt.comparison.matching import Match, match_values
 from sdyopt.comparison.program_values import ProgramValue, ProgramValues
 from sdyopt.comparison.value_sharding import same_annotation, same_placement
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.report.figures import Report
 
 

@@ -7,10 +7,10 @@ moved, and then those of the same kind at the same location. So what is left has
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from sdyopt.comparison.alignment import Tokens, pair_anywhere
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.report.figures import Collective, LiveValue, Product, Report
 from sdyopt.report.source_locations import SourceLocation
 from sdyopt.report.totals import flop_totals, wire_bytes_of_runs, wire_total

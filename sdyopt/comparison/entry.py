@@ -10,7 +10,6 @@ Faulty files raise DiagnosticError, located in the file; files that cannot be re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sdyopt.comparison.comparison import Comparison, Program, compare
 from sdyopt.comparison.comparison_formats import comparison_text
@@ -18,6 +17,7 @@ from sdyopt.comparison.program_values import values_of
 from sdyopt.comparison.snapshot import snapshot_of
 from sdyopt.comparison.snapshot_check import SnapshotCheck
 from sdyopt.comparison.snapshot_file import snapshot_text
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.native_text import native_path
 from sdyopt.ir.operation import Op

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
@@ -11,6 +10,7 @@ from sdyopt.asm.printer.ssa_names import SsaNames
 from sdyopt.comparison.gspmd_attributes import gspmd_argument, gspmd_function_result, gspmd_result
 from sdyopt.comparison.structure import Structure, is_constraint, is_transparent
 from sdyopt.comparison.value_sharding import ValueSharding, local_bytes
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.dialects.func import CallOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp

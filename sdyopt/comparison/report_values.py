@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from sdyopt.comparison.comparison import Program
 from sdyopt.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, Role
 from sdyopt.comparison.value_sharding import ValueSharding
+from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.sdy.mesh import Mesh

@@ -8,11 +8,11 @@ more layers has the same entries. Entries of values are sorted; arguments and re
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from sdyopt.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, Role
 from sdyopt.comparison.value_sharding import ValueSharding
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.report.source_locations import NO_LOCATION, SourceLocation

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from sdyopt.comparison.alignment import Tokens, align, pair_anywhere
 from sdyopt.comparison.snapshot import Entry, FunctionEntries, ShardingData, Snapshot
 from sdyopt.comparison.snapshot_file import read_snapshot
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from sdyopt.report.findings import file_location
 from sdyopt.report.json_file import Path

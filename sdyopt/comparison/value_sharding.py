@@ -6,9 +6,9 @@ shardings are the same if they have the same axes, or if each device has the sam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.sdy.axes import axis_refs_text

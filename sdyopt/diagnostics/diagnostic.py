@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.location import FileRange, Location
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.trace import current_trace

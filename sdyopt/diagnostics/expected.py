@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.bounded_match import MatchTime
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import ADVICE, MISSING_DIAGNOSTIC, UNEXPECTED_DIAGNOSTIC

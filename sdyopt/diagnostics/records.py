@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import OTHER, operation_name
 from sdyopt.diagnostics.location import FileRange, Location, NameLoc, call_stack, resolve_file_location

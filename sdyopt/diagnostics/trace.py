@@ -9,7 +9,7 @@ from types import FrameType
 
 _is_recording = [False]
 # Functions between the code that finds a problem and this module.
-_CONSTRUCTORS = ("__init__", "at", "error", "op_error", "unprefixed_error", "warn")
+_CONSTRUCTORS = ("__init__", "_init", "at", "error", "op_error", "unprefixed_error", "warn")
 
 
 @contextmanager

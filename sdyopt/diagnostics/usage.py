@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from difflib import SequenceMatcher, get_close_matches
 
+from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import USAGE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc
@@ -41,6 +40,8 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 def closest(name: str, names: Iterable[str]) -> str | None:
     """The most similar name; None if none is similar. Among equals, the longest common prefix wins."""
+    from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415  slow to import, and rarely used
+
     matches = get_close_matches(name, sorted(names), n=3, cutoff=SIMILARITY)
     if not matches:
         return None

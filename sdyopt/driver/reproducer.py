@@ -13,9 +13,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sdyopt.asm.parser.resources import Resources
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.location import quoted
 from sdyopt.pipeline.tree import Pipeline
 

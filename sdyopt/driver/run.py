@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
-from sdyopt.diagnostics.expected import ExpectedDiagnostics
 from sdyopt.diagnostics.ids import INPUT_ERROR, PASS_NOT_RUN, USAGE_ERROR, identified
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.once import separate_run
@@ -76,6 +75,8 @@ class _JobRun:
                 emit(_usage_problem(error))
                 return Outcome(False, ())
         if job.verify_diagnostics:
+            from sdyopt.diagnostics.expected import ExpectedDiagnostics
+
             expected = ExpectedDiagnostics(source, show, job.verify_diagnostics == "only-expected")
             with handling(expected.handle):
                 outputs = [self._run_chunk(chunk) for chunk in chunks]

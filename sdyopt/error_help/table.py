@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.error_help.culprit import Step
 from sdyopt.error_help.statement import Statement
 from sdyopt.ir.dialect import DialectTable

@@ -8,10 +8,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.execution.failure import NoJax, NotValidated
 
 # Other packages beside this one must not hide those of the other Python, so the folder comes last.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.sdy.axes import axis_refs_text
 from sdyopt.explain.arrival_text import annotation_text, site_text, where_annotated
 from sdyopt.explain.names import Names, axis_text, dim_text

@@ -11,9 +11,9 @@ Text of the input is escaped, so that it cannot control a terminal.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from textwrap import wrap
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.printable import printable_line
 
 # The least number of columns of a sentence, however deep it is in the tree.

@@ -7,10 +7,10 @@ Diagnostics contain the description: "operand #0 must be {description}, but got 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import UnionType
 from typing import Any, Generic, TypeVar
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef, TypeAttr, UnitAttr
 from sdyopt.ir.elements_attributes import (
     DenseArray,

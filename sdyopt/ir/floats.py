@@ -7,9 +7,10 @@ ties to even, with the overflow behavior of each format; `float_text` returns th
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from enum import Enum
 from math import inf
+
+from sdyopt.dataclasses import dataclass
 
 
 class Specials(Enum):

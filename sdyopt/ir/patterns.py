@@ -8,10 +8,10 @@ affected operations. Iterations are repeated until a fixed point is reached.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from sdyopt.dataclasses import dataclass, replace
 from sdyopt.ir.actions import action, is_observed
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.cse import eliminate_common_subexpressions

@@ -7,9 +7,9 @@ The verifiers of an operation's traits run in the order in which its class lists
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.ir.types import Type
 
 

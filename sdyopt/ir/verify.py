@@ -8,8 +8,8 @@ operation, the first error ends verification. Errors are emitted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit, handling
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block

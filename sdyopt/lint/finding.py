@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.error_help.culprit import Step
 from sdyopt.ir.operation import Op
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.asm.parser.module_parser import ParseOptions
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import LINT
 from sdyopt.diagnostics.location import resolve_file_location

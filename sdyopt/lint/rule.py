@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from inspect import cleandoc
 from typing import ClassVar, Protocol, TypeVar
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.diagnostics.ids import describe_rule
 from sdyopt.lint.finding import Finding

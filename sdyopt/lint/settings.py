@@ -19,10 +19,10 @@ In `pyproject.toml`, the tables are below `[tool.sdy-lint]`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.diagnostics.usage import UsageError, nearest, nearest_or_all
 from sdyopt.lint.rule import Rule

@@ -1,8 +1,8 @@
 """Directives in the comments of a lit test: RUN, REQUIRES, UNSUPPORTED and XFAIL lines."""
 
 import re
-from dataclasses import dataclass
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.lit.features import Features
 from sdyopt.lit.malformed import MalformedCaseError
 

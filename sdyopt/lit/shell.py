@@ -9,10 +9,10 @@ import re
 import shlex
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Protocol
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.lit.malformed import MalformedCaseError
 
 TOKEN = re.compile(

@@ -8,10 +8,11 @@ devices needs no more memory than one of 8.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import NamedTuple
+
+from sdyopt.dataclasses import dataclass
 
 
 class Digit(NamedTuple):

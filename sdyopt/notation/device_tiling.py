@@ -8,12 +8,12 @@ partial results; along a manual one, data of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.notation.device_order import DeviceOrder, Digit, canonical_order
 
 

@@ -7,10 +7,10 @@ manual, unreduced and replicated subgroups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, axis_ref_text
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding

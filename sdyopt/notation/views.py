@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.sharding import sharding_text

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cache
-from inspect import cleandoc
 from typing import Any, ClassVar, dataclass_transform
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.ir.operation import Op
-from sdyopt.pipeline.docstring import docstring
 from sdyopt.pipeline.option import Option, declared_options, option, write_options
 
 MODULE = "builtin.module"
@@ -46,7 +44,7 @@ class Pass:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls._manual = cleandoc(cls.__doc__ or sys.modules[cls.__module__].__doc__ or "")
+        cls._manual = cls.__doc__ or sys.modules[cls.__module__].__doc__ or ""
 
     def run(self, op: Any) -> bool:
         """Transforms `op` and returns whether it changed. To fail, raise DiagnosticError or emit an error."""
@@ -86,5 +84,14 @@ class Pass:
     @classmethod
     def manual(cls) -> str:
         """The text for `--help-pass`. Its first line is `flag: summary`."""
-        manual = cls._manual or docstring(cls.__module__, cls.__qualname__.split("."))
-        return manual or docstring(cls.__module__)
+        names = cls.__qualname__.split(".")
+        return manual_text(cls._manual, cls.__module__, names) or manual_text("", cls.__module__)
+
+
+def manual_text(text: str | None, module: str, names: Sequence[str] = ()) -> str:
+    """A docstring for help. Without one, it is read from the source, see `docstring`."""
+    from inspect import cleandoc  # noqa: PLC0415  slow to import, and only help needs it
+
+    from sdyopt.pipeline.docstring import docstring  # noqa: PLC0415  imports `ast`
+
+    return cleandoc(text or docstring(module, names))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.ir.attribute import StringAttr
 from sdyopt.ir.operation import Op
 from sdyopt.pipeline.base import Pass

@@ -9,14 +9,12 @@ float, str, string enumerations (`Literal` or `StrEnum`), and tuples of one of t
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 import re
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass
 from enum import Enum, EnumType
 from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 
+from sdyopt.dataclasses import Field, dataclass, field, fields
 from sdyopt.diagnostics.option_numbers import read_float, read_long, read_uint
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 
@@ -32,9 +30,7 @@ def option(*, default: OptionValue, help: str, is_addition: bool = False) -> Any
 
     An addition is an option that a pass of C++ lacks.
     """
-    return dataclasses.field(
-        default=default, metadata={"help": help, "is_addition": is_addition}, kw_only=True
-    )
+    return field(default=default, metadata={"help": help, "is_addition": is_addition}, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +124,24 @@ def _kind_of(annotation: object) -> tuple[Kind, bool]:
 def declared_options(owner: type | Callable[..., object]) -> tuple[Option, ...]:
     """The options declared by the fields of a pass class or the parameters of a pipeline function."""
     hints = get_type_hints(owner)
-    if isinstance(owner, type):
-        fields = {field.name: field for field in dataclasses.fields(owner) if "help" in field.metadata}
-    else:
-        defaults = {
-            name: parameter.default for name, parameter in inspect.signature(owner).parameters.items()
-        }
-        fields = {name: field for name, field in defaults.items() if isinstance(field, dataclasses.Field)}
-    return tuple(_declared(name, field, hints[name]) for name, field in fields.items())
+    declared = fields(owner) if isinstance(owner, type) else _defaults(owner)
+    return tuple(
+        _declared(name, field, hints[name])
+        for name, field in declared.items()
+        if isinstance(field, Field) and "help" in field.metadata
+    )
 
 
-def _declared(name: str, field: dataclasses.Field[Any], annotation: object) -> Option:
+def _defaults(function: Any) -> dict[str, object]:
+    """The defaults of the parameters of a function that may be wrapped. `inspect` is slow to import."""
+    function = getattr(function, "__wrapped__", function)
+    code, defaults = function.__code__, function.__defaults__ or ()
+    positional = code.co_varnames[: code.co_argcount]
+    by_name = dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True))
+    return by_name | (function.__kwdefaults__ or {})
+
+
+def _declared(name: str, field: Field, annotation: object) -> Option:
     kind, is_list = _kind_of(annotation)
     help, is_addition = field.metadata["help"], field.metadata["is_addition"]
     return Option(name, name.replace("_", "-"), field.default, help, kind, is_list, is_addition)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from time import perf_counter
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.ir.operation import Op
 from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.run import Instrument

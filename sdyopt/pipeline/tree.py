@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.pipeline.base import MODULE, Pass
 

@@ -8,10 +8,10 @@ at the fixed point; see `Refusal`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import dropwhile, takewhile
 
+from sdyopt.dataclasses import dataclass, replace
 from sdyopt.dialects.sdy.axes import AxisRef, difference
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding

@@ -11,8 +11,8 @@ Sub-axes of one axis may have come by different ways, so an axis has one arrival
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, difference
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import TensorSharding

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import wraps
-from inspect import cleandoc, get_annotations
 from typing import TypeVar
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.usage import UsageError
-from sdyopt.pipeline.base import Pass
-from sdyopt.pipeline.docstring import docstring
+from sdyopt.pipeline.base import Pass, manual_text
 from sdyopt.pipeline.option import Option, OptionValue, declared_options, read_options
 from sdyopt.pipeline.tree import Pipeline
 
@@ -65,7 +63,7 @@ class PipelineEntry:
     @property
     def manual(self) -> str:
         builder = self.builder
-        return cleandoc(builder.__doc__ or docstring(builder.__module__, builder.__qualname__.split(".")))
+        return manual_text(builder.__doc__, builder.__module__, builder.__qualname__.split("."))
 
     def options(self) -> tuple[Option, ...]:
         return declared_options(self.builder)
@@ -87,7 +85,7 @@ def register(flag: str, is_listed: bool = True) -> Callable[[P], P]:
 
     def add(cls: P) -> P:
         cls.flag = flag
-        if get_annotations(cls):  # without fields of its own, a pass inherits the generated __init__
+        if cls.__annotations__:  # without fields of its own, a pass inherits the generated __init__
             dataclass(frozen=True, eq=False)(cls)
         _add(PassEntry(flag, cls, is_listed))
         return cls

@@ -9,10 +9,10 @@ sums. The location is JAX's name stack if there is one, so that it stays the sam
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from sdyopt.report.figures import Collective, LiveValue, Product, Report
 from sdyopt.report.findings import MAX_CONTRIBUTORS, Contributor, finding

@@ -7,9 +7,9 @@ is unknown. A total sums the known figures and counts the unknown ones.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from fractions import Fraction
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.report.source_locations import NO_LOCATION, SourceLocation
 
 _AXIS_NAME = re.compile(r'"([^"]*)"')

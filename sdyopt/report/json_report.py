@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields, is_dataclass
 from fractions import Fraction
 from typing import Any
 
+from sdyopt.dataclasses import asdict, fields, is_dataclass
 from sdyopt.report.figures import Report, TimeEstimate, Times
 from sdyopt.report.source_locations import SourceLocation
 from sdyopt.report.totals import Total, flop_totals, time_totals, useful_share, wire_total, wire_totals
@@ -50,8 +50,8 @@ def _plain(value: Any) -> Any:
         return [value.low, value.high]
     if isinstance(value, SourceLocation):
         return value._asdict()
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if is_dataclass(value):
+        return {name: _plain(getattr(value, name)) for name in fields(value)}
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -10,9 +10,9 @@ which are live outside.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import accumulate
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.operation import Op

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding, sharding_text

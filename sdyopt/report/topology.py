@@ -13,10 +13,10 @@ Every key may be left out; the times that need it are then unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.report.quantities import BYTES_PER_SECOND, FLOPS_PER_SECOND, SECONDS, Dimension
 from sdyopt.report.toml_file import TomlFile
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.report.figures import Collective, Product, Report, TimeEstimate, Times
 
 

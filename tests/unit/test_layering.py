@@ -1,6 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
-  interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline ‹ registry ‹ passes
+  dataclasses ‹ interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline
+  pipeline ‹ registry ‹ passes
 registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver ‹ api ‹ cli ‹ lit
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
@@ -21,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 # The layers from the lowest to the one that passes are built on.
 CORE = (
+    "dataclasses",
     "interning",
     "diagnostics",
     "ir",

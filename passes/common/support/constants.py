@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from dataclasses import dataclass
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.sdy.ops import ConstantOp, ShardingGroupOp
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp

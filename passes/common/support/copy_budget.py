@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.func import CallOp, FuncOp
 
 from .call_graph import CallGraph, called_function

@@ -8,9 +8,9 @@ replaced only after all patterns have run. Operations that fold are folded too.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.ir.folding import fold
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.mesh.reduction import ReductionKind
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor

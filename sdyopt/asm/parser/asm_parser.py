@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from string import ascii_letters, digits
 from struct import unpack
 from typing import Protocol, TypeVar, cast
 
@@ -302,7 +301,7 @@ class AsmParser:
 
 # Punctuation -> the text that makes it a longer token if it follows.
 _LONGER_TOKEN = {"{": "-#", "-": ">"}
-_WORD_CHARACTERS = frozenset(ascii_letters + digits + "_$.")
+_WORD_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$.")
 
 
 def end_of_previous(text: str, offset: int) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sdyopt.asm.lexical import BLOCK_ID, INTEGER_TYPE
 from sdyopt.asm.parser.asm_parser import LEADING_TRIVIA, AsmParser
@@ -31,6 +30,7 @@ from sdyopt.asm.parser.statement_cache import (
     template_of,
     with_value,
 )
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import FileLoc, Location
 from sdyopt.diagnostics.source import Source

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from sdyopt.asm.lexical import SSA_ID, SUFFIX_ID, TRIVIA
 from sdyopt.asm.parser.asm_parser import AsmParser, AttributeParser
 from sdyopt.asm.parser.ssa_scope import Scope, with_definitions
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from sdyopt.asm.parser.asm_parser import STRING_LITERAL, AsmParser
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.ir.dialect import DialectTable
 
 # Does not match pairs of digits: a repeated group needs memory for each repetition.

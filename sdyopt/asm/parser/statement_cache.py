@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from sdyopt.asm.lexical import SSA_ID
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.elements_attributes import DenseElements

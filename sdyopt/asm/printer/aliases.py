@@ -8,8 +8,8 @@ used only in trailing locations are deferred to the end.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.location import (
     CallSite,
     FusedLoc,

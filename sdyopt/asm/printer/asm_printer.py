@@ -7,7 +7,6 @@ template does not contain is printed by the methods of `OpAsmPrinter`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sdyopt.asm.format.assembly_format import Assembly, visible_attributes
 from sdyopt.asm.format.print_template import Part, Template
@@ -18,6 +17,7 @@ from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.asm.printer.ssa_names import SsaNames
 from sdyopt.asm.printer.value_users import argument_comments, users_comment
 from sdyopt.asm.strings import escape
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import Location
 from sdyopt.ir.attribute import Attribute, DictAttr

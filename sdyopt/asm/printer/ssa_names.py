@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from sdyopt.asm.lexical import SUFFIX_ID
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.location import NameLoc
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.operation import Op

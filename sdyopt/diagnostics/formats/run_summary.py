@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from sdyopt.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.ir.affine import (
     MAX_DEPTH,
     AffineBinary,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import inf, ldexp
 from struct import pack, unpack
 from typing import NamedTuple
 
 from sdyopt.asm.parser.asm_parser import KEYWORD, AsmParser
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.quant.dialect import quant
 from sdyopt.dialects.quant.types import (

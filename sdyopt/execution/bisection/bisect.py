@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.execution.bisection.steps import Runner, Step
 from sdyopt.execution.bisection.units import Unit, UnitsProgram, program_of_units, units_of

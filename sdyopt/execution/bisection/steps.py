@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from sdyopt.asm.parser.module_parser import parse_module
 from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.builtin import ModuleOp

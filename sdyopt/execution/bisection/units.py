@@ -8,8 +8,8 @@ all-reduce after the operation that computes them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp, ReturnOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING

@@ -6,8 +6,7 @@ operand or result by its position between two delimiters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.sdy.axes import axis_refs_text
 from sdyopt.dialects.sdy.rule import OpShardingRule, factor_symbol
 from sdyopt.record.model import Step

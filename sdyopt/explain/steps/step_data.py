@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, field
 
+from sdyopt.dataclasses import dataclass, field
 from sdyopt.dialects.sdy.axes import axis_refs_text
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.explain.arrival_text import site_text

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from html import escape
 from pathlib import Path
 
+from sdyopt.dataclasses import asdict
 from sdyopt.diagnostics.source import Source
 from sdyopt.error_help.op_offsets import without_locations
 from sdyopt.explain.steps.step_data import MAX_MISSED, MAX_STEPS, StepData

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from sdyopt.dataclasses import replace
 from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
 from sdyopt.ir.attribute import Attribute

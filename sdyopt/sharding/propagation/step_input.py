@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.ops import PropagationDirection
 from sdyopt.sharding.propagation.refusals import Report, StepTrace, ignore

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics import DiagnosticError, FileLoc
 from sdyopt.ir.traits import ISOLATED, Trait
 from sdyopt.pipeline import FUNCTION, Pass, Pipeline, Statistic, UsageError, option

@@ -1,7 +1,6 @@
 """The statistics report, in MLIR's layout."""
 
-from dataclasses import dataclass
-
+from sdyopt.dataclasses import dataclass
 from sdyopt.pipeline import Pass, Pipeline, Statistic
 from sdyopt.report.statistics import statistics_report
 

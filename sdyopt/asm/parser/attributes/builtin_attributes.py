@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from sdyopt.asm.parser.attributes.numbers import float_bits, integer_value
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.asm.strings import unescape
+from sdyopt.dataclasses import dataclass
 from sdyopt.ir.attribute import (
     UNIT,
     ArrayAttr,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from binascii import unhexlify
-from dataclasses import dataclass
 
 from sdyopt.asm.lexical import FLOAT
 from sdyopt.asm.parser.attributes.element_literals import (
@@ -21,6 +20,7 @@ from sdyopt.asm.parser.attributes.numbers import (
 )
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.asm.strings import unescape
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.elements_attributes import (

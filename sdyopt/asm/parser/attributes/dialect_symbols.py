@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from sdyopt.asm.lexical import BARE_ID
 from sdyopt.asm.parser.asm_parser import KEYWORD, AsmParser
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.asm.parser.extent_scanner import body_extent
+from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import Attribute, OpaqueAttr, Type
 from sdyopt.ir.dialect import Dialect

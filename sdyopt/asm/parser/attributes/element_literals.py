@@ -7,11 +7,11 @@ the errors and their locations.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from sdyopt.asm.lexical import NUMBER, STRING_EXTENT, TRIVIA, WHITESPACE
 from sdyopt.asm.parser.attributes.lr_parser import MAX_DEPTH
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext
+from sdyopt.dataclasses import dataclass, field
 
 _COMMENT = re.compile(r"//[^\r\n]*")
 _NUMBER = re.compile(f"-?{WHITESPACE}(?:{NUMBER}|true|false)")

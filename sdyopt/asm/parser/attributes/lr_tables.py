@@ -12,12 +12,12 @@ import os
 import stat
 import zlib
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sdyopt.asm.parser.attributes.error_messages import MESSAGES, MESSAGES_BY_SYMBOL
+from sdyopt.dataclasses import dataclass, fields
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 SHIPPED = Path(__file__).with_name("tables.json")
@@ -88,8 +88,9 @@ def build_tables(key: str = "") -> Tables:
 def write_tables(tables: Tables, path: Path) -> None:
     """Writes the tables to a file atomically; failure is ignored."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")
+    parts = {name: getattr(tables, name) for name in fields(tables)}
     with suppress(OSError):
-        draft.write_text(json.dumps(asdict(tables), separators=(",", ":")), encoding="utf-8")
+        draft.write_text(json.dumps(parts, separators=(",", ":")), encoding="utf-8")
         draft.replace(path)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sdyopt.asm.parser.attributes.dense_elements import elements_attribute, static_shape
 from sdyopt.asm.parser.attributes.element_literals import ElementList, ElementParser
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
+from sdyopt.dataclasses import dataclass
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.elements_attributes import (
     DenseElements,
