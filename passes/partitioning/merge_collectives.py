@@ -8,9 +8,9 @@ becomes
     %2 = stablehlo.add %0, %0 : tensor<8xf32>
 
 The result of a collective depends on its operand alone, so collectives of StableHLO that differ in their
-channels are merged too. A reshard stands for the collectives that it will be lowered to. `cse` keeps equal collectives, because C++ declares none of them free of memory
-effects. Like `cse`, the pass merges other equal operations without memory effects too, and erases dead ones,
-unless `collectives-only` is set.
+channels are merged too. A reshard stands for the collectives that it will be lowered to. `cse` keeps equal
+collectives, because C++ declares none of them free of memory effects. Like `cse`, the pass merges other equal
+operations without memory effects too, and erases dead ones, unless `collectives-only` is set.
 """
 
 from __future__ import annotations
