@@ -173,7 +173,8 @@ class Op:
     @property
     def dialect_name(self) -> str:
         """The namespace of the operation, registered or not."""
-        return self.signature.name.partition(".")[0]
+        dialect = self.dialect
+        return self.signature.name.partition(".")[0] if dialect is None else dialect.name
 
     def attribute(self, name: str) -> Attribute | None:
         """The inherent attribute of this name or, if there is none, the discardable one; None if missing."""

@@ -30,7 +30,7 @@ def main() -> int:
     parser.add_argument(
         "--seconds", type=float, default=60, help="the time to search, without the last batch"
     )
-    parser.add_argument("--batches", type=int, help="stop after this many batches of 50 inputs")
+    parser.add_argument("--batches", type=int, help="stop after this many batches")
     parser.add_argument("--seed", type=int, default=0, help="the same seed searches the same inputs")
     parser.add_argument("--sources", help=f"the sources of the batches, in turn: {', '.join(_NAMES)}")
     parser.add_argument("--reference-python", default="", metavar="PYTHON", help="a Python that has jax")

@@ -1,10 +1,11 @@
 """Runs inputs in a child process, each under limits of processor time and memory.
 
 The child inherits the imported modules, so an input costs only its own run. If the child ends during an
-input, the signal is that input's problem, and a new child runs the rest.
+input, the signal is that input's problem. After this and after an exception, a new child runs the rest.
 """
 
 import contextlib
+import gc
 import json
 import os
 import resource
@@ -28,6 +29,8 @@ from tests.fuzz.contract import BYTES, OUT_OF_MEMORY, OUT_OF_TIME, SECONDS, Outc
 _GRACE = 3
 _WALL_SECONDS = 30 * SECONDS
 _MOST_ERROR_TEXT = 100_000
+# Files in memory, if the system has them.
+_IN_MEMORY = Path("/dev/shm")
 
 Task = Callable[[], Outcome]
 
@@ -55,19 +58,21 @@ def run_all(tasks: Sequence[Task]) -> list[Outcome]:
 
 
 def _run_in_child(tasks: Sequence[Task]) -> tuple[list[Outcome], str | None]:
-    """The outcomes of tasks until the child ended, and what ended it early."""
+    """The outcomes of tasks until the child ended, and what ended it during the next one."""
     sys.stdout.flush()
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        with os.fdopen(writing, "w", encoding="utf-8") as pipe:
-            _serve(tasks, pipe)
-    os.close(writing)
-    with os.fdopen(reading, encoding="utf-8") as pipe:
-        done = [Outcome(**json.loads(line)) for line in pipe if line.endswith("\n")]
-    _, status = os.waitpid(child, 0)
-    if len(done) == len(tasks):
+    with tempfile.TemporaryDirectory(dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as folder:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            os.chdir(folder)
+            with os.fdopen(writing, "w", encoding="utf-8") as pipe:
+                _serve(tasks, pipe)
+        os.close(writing)
+        with os.fdopen(reading, encoding="utf-8") as pipe:
+            done = [Outcome(**json.loads(line)) for line in pipe if line.endswith("\n")]
+        _, status = os.waitpid(child, 0)
+    if len(done) == len(tasks) or (done and done[-1].crash):
         return done, None
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
     return done, _ENDS.get(number, f"ended by signal {number}, status {status}")
@@ -77,9 +82,10 @@ _ENDS: dict[int, str] = {signal.SIGXCPU: f"{OUT_OF_TIME} in native code", signal
 
 
 def _serve(tasks: Sequence[Task], pipe: IO[str]) -> None:
-    """Runs tasks in the child, and ends it."""
+    """Runs tasks in the child, up to one that an exception ends, and ends the child."""
     code = 1
     try:
+        gc.freeze()  # so that no collection writes to the pages shared with the parent
         # Those of the parent may be replaced by a test.
         sys.stdout, sys.stderr = (
             TextIOWrapper(FileIO(number, "w", closefd=False), "utf-8") for number in (1, 2)
@@ -91,6 +97,8 @@ def _serve(tasks: Sequence[Task], pipe: IO[str]) -> None:
         for outcome in map(_limited, tasks):
             pipe.write(json.dumps(asdict(outcome)) + "\n")
             pipe.flush()
+            if outcome.crash:
+                break
         code = 0
     finally:
         os._exit(code)
@@ -120,17 +128,18 @@ def _limited(task: Task) -> Outcome:
 
 
 def run_command(text: bytes, flags: Sequence[str]) -> Outcome:
-    """Runs the command on a program, in this process."""
+    """Runs the command on a program, in this process, with files in its working directory."""
     os.environ[DEBUG_VARIABLE] = "1"  # internal errors leave the command, with their stack trace
-    with tempfile.TemporaryDirectory() as folder, _captured(Path(folder) / "stderr") as errors:
-        source, output = Path(folder, "input.mlir"), Path(folder, "output.mlir")
-        source.write_bytes(text)
+    source, output = Path("input.mlir"), Path("output.mlir")
+    source.write_bytes(text)
+    output.unlink(missing_ok=True)
+    with _captured(Path("stderr")) as errors:
         status = main([source.as_posix(), "-o", output.as_posix(), *flags])
         sys.stdout.flush()
         sys.stderr.flush()
         is_accepted = status == 0 and output.exists() and output.stat().st_size > 0
         has_locations = b"unknown" not in text and not any("strip-debuginfo" in flag for flag in flags)
-        return Outcome(status, errors().replace(folder + "/", ""), is_accepted, has_locations)
+        return Outcome(status, errors(), is_accepted, has_locations)
 
 
 def _shortened(text: bytes) -> bytes:

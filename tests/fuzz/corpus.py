@@ -1,7 +1,9 @@
 """The programs and command lines that inputs are made of: the lit cases and the examples."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from sdyopt.lit.directives import parse_directives
@@ -14,6 +16,13 @@ MOST_BYTES = 100_000
 _DIRECTIVE = re.compile(
     rb"^[ \t]*// *(?:RUN|REQUIRES|UNSUPPORTED|XFAIL|[A-Z][A-Z0-9_-]*):.*\n?", re.MULTILINE
 )
+# The separator of --split-input-file.
+_SEPARATOR = re.compile(rb"^// -----.*\n", re.MULTILINE)
+_COMMENT = re.compile(rb"^[ \t]*//(?! expected-).*\n", re.MULTILINE)
+# The first lines of operations at the top level, and the name of a function.
+_TOP_LEVEL = re.compile(rb"^(?=[^\s})])", re.MULTILINE)
+_FUNCTION = re.compile(rb"func\.func (?:[a-z]+ )?@([\w$.-]+)")
+_SYMBOL = re.compile(rb"@([\w$.-]+)")
 # Flags that name files, start programs, or print what differs from run to run.
 _EXCLUDED = re.compile(
     r"-+(?:o|load-.*|mlir-generate-reproducer|mlir-pass-pipeline-.*|mlir-print-ir-tree-dir|log-actions-to|"
@@ -30,12 +39,34 @@ class Seed:
     text: bytes
     flags: tuple[str, ...]
 
+    @cached_property
+    def parts(self) -> tuple[bytes, ...]:
+        """The functions of the program or of its chunks, each with those that it uses, without comments."""
+        is_split = any(flag.lstrip("-") == "split-input-file" for flag in self.flags)
+        chunks = _SEPARATOR.split(self.text) if is_split else [self.text]
+        parts = [part for chunk in chunks for part in _parts_of(_COMMENT.sub(b"", chunk)) if part.strip()]
+        return tuple(parts) or (self.text,)
+
 
 def seeds() -> list[Seed]:
     """The seeds, in a fixed order."""
     paths = [path for folder in ("examples", "tests/lit") for path in sorted((ROOT / folder).rglob("*.mlir"))]
     found = dict.fromkeys(seed for path in paths for seed in _seeds_of(path))
     return [seed for seed in found if len(seed.text) < MOST_BYTES]
+
+
+def _parts_of(text: bytes) -> Sequence[bytes]:
+    """A program for each function, with those that it uses and all that is not a function."""
+    operations = _TOP_LEVEL.split(text)
+    functions = {match[1]: each for each in operations if (match := _FUNCTION.match(each))}
+    parts = []
+    for name in functions:
+        used = [name]
+        for each in used:  # grows
+            used += functions.keys() & set(_SYMBOL.findall(functions[each])) - set(used)
+        erased = {function for each, function in functions.items() if each not in used}
+        parts.append(b"".join(each for each in operations if each not in erased))
+    return parts or [text]
 
 
 def _seeds_of(path: Path) -> list[Seed]:

@@ -1,5 +1,6 @@
 """Random command lines: passes with random options, chains of them, and flags of the driver."""
 
+from functools import cache
 from random import Random
 
 from sdyopt.pipeline.option import Option
@@ -35,11 +36,16 @@ _VALUES = ("0", "1", "2", "-1", "true", "x", "sdy", "9223372036854775808", "")
 
 def random_flags(random: Random, entries: list[PassEntry | PipelineEntry] | None = None) -> tuple[str, ...]:
     """A command line: mostly a few passes, sometimes flags of the driver."""
-    entries = entries or all_passes()
+    entries = entries or _all_passes()
     chain = [_pass(random, random.choice(entries)) for _ in range(random.choice((0, 1, 1, 1, 2, 3, 5)))]
     allow = ["--allow-unregistered-dialect"] if random.random() < 0.8 else []
     driver = [flag for flag in _DRIVER if random.random() < 0.04]
     return (*chain, *allow, *driver)
+
+
+@cache
+def _all_passes() -> list[PassEntry | PipelineEntry]:
+    return all_passes()
 
 
 def _pass(random: Random, entry: PassEntry | PipelineEntry) -> str:

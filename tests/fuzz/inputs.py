@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import ClassVar
 
 from tests.fuzz.batch import run_all, run_command
 from tests.fuzz.contract import Outcome, problem_of
@@ -41,6 +42,9 @@ class Input:
 
 class Source:
     """Makes inputs, runs them, and takes the accepted ones back."""
+
+    # The number of inputs in a batch.
+    size: ClassVar[int] = 50
 
     def batch(self, random: Random, number: int, size: int) -> Sequence[Input]:
         """The inputs of a batch."""

@@ -21,7 +21,6 @@ from tests.fuzz.inputs import Input, Source
 from tests.fuzz.minimize import MOST_RUNS, minimize
 from tests.fuzz.sources import TURNS, Mutants, make_source
 
-BATCH = 50
 STATE = "state.json"
 # A run that takes too long is not repeated often.
 _MOST_SLOW_RUNS = 8
@@ -62,7 +61,7 @@ class Session:
         random = Random(f"{self.seed} {self.number}")
         name = self.names[self.number % len(self.names)]
         source = self.sources[name]
-        inputs = source.batch(random, self.seed * 1_000_000 + self.number, BATCH)
+        inputs = source.batch(random, self.seed * 1_000_000 + self.number, source.size)
         for input, outcome in zip(inputs, source.run(inputs), strict=True):
             verdict = outcome.verdict or ("accepted" if outcome.is_accepted else "rejected")
             self.counts[f"{name}: {verdict}"] += 1
@@ -82,6 +81,8 @@ class Session:
         smallest = minimize(input, lambda each: source.problem(each) == problem, runs)
         finding = self.findings[problem] = Finding(problem, smallest, details=source.details(smallest))
         self.report(f"{problem}\n  {finding.write(self.folder)}")
+        if source.problem(smallest) != problem:
+            self.report(f"  only after other inputs of batch {self.number} of seed {self.seed}")
 
     def _save(self) -> None:
         """Writes the state to a new file that replaces the old one, so that an interrupt loses one batch."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import ClassVar
 
 from tests.fuzz.compared import ComparedModules
 from tests.fuzz.contract import Outcome
@@ -20,8 +21,11 @@ from tests.random_modules.compare import run_here
 from tests.simulation.judge import RIGHT, WRONG, judge
 from tests.simulation.kinds import KINDS as RESHARD_KINDS
 
-# The number of accepted mutants to mutate again.
+# The number and the size of accepted mutants to mutate again, which may grow each time.
 _MOST_MUTANTS = 3000
+_MOST_BYTES = 10_000
+# The other mutants are of a part of a program.
+_SHARE_OF_WHOLE_PROGRAMS = 0.1
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,9 @@ class PartitionInput(Input):
 class Mutants(Source):
     """Mutants of the corpus and of accepted mutants."""
 
+    # The first inputs of a child process fill its caches, and take longer than the others.
+    size: ClassVar[int] = 1000
+
     seeds: Sequence[Seed] = field(default_factory=seeds)
     accepted: list[bytes] = field(default_factory=list)
 
@@ -72,15 +79,24 @@ class Mutants(Source):
 
     def _input(self, random: Random) -> Input:
         seed, other = random.choice(self.seeds), random.choice(self.seeds)
-        text = random.choice(self.accepted) if self.accepted and random.random() < 0.3 else seed.text
+        text = seed.text if random.random() < _SHARE_OF_WHOLE_PROGRAMS else _small(random, seed.parts)
+        if self.accepted and random.random() < 0.3:
+            text = _small(random, self.accepted)
         flags = seed.flags if random.random() < 0.5 else random_flags(random)
-        return Input(mutate(random, text, other.text), flags)
+        return Input(mutate(random, text, random.choice(other.parts)), flags)
 
     def accept(self, random: Random, input: Input) -> None:
+        if len(input.text) > _MOST_BYTES:
+            return
         if len(self.accepted) < _MOST_MUTANTS:
             self.accepted.append(input.text)
         else:
             self.accepted[random.randrange(_MOST_MUTANTS)] = input.text
+
+
+def _small(random: Random, texts: Sequence[bytes]) -> bytes:
+    """The smaller of two random texts: a large one takes longer, and most of it is not what was mutated."""
+    return min(random.choices(texts, k=2), key=len)
 
 
 @dataclass

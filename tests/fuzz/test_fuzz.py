@@ -1,5 +1,6 @@
 """The fuzzer finds planted problems, makes them small, and continues where it stopped."""
 
+import os
 import signal
 from pathlib import Path
 from random import Random
@@ -9,7 +10,7 @@ import pytest
 from tests.fuzz import batch, sources
 from tests.fuzz.batch import preload, run_all
 from tests.fuzz.contract import Outcome, problem_of
-from tests.fuzz.corpus import seeds
+from tests.fuzz.corpus import Seed, seeds
 from tests.fuzz.findings import Finding
 from tests.fuzz.inputs import Input
 from tests.fuzz.minimize import minimize
@@ -67,6 +68,39 @@ def test_an_input_that_ends_the_child_does_not_end_the_batch(monkeypatch: pytest
     assert outcomes[-1] == Outcome(2, "usage")
 
 
+def test_an_input_after_an_exception_runs_in_a_new_child() -> None:
+    state: list[int] = []
+
+    def remember() -> Outcome:
+        state.append(1)
+        return Outcome(len(state))
+
+    def fail() -> Outcome:
+        raise AssertionError
+
+    outcomes = run_all([remember, remember, fail, remember, lambda: os._exit(0), remember])
+    assert [outcome.status for outcome in outcomes] == [1, 2, 0, 1, 0, 1]
+    assert [bool(outcome.crash) for outcome in outcomes] == [False, False, True, False, True, False]
+
+
+def test_a_problem_that_an_input_has_only_after_others_is_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[bytes] = []
+
+    def run(input: Input) -> Outcome:
+        runs.append(input.text)
+        return Outcome(crash="KeyError" if len(runs) == 2 else "")
+
+    monkeypatch.setattr(Input, "run", run)
+    monkeypatch.setattr(sources.Mutants, "size", 3)
+    reports: list[str] = []
+    session = Session(5, tmp_path, ("mutants",), report=reports.append)
+    session.run(60, batches=1)
+    assert list(session.findings) == ["KeyError"]
+    assert reports[1:] == ["  only after other inputs of batch 0 of seed 5"]
+
+
 def test_a_run_of_the_command() -> None:
     accepted = Input(b"func.func @f() { return }").run
     rejected = Input(b"func.func @f() { retur }").run
@@ -99,6 +133,22 @@ def test_seeds_have_programs_and_flags() -> None:
     assert any("-sdy-propagation-pipeline" in seed.flags for seed in seeds())
 
 
+def test_a_part_of_a_seed_is_a_function_with_those_that_it_uses() -> None:
+    texts = {
+        "mesh": b'sdy.mesh @mesh = <["x"=2]>\n',
+        "a": b"func.func @a() {\n  call @b() : () -> ()\n  return\n}\n",
+        "b": b"func.func private @b()\n",
+        "c": b"func.func @c(\n  %arg0: i1\n) {\n  return\n}\n",
+    }
+    comment, separator = b"// A comment.\n", b"// -----\n"
+    whole = comment + b"".join(texts.values()) + separator + texts["c"] + separator + b"module {\n}\n"
+    used = [("mesh", "a", "b"), ("mesh", "b"), ("mesh", "c"), ("c",)]
+    expected = [b"".join(texts[name] for name in names) for names in used]
+    assert Seed(whole, ("-split-input-file",)).parts == (*expected, b"module {\n}\n")
+    assert len(Seed(whole, ()).parts) == 3
+    assert Seed(comment, ()).parts == (comment,)
+
+
 def test_the_smallest_input_with_a_problem() -> None:
     large = Input(b"a b\n" * 50 + b"x bad y\n" + b"c\n" * 50, ("-cse", "-inline", "--werror"))
     small = minimize(large, lambda input: b"bad" in input.text and "-inline" in input.flags)
@@ -120,7 +170,8 @@ def test_a_finding_is_a_lit_case_to_complete(tmp_path: Path) -> None:
 
 def test_a_resumed_session_equals_one_without_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     preload()
-    monkeypatch.setattr("tests.fuzz.session.BATCH", 8)
+    for source in sources.SOURCES.values():
+        monkeypatch.setattr(source, "size", 8)
     whole, first, second = Session(1, tmp_path / "a"), Session(1, tmp_path / "b"), Session(0, tmp_path / "b")
     whole.run(60, batches=6)
     first.run(60, batches=3)
