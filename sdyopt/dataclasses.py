@@ -115,7 +115,7 @@ def _declare(cls: type, frozen: bool, eq: bool, slots: bool) -> type:
     if eq:
         methods |= {"__eq__": _eq, "__hash__": _hash if frozen else None}
     if frozen:
-        methods["__setattr__"] = _set_frozen
+        methods |= {"__setattr__": _set_frozen, "__delattr__": _delete_frozen}
     namespace |= {name: method for name, method in methods.items() if name not in cls.__dict__}
     if slots:
         old = {name: value for name, value in cls.__dict__.items() if name not in (*own, *_OF_DICT)}
@@ -141,6 +141,8 @@ def _init(self: Any, *arguments: object, **named: object) -> None:
     if len(arguments) > len(cls._positional):
         raise TypeError(f"{cls.__name__} takes {len(cls._positional)} positional arguments")
     values = dict(zip(cls._positional, arguments, strict=False))
+    if not values.keys().isdisjoint(named):
+        raise TypeError(f"{cls.__name__} gets {sorted(values.keys() & named)} twice")
     values |= named
     for name, field in fields(cls).items():
         if field.init and name in values:
@@ -178,3 +180,9 @@ def _set_frozen(self: object, name: str, value: object) -> None:
     if name in fields(self):
         raise AttributeError(f"{type(self).__name__} is frozen: its {name!r} cannot change")
     _set(self, name, value)
+
+
+def _delete_frozen(self: object, name: str) -> None:
+    if name in fields(self):
+        raise AttributeError(f"{type(self).__name__} is frozen: its {name!r} cannot be deleted")
+    object.__delattr__(self, name)
