@@ -7,6 +7,8 @@ local type of each operand at its original definition. Replacements are applied 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.builtin import ModuleOp
@@ -14,6 +16,7 @@ from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import Type
 from sdyopt.partition.deferred_replacements import DeferredReplacements
 from sdyopt.partition.local_context import LocalContext, LoweringOptions
 from sdyopt.partition.local_ops import check_is_local
@@ -39,9 +42,24 @@ class _Conversion:
         self._rewriter = rewriter
         self._replacements = DeferredReplacements(rewriter)
         self._manual_computations: list[ManualComputationOp] = []
+        # The local result types of kept operations, which follow from their signatures and attributes and
+        # the shardings of their operands.
+        self._kept_types: dict[object, Sequence[Type]] = {}
 
     def visit(self, op: Op) -> None:
         """Lowers an operation, or gives it local types."""
+        if op.regions or op.data_flow is not None or lowering_of(type(op)) is not None:
+            self._convert(op)
+            return
+        key = op.signature, op.attributes, *map(self._local.sharding, op.operands)
+        local_types = self._kept_types.get(key)
+        if local_types is None:
+            self._kept_types[key] = self._convert(op)
+        else:
+            self._rewriter.retype(op, local_types)
+
+    def _convert(self, op: Op) -> Sequence[Type]:
+        """Lowers an operation, or gives it local types. Returns the local result types."""
         local_types = [self._local.local_type(result, op) for result in op.results]
         self._localize_arguments(op)
         lower = lowering_of(type(op))
@@ -59,6 +77,7 @@ class _Conversion:
         if isinstance(op, ManualComputationOp):
             self._manual_computations.append(op)
         self._rewriter.retype(op, local_types)
+        return local_types
 
     def _localize_arguments(self, op: Op) -> None:
         for region in op.regions:

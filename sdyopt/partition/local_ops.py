@@ -22,13 +22,6 @@ def check_is_local(op: Op, local: LocalContext) -> None:
     """Raises an error if an operation reads elements of other shards."""
     if op.is_terminator or op.data_flow is not None:
         return
-    key = op.signature, op.attributes, *map(local.sharding, op.operands)
-    if key not in local.types.local_signatures:
-        _check(op, local)
-        local.types.local_signatures.add(key)
-
-
-def _check(op: Op, local: LocalContext) -> None:
     if not any(any(local.axes_per_dim(value)) for value in (*op.operands, *op.results)):
         return
     rule = sharding_rule_of(op)

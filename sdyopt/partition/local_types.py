@@ -29,10 +29,9 @@ class LocalTypes:
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
         self._padded_types: dict[tuple[Type, TensorSharding], Type] = {}
         self._types: dict[tuple[Type, TensorSharding], Type | None] = {}
-        # Caches of `replication.dims_to_replicate` and `local_ops.check_is_local`, by the signature and the
-        # attributes of an operation, and the shardings of its operands.
+        # The cache of `replication.dims_to_replicate`, by the signature and the attributes of an operation,
+        # and the shardings of its operands.
         self.dims_to_replicate: dict[object, tuple[tuple[int, int], ...]] = {}
-        self.local_signatures: set[object] = set()
 
     def mesh(self, sharding: TensorSharding) -> Mesh | None:
         """The mesh of a sharding; None if there is none of that name."""
