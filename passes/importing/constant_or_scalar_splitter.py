@@ -26,8 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import NamedTuple
 
-from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
@@ -72,8 +72,7 @@ class ConstantOrScalarSplitter(Pass):
         return rewriter.changed
 
 
-@dataclass(frozen=True, slots=True)
-class _OpKind:
+class _OpKind(NamedTuple):
     """How the splitter classifies an operation."""
 
     is_ignored: bool

@@ -8,8 +8,9 @@ becomes
     %2 = stablehlo.add %0, %0 : tensor<8xf32>
 
 The result of a collective depends on its operand alone, so collectives of StableHLO that differ in their
-channels are merged too. `cse` keeps equal collectives, because C++ declares none of them free of memory
-effects. Like `cse`, the pass merges other equal operations without memory effects, and erases dead ones.
+channels are merged too. A reshard stands for the collectives that it will be lowered to. `cse` keeps equal
+collectives, because C++ declares none of them free of memory effects. Like `cse`, the pass merges other equal
+operations without memory effects too, and erases dead ones, unless `collectives-only` is set.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Hashable
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.stablehlo.channel import ChannelHandle
 from sdyopt.dialects.stablehlo.collectives import (
     AllGatherOp,
@@ -30,21 +32,26 @@ from sdyopt.dialects.stablehlo.collectives import (
 from sdyopt.ir.cse import CseDriver
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass
+from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 
 _WITH_CHANNELS = (
     *(AllGatherOp, AllReduceOp, AllToAllOp),
     *(CollectiveBroadcastOp, CollectivePermuteOp, ReduceScatterOp),
 )
+_COLLECTIVES = (CollectiveOp, ReshardOp, *_WITH_CHANNELS)
 _CHANNEL = "channel_handle"
 
 
 @register("sdy-merge-collectives")
 class MergeCollectives(Pass):
+    collectives_only: bool = option(
+        default=False, help="leave operations other than collectives and reshards alone"
+    )
+
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        cse = CseDriver(rewriter, _without_channel)
+        cse = CseDriver(rewriter, _without_channel, only_pure=self.collectives_only)
         for region in module.regions:
             cse.visit_region(region)
         cse.finish()
@@ -53,11 +60,11 @@ class MergeCollectives(Pass):
 
 def _without_channel(op: Op) -> Hashable | None:
     """What the result of a collective depends on besides its operand; None for other operations."""
-    signature = op.signature
-    if isinstance(op, CollectiveOp):
-        return signature
-    if not isinstance(op, _WITH_CHANNELS):
+    if not isinstance(op, _COLLECTIVES):
         return None
+    signature = op.signature
+    if op.dialect_name == "sdy":
+        return signature
     channel = signature.attributes.get(_CHANNEL)
     # Whether there is a channel decides between groups of replicas and groups of partitions.
     kind = (channel.type, channel.handle > 0) if isinstance(channel, ChannelHandle) else channel

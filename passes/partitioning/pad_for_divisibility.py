@@ -26,6 +26,7 @@ shards of the same size.
 from __future__ import annotations
 
 from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.distinct_values import distinct_values
 from sdyopt.dialects.sdy.mesh_op import enclosing_module
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.partition.local_types import LocalTypes
@@ -42,9 +43,10 @@ class PadForDivisibility(Pass):
     def run(self, function: FuncOp) -> bool:
         module, rewriter = enclosing_module(function), Rewriter()
         padder = Padder(LocalTypes(function if module is None else module), rewriter)
-        ops = list(function.walk())
         pad_function(function, padder)
-        for op in ops:
+        if all(padder.padded_type(value) is value.type for value in distinct_values(function)):
+            return rewriter.changed
+        for op in list(function.walk()):
             padder.visit(op)
         padder.finish()
         return rewriter.changed

@@ -40,6 +40,8 @@ class ReshardSingleDevices(Pass):
         resharder = SingleDeviceResharder(
             function, cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function)), rewriter
         )
+        if not resharder.is_needed(function):
+            return False
         for op in list(function.walk_post_order()):
             if op.is_terminator or op.data_flow is not None or isinstance(op, CallOp):
                 continue

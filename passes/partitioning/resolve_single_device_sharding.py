@@ -41,12 +41,13 @@ from sdyopt.dialects.sdy.axis_lists import AxisRefList
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.distinct_values import distinct_values
 from sdyopt.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.stablehlo import collectives as stablehlo
-from sdyopt.dialects.stablehlo.control_flow import IfOp, ReturnOp
+from sdyopt.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp, ReturnOp
 from sdyopt.dialects.stablehlo.nullary import ConstantOp, CreateTokenOp
 from sdyopt.dialects.stablehlo.replica_groups import CollectiveOp as StablehloCollectiveOp
 from sdyopt.dialects.stablehlo.types import TokenType
@@ -92,8 +93,9 @@ class ResolveSingleDeviceSharding(Pass):
                 "Shardy partitioner does not support replica_count > 1 && partition_count > 1 yet."
             )
         resolver = _Resolver(function, mesh, self.replica_count > 1)
-        resolver.resolve_ops()
-        resolver.remove_reshards()
+        if resolver.is_needed():
+            resolver.resolve_ops()
+            resolver.remove_reshards()
         return resolver.rewriter.changed
 
 
@@ -107,6 +109,10 @@ class _Resolver:
         self._ref = SymbolRef(mesh.sym_name)
         self._is_replicated = is_replicated
         self._find_mesh = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
+
+    def is_needed(self) -> bool:
+        """Whether a value of the function is on a single device."""
+        return any(self._device(sharding_of(value)) is not None for value in distinct_values(self._function))
 
     def resolve_ops(self) -> None:
         """Resolves the operations on a single device, except those nested in such an operation."""
@@ -124,13 +130,24 @@ class _Resolver:
 
     def remove_reshards(self) -> None:
         """Removes the remaining reshards of replicated tensors to and from a single device."""
-        for op in list(self._function.walk()):
-            if not isinstance(op, ReshardOp):
-                continue
+        for op in self._function.nested(ReshardOp):
             before, after = sharding_of(op.input), op.sharding
             is_maximal = any(self._device(sharding) is not None for sharding in (before, after))
             if is_maximal and all(s is None or s.is_fully_replicated for s in (before, after)):
-                self.rewriter.replace(op, [op.input])
+                self.rewriter.replace(op, [self._replicated(op) if self._is_resharded(op) else op.input])
+
+    def _is_resharded(self, op: ReshardOp) -> bool:
+        """Whether a reshard from a single device is followed by one between all devices."""
+        users = [user for user in op.result.users if isinstance(user, ReshardOp)]
+        return self._device(op.sharding) is None and any(self._device(u.sharding) is None for u in users)
+
+    def _replicated(self, op: ReshardOp) -> Value:
+        """The input of a reshard without a sharding, so that it counts as replicated on any mesh."""
+        value = op.input
+        barrier = self.rewriter.create(
+            OptimizationBarrierOp, [value], [value.type], before=op, location=op.lazy_location
+        )
+        return barrier.result
 
     # --- Operations ---------------------------------------------------------------------------
 
@@ -212,7 +229,7 @@ class _Resolver:
 
         Raises DiagnosticError for results on several devices, or on other devices than those of the mesh.
         """
-        if op.dialect_name == "sdy":
+        if not op.results or op.dialect_name == "sdy":
             return None
         shardings = [sharding_of(r) for r in op.results if isinstance(r.type, RankedTensor)]
         devices = dict.fromkeys([device for s in shardings if (device := self._device(s)) is not None])
@@ -220,7 +237,9 @@ class _Resolver:
             return None
         if len(devices) > 1:
             raise op.op_error("has conflicting single-device result shardings")
-        if any(sharding is not None and not sharding.is_fully_replicated for sharding in shardings):
+        is_sharded = any(s is not None and not s.is_fully_replicated for s in shardings)
+        # A call runs on every device, whatever the shardings of its results.
+        if is_sharded and not isinstance(op, CallOp):
             raise op.op_error("has a result on a single device, and one that is sharded").help(
                 "run -sdy-reshard-single-devices before"
             )

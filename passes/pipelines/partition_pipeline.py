@@ -9,7 +9,6 @@ from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
 from sdyopt.pipeline import Pass, Pipeline, option
 from sdyopt.registry import register_pipeline
 
-from ..common.cse import CSE
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
@@ -57,13 +56,13 @@ def partition_pipeline(
         # Before reshards are lowered, so that its all-reduces and all-slices after them become
         # reduce-scatters.
         ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),
-        # Of two consecutive reshards, the first is redundant. CSE merges equal reshards of one value.
+        # Of two consecutive reshards, the first is redundant.
         simplify(RESHARD_LABEL),
-        CSE(),
+        MergeCollectives(collectives_only=True),
         ReshardToCollectives(keep_unreduced_axes=True),
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),
-        MergeCollectives(),
+        MergeCollectives(collectives_only=True),
         PadForDivisibility(),
         ConvertGlobalToLocal(
             combine_multi_dimension_reduce_scatter=True,

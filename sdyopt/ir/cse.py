@@ -28,10 +28,15 @@ class CseDriver:
 
     `merged` counts the operations whose results were replaced with those of an equal operation, `removed`
     the operations that were dead before. Operations for which `pure` returns a key, which stands for the
-    signature of an operation, count as free of memory effects.
+    signature of an operation, count as free of memory effects. With `only_pure`, others are left alone.
     """
 
-    def __init__(self, rewriter: Rewriter, pure: Callable[[Op], Key | None] = lambda op: None) -> None:
+    def __init__(
+        self,
+        rewriter: Rewriter,
+        pure: Callable[[Op], Key | None] = lambda op: None,
+        only_pure: bool = False,
+    ) -> None:
         self.merged = 0
         self.removed = 0
         self._to_erase: list[Op] = []
@@ -40,6 +45,7 @@ class CseDriver:
         self._available: dict[Key, Op] = {}
         self._rewriter = rewriter
         self._pure = pure
+        self._only_pure = only_pure
         self._dominance = Dominance()
 
     def visit_region(self, region: Region) -> None:
@@ -58,12 +64,13 @@ class CseDriver:
     def _visit_block(self, block: Block, tree: DominatorTree, has_ssa_dominance: bool) -> None:
         """Merges equal operations in a block and in those that it dominates."""
         mark = len(self._available)
-        visited: set[Op] = set()
+        visited: set[Op] | None = None if has_ssa_dominance else set()
         for op in block.ops:
             if op.regions:
                 self._visit_regions(op)
-            self._visit_op(op, None if has_ssa_dominance else visited)
-            visited.add(op)
+            self._visit_op(op, visited)
+            if visited is not None:
+                visited.add(op)
         for dominated in tree.get(block, ()):
             self._visit_block(dominated, tree, True)
         while len(self._available) > mark:
@@ -81,17 +88,21 @@ class CseDriver:
     def _visit_op(self, op: Op, visited: set[Op] | None) -> None:
         """Merges an operation with an equal one that is available.
 
-        In a graph region, uses by `visited` operations are not replaced.
+        In a graph region, uses by `visited` operations are not replaced; elsewhere it is None.
         """
         if op.is_terminator:
             return
         signature = self._pure(op)
         is_pure = signature is not None
+        if self._only_pure and not is_pure:
+            return
         if is_trivially_dead(op) or (is_pure and not any(result.has_uses for result in op.results)):
             self._to_erase.append(op)
             self.removed += 1
             return
-        if any(len(region.blocks) > 1 for region in op.regions) or not (is_pure or is_memory_effect_free(op)):
+        if not (is_pure or is_memory_effect_free(op)):
+            return
+        if op.regions and any(len(region.blocks) > 1 for region in op.regions):
             return
         key = _key(op, {})
         first = self._available.setdefault((signature, *key[1:]) if is_pure else key, op)
@@ -120,13 +131,16 @@ def _key(op: Op, value_ids: dict[Value, int]) -> tuple[Key, ...]:
 
     `value_ids` numbers the values that are defined in regions of the operation for which a key is computed.
     """
-    operands: list[Key] = [value_ids.get(value, value) for value in op.operands]
-    if COMMUTATIVE in op.traits and value_ids.keys().isdisjoint(op.operands):
+    values = op.operands
+    operands: list[Key] = [value_ids.get(value, value) for value in values] if value_ids else [*values]
+    if len(operands) > 1 and COMMUTATIVE in op.traits and value_ids.keys().isdisjoint(values):
         operands.sort(key=id)
+    if not (value_ids or op.regions):
+        return op.signature, op.attributes, tuple(operands)
     regions = tuple([_region_key(region, value_ids) for region in op.regions])
-    for result in op.results if value_ids or op.regions else ():
+    for result in op.results:
         value_ids[result] = len(value_ids)
-    return (op.signature, op.attributes, tuple(operands), regions)
+    return op.signature, op.attributes, tuple(operands), regions
 
 
 def _region_key(region: Region, value_ids: dict[Value, int]) -> Key:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from functools import partial
+from typing import Any, ClassVar, TypeVar, cast
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
 from sdyopt.diagnostics.location import Location, UnknownLoc
@@ -21,6 +22,8 @@ from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Va
 
 NO_ATTRIBUTES = DictAttr(())
 UNKNOWN = UnknownLoc()
+# The source of locations that are not offsets.
+_NO_SOURCE = Source("", "")
 
 
 OpT = TypeVar("OpT", bound="Op")
@@ -62,6 +65,8 @@ class Op:
     default_dialect: ClassVar[str] = ""
     # The assembly format, which only the asm layer reads; None if there is only the generic form.
     assembly: ClassVar[Any] = None
+    # () -> whether the assembly prints nothing of the regions.
+    hides_regions: Callable[[], bool] | None = None
     # Suggested SSA names: () -> (result index, name), … and (region) -> (argument, name), …
     name_results: Callable[[], Sequence[tuple[int, str]]] | None = None
     name_arguments: Callable[[Region], Sequence[tuple[BlockArgument, str]]] | None = None
@@ -168,7 +173,8 @@ class Op:
     @property
     def dialect_name(self) -> str:
         """The namespace of the operation, registered or not."""
-        return self.signature.name.partition(".")[0]
+        dialect = self.dialect
+        return self.signature.name.partition(".")[0] if dialect is None else dialect.name
 
     def attribute(self, name: str) -> Attribute | None:
         """The inherent attribute of this name or, if there is none, the discardable one; None if missing."""
@@ -349,7 +355,9 @@ def _add_nested(outer: Op, op_classes: tuple[type[OpT], ...], found: list[OpT]) 
                 op = op.next
 
 
-_new = object.__new__
+# Without `__init__`, because programs have many of these.
+_new_operand = cast(Callable[[], OpOperand], partial(object.__new__, OpOperand))
+_new_result = cast(Callable[[], OpResult], partial(object.__new__, OpResult))
 
 
 def build(
@@ -361,10 +369,11 @@ def build(
     successors: Sequence[Block] = (),
 ) -> Op:
     """Creates a detached operation."""
-    op = build_plain(signature, operands, attributes)
     if isinstance(location, tuple):
-        op._source, op._location = location
+        op = build_at_offset(signature, operands, attributes, *location)
+        op.order = 0
     else:
+        op = build_at_offset(signature, operands, attributes, _NO_SOURCE, 0)
         op._location = location
     if regions:
         op.regions = regions
@@ -380,30 +389,41 @@ def build(
 
 
 def build_at_offset(
-    signature: OpSignature, operands: Sequence[Value], attributes: DictAttr, source: Source, offset: int
+    signature: OpSignature,
+    operands: Sequence[Value],
+    attributes: DictAttr,
+    source: Source,
+    offset: int,
+    block: Block | None = None,
 ) -> Op:
-    """As `build`, for the parser: an operation without regions, successors and `set_up`."""
-    op = build_plain(signature, operands, attributes)
-    op._source = source
-    op._location = op.order = offset
-    return op
+    """As `build`, for the parser: an operation without regions, successors and `set_up`.
 
-
-def build_plain(signature: OpSignature, operands: Sequence[Value], attributes: DictAttr) -> Op:
-    """An operation without a location. Programs have many operations, so this calls few functions."""
-    op = _new(signature.op_class)
+    Its order is its offset. It is appended to `block`, which must not be ordered. Programs have many
+    operations, so this calls few functions.
+    """
+    op = signature.op_class()
     op.signature = signature
     op.attributes = attributes
-    op.parent = None
-    op.prev = None
+    op.parent = block
     op.next = None
-    op.order = 0
+    if block is None:
+        op.prev = None
+    else:
+        # As `block.append(op)`.
+        op.prev = last = block.last
+        block.last = op
+        if last is None:
+            block.first = op
+        else:
+            last.next = op
+    op._source = source
+    op._location = op.order = offset
     op.regions = ()
     op.successors = ()
     uses = []
     for index, value in enumerate(operands):
         # As `OpOperand(op, index, value)`.
-        use = _new(OpOperand)
+        use = _new_operand()
         use.owner = op
         use.index = index
         use.value = value
@@ -417,7 +437,7 @@ def build_plain(signature: OpSignature, operands: Sequence[Value], attributes: D
     types = signature.result_types
     if len(types) == 1:
         # As `OpResult(op, 0, types[0])`.
-        result = _new(OpResult)
+        result = _new_result()
         result.op = op
         result.index = 0
         result.type = types[0]

@@ -20,7 +20,7 @@ from sdyopt.ir.folding import ConstantPool, constant_value, fold, materialize
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_simplify import erase_unreachable, simplify_region
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.traits import CONSTANT_LIKE
+from sdyopt.ir.traits import COMMUTATIVE, CONSTANT_LIKE
 from sdyopt.ir.value import Value
 
 
@@ -126,9 +126,16 @@ class _Driver:
                 return True
 
     def _fill_worklist(self, pool: ConstantPool) -> None:
+        """Pushes the operations that may be rewritten: most can neither be folded nor match a pattern."""
         merges = self._options.merges_constants
+        is_inert: dict[type[Op], bool] = {}
 
         def add(op: Op) -> None:
+            op_class = type(op)
+            if op_class not in is_inert:
+                is_inert[op_class] = self._is_inert(op_class)
+            if is_inert[op_class] and not is_trivially_dead(op):
+                return
             value = constant_value(op) if merges else None
             if value is None or pool.hoist_or_replace(op, value):
                 self._push(op)
@@ -142,6 +149,12 @@ class _Driver:
                     add(inner)
         if self._options.top_down:
             self._worklist = dict.fromkeys(reversed(self._worklist))
+
+    def _is_inert(self, op_class: type[Op]) -> bool:
+        """Whether operations of a class can only be erased."""
+        if op_class.fold is not None or not op_class.traits.isdisjoint((COMMUTATIVE, CONSTANT_LIKE)):
+            return False
+        return not self._patterns(op_class)
 
     def _rewrite_worklist(self) -> bool:
         changed, rewrites = False, 0

@@ -360,8 +360,10 @@ class Rewriter:
         for result, type in zip(op.results, result_types, strict=True):
             result.type = type
         operand_types = tuple([use.value.type for use in op._operands])
-        op.signature = op.signature.with_types(operand_types, tuple(result_types))
-        self._signature_changed(op)
+        signature = op.signature.with_types(operand_types, tuple(result_types))
+        if signature is not op.signature:
+            op.signature = signature
+            self._signature_changed(op)
 
     def retype_argument(self, argument: BlockArgument, type: Type) -> None:
         """Sets the type of a block argument. As in `retype`, the signatures of users are not updated."""

@@ -29,7 +29,7 @@ from sdyopt.ir.verify_structure import (
     check_regions,
     check_successor_count,
 )
-from sdyopt.ir.verify_uses import check_uses
+from sdyopt.ir.verify_uses import check_uses_in
 
 # The valid pairs of signature and discardable attributes, of operations without regions. Validity depends on
 # the enclosing operations, so there is one set per operation that `scopes_attributes`.
@@ -301,13 +301,8 @@ class Verifier:
         while pending:
             for region in pending.pop().regions:
                 for block in region.blocks:
-                    if not block.is_ordered:
-                        block.number()
-                    is_reachable = dominance.is_reachable(block)
-                    for child in block.ops:
-                        check_uses(child, dominance, is_reachable)
-                        if child.regions and ISOLATED not in child.traits:
-                            pending.append(child)
+                    inner = check_uses_in(block, dominance)
+                    pending += [child for child in inner if ISOLATED not in child.traits]
 
 
 class InvalidNested(Exception):

@@ -46,7 +46,7 @@ class IncrementalVerifier:
         try:
             with handling(_stop):
                 readers = self._readers(op, outermost_moved, edits)
-                _IncrementalCheck(self._verifier, op, readers).run(outermost_moved, edits)
+                _IncrementalCheck(self._verifier, op, readers, edits).run(outermost_moved)
         except (_NeedsFullVerification, DiagnosticError):
             return self._verifier.verify(op)
         return True
@@ -84,13 +84,14 @@ def _stop(diagnostic: Diagnostic) -> NoReturn:
 
 
 class _IncrementalCheck:
-    def __init__(self, verifier: Verifier, root: Op, index: ReaderIndex) -> None:
+    def __init__(self, verifier: Verifier, root: Op, index: ReaderIndex, edits: EditLog) -> None:
         self._verifier = verifier
         self._root = root
         self._index = index
+        self._edits = edits
         self._dominance = Dominance()
-        # For each block that contains edits, whether it is still nested in the root.
-        self._block_is_in_root: dict[Block, bool] = {root.parent: False} if root.parent is not None else {}
+        # For each block that contains edits, whether they must be checked.
+        self._must_check_block: dict[Block, bool] = {root.parent: False} if root.parent is not None else {}
         # Checked after the edited operations: the operations that enclose them, and those whose verifiers may
         # read them.
         self._enclosing: dict[Op, None] = {}
@@ -103,13 +104,14 @@ class _IncrementalCheck:
         self._valid_by_scope: dict[Op | None, ValidAttributes] = {}
         self._valid_in: dict[Block, ValidAttributes] = {}
 
-    def run(self, outermost_moved: Set[Op], edits: EditLog) -> None:
-        # Other moved operations are nested in these, and are checked with them.
+    def run(self, outermost_moved: Set[Op]) -> None:
+        edits = self._edits
+        # Everything nested in these is checked with them, other moved operations too.
         for op in outermost_moved:
-            if self._is_in_root(op):
+            if self._must_check(op):
                 self._check_moved(op)
         for op in edits.signature_changed - edits.moved:
-            if self._is_in_root(op):
+            if self._must_check(op):
                 self._check_edited(op)
                 self._add_readers(op)
         # Many operations have the same new attributes: one representative is checked.
@@ -123,15 +125,15 @@ class _IncrementalCheck:
             self._check_changed_attributes(op)
         self._users |= edits.operands_changed
         for op in self._users:
-            if self._is_in_root(op):
+            if self._must_check(op):
                 check_uses(op, self._dominance, True)
                 if op.verify_in_context is not None and op.reads_definitions:
                     self._readers.add(op)
         for block in edits.shrunk_blocks.union(op.parent for op in edits.moved if op.parent is not None):
-            if self._is_block_in_root(block):
+            if self._must_check_in(block):
                 self._verifier.check_terminator(block)
         for op in edits.changed_inside:
-            self._is_in_root(op)  # adds the enclosing operations
+            self._must_check(op)  # adds the enclosing operations
         for op in [*self._enclosing, *self._readers.union(self._index.nonlocal_readers)]:
             if op in self._edited:
                 self._verifier.check_op(op)
@@ -140,29 +142,29 @@ class _IncrementalCheck:
         for op in self._enclosing:
             self._verifier.check_region_traits(op, self._index.symbol_users if op is self._root else None)
 
-    # --- What is still in the program ---------------------------------------------------
+    # --- What must be checked -----------------------------------------------------------
 
-    def _is_in_root(self, op: Op) -> bool:
-        """Whether an operation is the root or still nested in it."""
+    def _must_check(self, op: Op) -> bool:
+        """Whether an operation is the root or still nested in it, and not nested in a moved operation."""
         if op is self._root:
             self._enclosing[op] = None
             return True
-        return op.parent is not None and self._is_block_in_root(op.parent)
+        return op.parent is not None and self._must_check_in(op.parent)
 
-    def _is_block_in_root(self, block: Block) -> bool:
-        is_inside = self._block_is_in_root.get(block)
-        if is_inside is None:
+    def _must_check_in(self, block: Block) -> bool:
+        must_check = self._must_check_block.get(block)
+        if must_check is None:
             outer = block.parent_op
-            is_inside = outer is not None and self._is_in_root(outer)
-            self._block_is_in_root[block] = is_inside
-            if is_inside:
+            must_check = outer is not None and outer not in self._edits.moved and self._must_check(outer)
+            self._must_check_block[block] = must_check
+            if must_check:
                 assert outer is not None and block.parent is not None
                 if len(block.parent.blocks) > 1:
                     raise _NeedsFullVerification  # dominance depends on all branches
                 self._enclosing[outer] = None
                 if not block.is_ordered:
                     block.number()
-        return is_inside
+        return must_check
 
     def _valid_at(self, op: Op) -> ValidAttributes:
         """The valid attributes in the innermost enclosing operation that `scopes_attributes`."""
@@ -199,7 +201,7 @@ class _IncrementalCheck:
     def _check_changed_attributes(self, op: Op) -> None:
         parent = op.parent_op
         # If the parent ignores discardable attributes, only whether it is still in the program matters.
-        if self._is_in_root(parent if parent is not None and parent.ignores_discardable_attributes else op):
+        if self._must_check(parent if parent is not None and parent.ignores_discardable_attributes else op):
             self._check_edited(op)
 
     def _check_edited(self, op: Op) -> None:

@@ -10,6 +10,34 @@ from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 
 
+def check_uses_in(block: Block, dominance: Dominance) -> list[Op]:
+    """Checks the operands of all operations in a block; raises DiagnosticError.
+
+    Returns the operations with regions. Programs have many operations, so this calls few functions.
+    """
+    if not block.is_ordered:
+        block.number()
+    is_reachable = dominance.is_reachable(block)
+    with_regions = []
+    op = block.first
+    while op is not None:
+        for use in op._operands:
+            value = use.value
+            # The fast path of `check_uses`.
+            if type(value) is OpResult:
+                definition = value.op
+                if definition.parent is block and definition.order < op.order:
+                    continue
+            elif type(value) is BlockArgument and value.owner is block:
+                continue
+            check_uses(op, dominance, is_reachable)
+            break
+        if op.regions:
+            with_regions.append(op)
+        op = op.next
+    return with_regions
+
+
 def check_uses(op: Op, dominance: Dominance, is_reachable: bool) -> None:
     """Checks the operands of an operation, whose block must be ordered; raises DiagnosticError.
 

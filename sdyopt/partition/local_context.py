@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from sdyopt.dataclasses import dataclass
@@ -20,7 +21,7 @@ from sdyopt.ir.value import Value
 from sdyopt.partition.channels import Channels
 from sdyopt.partition.device_positions import MAX_DEVICES, replica_groups, shard_indices
 from sdyopt.partition.local_builder import SCALAR_I64, LocalBuilder, dense_integers
-from sdyopt.partition.local_types import Axes, LocalTypes
+from sdyopt.partition.local_types import Axes, FinalLocalTypes
 from sdyopt.sharding.axis_lists import sharded_size
 from sdyopt.sharding.replica_groups import groups_by_axes
 
@@ -55,7 +56,7 @@ class LocalContext:
     def __init__(self, module: ModuleOp, options: LoweringOptions, rewriter: Rewriter) -> None:
         self.options = options
         self.rewriter = rewriter
-        self.types = LocalTypes(module)
+        self.types = FinalLocalTypes(module)
         # By reduction and axes: the combined results of a reduction that no single collective can combine.
         self.combined: dict[object, Sequence[Value]] = {}
         self._channels = Channels(module)
@@ -108,9 +109,7 @@ class LocalContext:
         if self.options.enable_rgv3 and (by_axes := groups_by_axes(axes, mesh_or_ref)) is not None:
             return ReplicaGroups(by_axes, sharded_size(axes, mesh))
         check_device_count(mesh, op)
-        groups = replica_groups(axes, mesh)
-        type = tensor((len(groups), len(groups[0])), I64)
-        return ReplicaGroups(dense_integers(type, [d for group in groups for d in group]), len(groups[0]))
+        return _dense_groups(tuple(axes), mesh)
 
     def new_channel(self) -> ChannelHandle:
         """A channel handle that is not used yet."""
@@ -146,6 +145,13 @@ class LocalContext:
             for axes, size in zip(axes_per_dim, type.shape, strict=True)
         ]
         return builder.dynamic_slice(value, starts, type.shape)
+
+
+@cache
+def _dense_groups(axes: Axes, mesh: Mesh) -> ReplicaGroups:
+    groups = replica_groups(axes, mesh)
+    type = tensor((len(groups), len(groups[0])), I64)
+    return ReplicaGroups(dense_integers(type, [d for group in groups for d in group]), len(groups[0]))
 
 
 def check_device_count(mesh: Mesh, op: Op) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
@@ -23,10 +22,7 @@ def check_is_local(op: Op, local: LocalContext) -> None:
     """Raises an error if an operation reads elements of other shards."""
     if op.is_terminator or op.data_flow is not None:
         return
-    shardings = tuple([local.sharding(value) for value in (*op.operands, *op.results)])
-    if all(sharding is None or sharding.is_fully_replicated for sharding in shardings):
-        return
-    key = op.signature, shardings, op.attributes.get(SHARDING_RULE)
+    key = op.signature, op.attributes, *map(local.sharding, op.operands)
     if key not in local.types.local_signatures:
         _check(op, local)
         local.types.local_signatures.add(key)

@@ -29,8 +29,8 @@ class LocalTypes:
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
         self._padded_types: dict[tuple[Type, TensorSharding], Type] = {}
         self._types: dict[tuple[Type, TensorSharding], Type | None] = {}
-        # Caches of `replication.dims_to_replicate` and `local_ops.check_is_local`, by the operation's
-        # signature, shardings and sharding rule.
+        # Caches of `replication.dims_to_replicate` and `local_ops.check_is_local`, by the signature and the
+        # attributes of an operation, and the shardings of its operands.
         self.dims_to_replicate: dict[object, tuple[tuple[int, int], ...]] = {}
         self.local_signatures: set[object] = set()
 
@@ -119,3 +119,19 @@ class LocalTypes:
         if sharding is None or sharding.rank != rank:  # of another rank on a maximal mesh
             return ((),) * rank
         return [dim.axes for dim in sharding.dims]
+
+
+class FinalLocalTypes(LocalTypes):
+    """Local types of values whose shardings do not change any more: each is looked up once."""
+
+    def __init__(self, module: Op) -> None:
+        super().__init__(module)
+        self._shardings: dict[Value, TensorSharding | None] = {}
+
+    def sharding(self, value: Value) -> TensorSharding | None:
+        """The sharding of a value; None if it has none or if its mesh does not exist."""
+        try:
+            return self._shardings[value]
+        except KeyError:
+            sharding = self._shardings[value] = super().sharding(value)
+            return sharding

@@ -64,10 +64,7 @@ def dims_to_replicate(op: Op, types: LocalTypes, keep_local_windows: bool) -> li
     """
     if op.is_terminator or op.data_flow is not None or isinstance(op, CallOp):
         return []
-    shardings = tuple([types.sharding(value) for value in (*op.operands, *op.results)])
-    if all(sharding is None or sharding.is_fully_replicated for sharding in shardings):
-        return []
-    key = op.signature, shardings, op.attributes.get(SHARDING_RULE), keep_local_windows
+    key = op.signature, op.attributes, *map(types.sharding, op.operands), keep_local_windows
     dims = types.dims_to_replicate.get(key)
     if dims is None:
         dims = types.dims_to_replicate[key] = tuple(_find_dims(op, types, keep_local_windows))
@@ -75,7 +72,7 @@ def dims_to_replicate(op: Op, types: LocalTypes, keep_local_windows: bool) -> li
 
 
 def _find_dims(op: Op, types: LocalTypes, keep_local_windows: bool) -> list[Dim]:
-    """The dimensions to replicate, which follow from the signature, the shardings and the sharding rule."""
+    """The dimensions to replicate, which follow from the signature, the attributes and operand shardings."""
     axes = [types.axes_per_dim(value) for value in (*op.operands, *op.results)]
     if not any(map(any, axes)):
         return []

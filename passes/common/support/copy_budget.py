@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import inf
+from typing import NamedTuple
 
-from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.func import CallOp, FuncOp
 
 from .call_graph import CallGraph, called_function
@@ -15,8 +15,7 @@ MAX_COPIED_OPERATIONS = 1_000_000
 MAX_NESTING_DEPTH = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class InlinedSize:
+class InlinedSize(NamedTuple):
     """The size of a function after all its calls have been inlined, transitively.
 
     `depth` is the nesting depth of its regions. Both are infinite if its calls are recursive.

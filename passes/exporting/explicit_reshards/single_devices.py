@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.distinct_values import distinct_values
 from sdyopt.dialects.sdy.mesh_op import MeshLookup, MeshOp, enclosing_module
 from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding, fully_replicated
@@ -59,6 +60,11 @@ class SingleDeviceResharder:
         self._mesh_of = mesh_of
         self._rewriter = rewriter
         self._global = global_mesh(function)
+
+    def is_needed(self, function: FuncOp) -> bool:
+        """Whether a value of a function is on a single device."""
+        shardings = map(sharding_of, distinct_values(function))
+        return any(sharding is not None and _is_maximal(sharding, self._mesh_of) for sharding in shardings)
 
     def device_sharding(self, op: Op) -> TensorSharding | None:
         """The sharding on the single device that an operation runs on; None if it runs on all.

@@ -31,6 +31,8 @@ from ...exporting.explicit_reshards.insertion import apply_plan, insertion_point
 from ...exporting.explicit_reshards.reshard_plan import ReshardPlan
 from .without_reshards import erase_unused, gather_of
 
+_SLICES = (SliceOp, DynamicSliceOp)
+
 
 def delay_gathers(module: ModuleOp, ops: Sequence[Op], types: LocalTypes, rewriter: Rewriter) -> None:
     """Moves gathers into functions, and then after slices."""
@@ -42,7 +44,7 @@ def delay_gathers(module: ModuleOp, ops: Sequence[Op], types: LocalTypes, rewrit
         if len(same_callee) == 1:
             _move_into_callee(same_callee[0], types, rewriter)
     for op in list(module.walk()):
-        if isinstance(op, SliceOp | DynamicSliceOp):
+        if isinstance(op, _SLICES):
             _move_after_slice(op, types, rewriter)
 
 

@@ -13,17 +13,19 @@ operations are all-reduced: the hyperbolic tangent of a partial sum says nothing
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
+from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
 from sdyopt.dialects.sdy.axis_lists import AxisRefList
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.ops import ConstantOp, PropagationBarrierOp, ReshardOp
 from sdyopt.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
-from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import rank_of
 from sdyopt.dialects.stablehlo.control_flow import OptimizationBarrierOp
-from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
@@ -46,7 +48,7 @@ from ...exporting.explicit_reshards.insertion import insertion_point_after
 
 def make_results_partial(op: Op, types: LocalTypes, rewriter: Rewriter) -> None:
     """Makes the results of an operation partial along the axes that they are declared unreduced along."""
-    if op.is_terminator or op.data_flow is not None:
+    if not _has_unreduced_axes(op.attributes) or op.is_terminator or op.data_flow is not None:
         return
     if op.dialect_name in ("sdy", "func") and not isinstance(op, ConstantOp):
         return
@@ -55,6 +57,13 @@ def make_results_partial(op: Op, types: LocalTypes, rewriter: Rewriter) -> None:
         mesh = None if sharding is None or not sharding.unreduced_axes else types.mesh(sharding)
         if sharding is not None and mesh is not None:
             _Result(result, sharding, mesh, types, rewriter).make_partial()
+
+
+@lru_cache(maxsize=4096)
+def _has_unreduced_axes(attributes: DictAttr) -> bool:
+    """Whether a result of an operation with these attributes is unreduced."""
+    shardings = attributes.get(SHARDING)
+    return isinstance(shardings, ShardingPerValue) and any(sharding.unreduced_axes for sharding in shardings)
 
 
 class _Result:

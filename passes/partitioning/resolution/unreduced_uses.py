@@ -28,11 +28,16 @@ from ...common.support.set_sharding import set_sharding
 from ...exporting.explicit_reshards.unreduced_axes import all_reduce_use, unreduce_use
 from ...exporting.explicit_reshards.use_resharder import UseResharder
 
+# Besides operations with data-flow edges, those with uses to reshard.
+_WITH_USES = (FuncOp, CallOp, ReshardOp, CaseOp, IfOp)
+
 
 def resolve_unreduced_uses(ops: Sequence[Op], types: LocalTypes, rewriter: Rewriter) -> None:
     """Makes partial what must be, and combines what selects a branch."""
     resharder = PartialUseResharder(types, rewriter, only_without_sharding=True)
     for op in ops:
+        if op.data_flow is None and not isinstance(op, _WITH_USES):
+            continue
         if isinstance(op, FuncOp):
             resharder.reshard_returned_values(op)
         elif isinstance(op, CallOp):

@@ -89,10 +89,11 @@ class AsmParser:
         if not text.startswith(token, start):
             return -1
         end = start + len(token)
-        following = text[end : end + 1]
-        if token[-1].isalnum() or token[-1] == "_":
-            return -1 if following and following in _WORD_CHARACTERS else end
-        return -1 if text.startswith(_LONGER_TOKEN.get(token, "\0"), end) else end
+        if token in _LONGER_TOKEN:
+            return -1 if text.startswith(_LONGER_TOKEN[token], end) else end
+        if token[-1] in _WORD_CHARACTERS and text[end : end + 1] in _WORD_CHARACTERS:
+            return -1
+        return end
 
     def expect(self, token: str, context: str = "") -> None:
         """Parses `token`, or raises "expected 'token'" followed by the context."""

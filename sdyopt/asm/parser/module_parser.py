@@ -291,12 +291,11 @@ class ModuleParser:
                 if name in values:
                     return last
                 offset = start + len(name) + template.location_offset
-                op = build_simple(template, parts[3::2], values, source, offset)
+                op = build_simple(template, parts[3::2], values, source, offset, block)
                 if op is None:
                     return last
                 values[name] = op.results[0]
                 offsets.append(start)
-                block.append(op)
             elif not self._build_statement(block, template, parts, start, location):
                 return last
             last, position = start, end

@@ -13,7 +13,6 @@ from typing import NamedTuple, Protocol
 from sdyopt.asm.lexical import SSA_ID, SUFFIX_ID, TRIVIA
 from sdyopt.asm.parser.asm_parser import AsmParser, AttributeParser
 from sdyopt.asm.parser.ssa_scope import Scope, with_definitions
-from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
@@ -46,8 +45,7 @@ class OperandName(NamedTuple):
     offset: int
 
 
-@dataclass(slots=True)
-class Argument:
+class Argument(NamedTuple):
     """A region argument: `%arg0: tensor<4xf32> {…} loc(…)`."""
 
     name: str

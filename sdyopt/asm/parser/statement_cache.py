@@ -17,6 +17,7 @@ from sdyopt.asm.lexical import SSA_ID
 from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.block import Block
 from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build, build_at_offset
@@ -173,14 +174,22 @@ def build_from_template(
 
 
 def build_simple(
-    template: StatementTemplate, names: list[str], values: dict[str, Value], source: Source, offset: int
+    template: StatementTemplate,
+    names: list[str],
+    values: dict[str, Value],
+    source: Source,
+    offset: int,
+    block: Block,
 ) -> Op | None:
-    """As `build_from_template`, for a simple template, whose operands have these names."""
+    """As `build_from_template`, for a simple template, whose operands have these names.
+
+    The operation is appended to `block`.
+    """
     signature = template.signature
-    try:
-        operands = [values[name] for name in names]
-    except KeyError:
-        return None
-    if tuple([operand.type for operand in operands]) != signature.operand_types:
-        return None
-    return build_at_offset(signature, operands, template.attributes, source, offset)
+    operands = []
+    for name, type in zip(names, signature.operand_types, strict=True):
+        value = values.get(name)
+        if value is None or value.type is not type:
+            return None
+        operands.append(value)
+    return build_at_offset(signature, operands, template.attributes, source, offset, block)

@@ -89,7 +89,7 @@ class _Line:
     `format` is their text as a format string for the operator `%`, whose values are the name of the result,
     if there is exactly one, and those of the operands in order; None if the parts must be printed one by one,
     or if they are so long, as for a big constant, that a copy would cost more than it saves. `line_format`
-    is the same for a whole line, whose first value is the indentation.
+    is the same for a whole line, whose first value is the indentation, if there is exactly one result.
     """
 
     __slots__ = ("format", "is_repeated", "line_format", "parts")
@@ -107,8 +107,10 @@ class _Line:
         indices = [part for part in parts if isinstance(part, int)]
         if all(map(_is_formatted, parts)) and indices == list(range(len(indices))):
             text = "".join(part.replace("%", "%%") if isinstance(part, str) else "%s" for part in parts)
-            self.format = ("%s = " if has_result else "") + text
-            self.line_format = f"%s{self.format}\n"
+            self.format = text
+            if has_result:
+                self.format = f"%s = {text}"
+                self.line_format = f"%s{self.format}\n"
 
 
 def _is_formatted(part: Part) -> bool:
@@ -344,12 +346,11 @@ class AsmPrinter:
         out, indent, write, names = self.out, self._indent, self.op, self.names
         # Fast path: an operation with one result and no regions whose line is cached.
         lines = self._lines.setdefault((default_dialect, 0), {}) if self._uses_fast_path else {}
-        op = block.first
-        while op is not None:
-            if op.next is None and not print_terminator and op.is_terminator:
-                break
+        op, last = block.first, block.last
+        end = last if last is not None and last.is_terminator and not print_terminator else None
+        while op is not end and op is not None:
             line = lines.get((op.signature, op.attributes))
-            if line is not None and line.line_format and len(op.results) == 1 and not op.regions:
+            if line is not None and line.line_format and not op.regions:
                 values = [indent, names[op.results[0]]]
                 for use in op._operands:
                     values.append(names[use.value])  # noqa: PERF401  a comprehension is slower
@@ -448,6 +449,7 @@ def _ssa_names(root: Op, options: PrintOptions) -> SsaNames:
         options.unique_ssa_ids,
         options.names_from_locations,
         with_ids=options.value_users,
+        only_printed=True,
     )
 
 

@@ -72,6 +72,7 @@ HEX_LARGER_THAN = 100
 # exponentially larger as text.
 MAX_TEXT = 1 << 28
 MAX_PARTS = 1 << 22
+_FEW_PARTS = 100
 
 
 class TooLongError(DiagnosticError):
@@ -136,7 +137,14 @@ class AttributePrinter:
 
     def _joined(self, parts: Parts) -> str:
         """The text of the parts."""
-        texts, pending = self._texts, parts[::-1]
+        texts = self._texts
+        # Fast path: all texts are known, and few.
+        known = [part if isinstance(part, str) else texts.get(part, "") for part in parts]
+        if "" not in known and len(known) < _FEW_PARTS:
+            joined = "".join(known)
+            if len(joined) <= MAX_TEXT:
+                return joined
+        pending = parts[::-1]
         output: list[str] = []
         size = 0
         while pending:

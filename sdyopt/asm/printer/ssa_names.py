@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from sdyopt.asm.lexical import SUFFIX_ID
-from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.location import NameLoc
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.operation import Op
@@ -28,13 +27,15 @@ class _Names(dict[Value, str]):
         return "<<UNKNOWN SSA VALUE>>"
 
 
-@dataclass
 class _Counters:
     """The next numbers: of unnamed values, of entry block arguments, and of suffixes of names in use."""
 
-    value: int = 0
-    argument: int = 0
-    conflict: int = 0
+    __slots__ = ("argument", "conflict", "value")
+
+    def __init__(self, value: int = 0, argument: int = 0, conflict: int = 0) -> None:
+        self.value = value
+        self.argument = argument
+        self.conflict = conflict
 
     def copy(self) -> _Counters:
         return _Counters(self.value, self.argument, self.conflict)
@@ -43,6 +44,7 @@ class _Counters:
 class SsaNames:
     """The names of all values and blocks inside an operation.
 
+    With `only_printed`, regions that the assembly does not print have no names.
     `names` has the names with `%`; those of several results in a group are `%3#0`, `%3#1`. `groups` has the
     indices at which groups of results start, for operations with more than one group.
     """
@@ -54,6 +56,7 @@ class SsaNames:
         are_unique: bool = False,
         from_locations: bool = False,
         with_ids: bool = False,
+        only_printed: bool = False,
     ) -> None:
         self.names: dict[Value, str] = _Names()
         # IDs of operations without results, for comments.
@@ -64,6 +67,8 @@ class SsaNames:
         self._are_unique = are_unique or is_generic
         self._from_locations = from_locations
         self._with_ids = with_ids
+        # Numbers of unique names depend on all regions.
+        self._skips_hidden = only_printed and not (self._are_unique or with_ids)
         self._used: set[str] = set()
         self._added: list[str] = []
         self._counters = _Counters()
@@ -94,7 +99,7 @@ class SsaNames:
                 self._set_name(argument, self._location_name(argument, name))
         inner = []
         names, counters = self.names, self._counters
-        is_plain, is_generic = not self._from_locations, self._is_generic
+        is_plain, is_generic, skips_hidden = not self._from_locations, self._is_generic, self._skips_hidden
         for number, block in enumerate(region.blocks):
             self.blocks[block] = f"^bb{number}"
             self._name_arguments(block, is_entry=number == 0)
@@ -107,7 +112,7 @@ class SsaNames:
                     counters.value = number + 1
                 elif results or self._with_ids:
                     self._name_results(child)
-                if child.regions:
+                if child.regions and not (skips_hidden and child.hides_regions and child.hides_regions()):
                     inner.append(child)
                 child = child.next
         return inner

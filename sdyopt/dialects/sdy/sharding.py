@@ -31,6 +31,7 @@ from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.reduction_kind import ReductionKind, accept_reduction_kind
 from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
+from sdyopt.interning import derived_field, set_derived
 from sdyopt.ir.attribute import Attribute, SymbolRef
 
 MeshOrRef = Mesh | SymbolRef
@@ -188,6 +189,8 @@ class TensorSharding(Attribute):
     replicated_axes: tuple[AxisRef, ...] = ()
     unreduced_axes: tuple[AxisRef, ...] = ()
     reduction: ReductionKind = ReductionKind.SUM
+    # Whether no dimension is sharded.
+    is_fully_replicated: bool = derived_field()
     dialect = "sdy"
     assembly = attribute_format(
         "<",
@@ -197,6 +200,9 @@ class TensorSharding(Attribute):
         Custom(_parse_other_axes, _other_axes_text),
         ">",
     )
+
+    def __post_init__(self) -> None:
+        set_derived(self, is_fully_replicated=not any(dim.axes for dim in self.dims))
 
     @property
     def rank(self) -> int:
@@ -213,11 +219,6 @@ class TensorSharding(Attribute):
         return chain(
             (axis for dim in self.dims for axis in dim.axes), self.replicated_axes, self.unreduced_axes
         )
-
-    @property
-    def is_fully_replicated(self) -> bool:
-        """Whether no dimension is sharded."""
-        return not any(dim.axes for dim in self.dims)
 
     @property
     def is_fully_closed(self) -> bool:

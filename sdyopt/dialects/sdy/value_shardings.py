@@ -15,7 +15,9 @@ from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
 def sharding_of(value: Value) -> TensorSharding | None:
     """The sharding of a value, None if it has none."""
     # The usual case first: a result of an operation without data-flow edges.
-    owner = value if isinstance(value, OpResult) and value.op.data_flow is None else shardable_value(value)
+    if isinstance(value, OpResult) and value.op.data_flow is None:
+        return sharding_of_result(value)
+    owner = shardable_value(value)
     if isinstance(owner, OpResult):
         return sharding_of_result(owner)
     if owner is None:

@@ -10,12 +10,14 @@ arguments and a return of the result; parsing builds that region.
 
 from __future__ import annotations
 
+from sdyopt.asm.format.assembly_format import visible_attributes
+from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser, OperandName
 from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.traits import HLO_COMMUTATIVE
-from sdyopt.ir.attribute import EMPTY_DICT
+from sdyopt.ir.attribute import EMPTY_DICT, DictAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_fields import ONE, OperandField, RegionField
@@ -137,27 +139,32 @@ class _CompactReducer:
 # --- Printing ----------------------------------------------------------------------------------
 
 
-def print_reduce(op: Op, printer: OpAsmPrinter) -> None:
-    """Prints what follows the operation name."""
-    names = [printer.name(value) for value in op.operands]
-    half = len(names) // 2
-    pairs = zip(names[:half], names[half:], strict=False)
-    printer.write(", ".join(f"({value} init: {init_value})" for value, init_value in pairs))
+def write_reduce(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    """Adds what follows the operation name to the print template."""
+    half = len(signature.operand_types) // 2
+    for index in range(half):
+        out.text(", (" if index else "(")
+        out.parts += [index, " init: ", half + index, ")"]
+    out.call(_print_applied)
+    dimensions = signature.attributes["dimensions"]
+    assert isinstance(dimensions, DenseArray)
+    out.text(f" across dimensions = [{listing(dimensions.values)}]")
+    out.attribute_dictionary(visible_attributes(signature, attributes, frozenset({"dimensions"})))
+    out.text(f" : {out.attribute_printer.function_type(signature.operand_types, signature.result_types)}")
+    out.call(_print_reducer)
+
+
+def _print_applied(op: Op, printer: OpAsmPrinter) -> None:
     inner = applied_op(op)
     if inner is not None:
         printer.write(f" applies {inner.signature.name}")
-    dimensions = op.signature.attributes["dimensions"]
-    assert isinstance(dimensions, DenseArray)
-    printer.write(f" across dimensions = [{listing(dimensions.values)}]")
-    printer.attribute_dictionary(op, "dimensions")
-    printer.write(f" : {printer.function_type(op.operand_types, op.result_types)}")
-    if inner is None:
-        _print_reducer(op, half, printer)
 
 
-def _print_reducer(op: Op, half: int, printer: OpAsmPrinter) -> None:
+def _print_reducer(op: Op, printer: OpAsmPrinter) -> None:
+    if applied_op(op) is not None:
+        return
     body = op.regions[0]
-    arguments = body.blocks[0].arguments
+    arguments, half = body.blocks[0].arguments, len(op.operand_types) // 2
     printer.newline()
     printer.write(" reducer")
     for left, right in zip(arguments[:half], arguments[half:], strict=False):

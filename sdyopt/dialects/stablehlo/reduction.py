@@ -10,7 +10,7 @@ from sdyopt.dialects.stablehlo.bounds import bounds_of, encoding_with
 from sdyopt.dialects.stablehlo.control_flow import is_boolean_scalar
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.reduce_assembly import parse_reduce, print_reduce
+from sdyopt.dialects.stablehlo.reduce_assembly import applied_op, parse_reduce, write_reduce
 from sdyopt.dialects.stablehlo.reducer import check_reducer
 from sdyopt.dialects.stablehlo.region_signatures import (
     SINGLE_BLOCK,
@@ -49,7 +49,10 @@ class ReduceOp(RegionVerifyingOp):
     out = op_fields.results(TENSOR)
     body = op_fields.region(ONE_BLOCK)
 
-    assembly = assembly(Custom(parse_reduce, print=print_reduce, elides=["dimensions"]))
+    assembly = assembly(Custom(parse_reduce, write_reduce, elides=["dimensions"]))
+
+    def hides_regions(self) -> bool:
+        return applied_op(self) is not None
 
     @staticmethod
     def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:

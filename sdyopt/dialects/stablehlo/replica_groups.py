@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.channel import CHANNEL_HANDLE
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
@@ -68,25 +70,28 @@ def check_replica_groups(
         raise signature.error_without_op_note(
             "if `use_global_device_ids` is set, the replica groups cannot be empty"
         )
-    replica_ids = _distinct_ids(signature, integers_of(groups), has_uniform_size)
-    for replica in range(len(replica_ids)):
-        if replica not in replica_ids:  # all_gather_c4, all_reduce_c3, all_to_all_c7
-            raise signature.error_without_op_note(f"replica id #{replica} not seen in replica groups")
+    problem = _id_problem(groups, has_uniform_size)
+    if problem is not None:
+        raise signature.error_without_op_note(problem)
     # StableHLO's verifier divides by zero here if there are no groups.
     actual_size = shape[1] if shape[0] else 0
     if has_uniform_size and group_size is not None and group_size != actual_size:  # all_to_all_c8
         raise signature.error_without_op_note(f"group size of replica_groups must be {group_size}")
 
 
-def _distinct_ids(signature: OpSignature, replicas: list[int], has_uniform_size: bool) -> set[int]:
-    """The ids without the padding -1. Checks that none is repeated."""
-    replica_ids: set[int] = set()
-    for replica in replicas:
+@lru_cache(maxsize=256)
+def _id_problem(groups: DenseElements, has_uniform_size: bool) -> str | None:
+    """The first problem of the ids. Most collectives of a program have the same few groups."""
+    seen: set[int] = set()
+    for replica in integers_of(groups):
         if replica == -1:
-            if not has_uniform_size:
-                continue
-            raise signature.error_without_op_note("Invalid replica id -1")
-        if replica in replica_ids:  # all_gather_c2, all_reduce_c1, all_to_all_c5
-            raise signature.error_without_op_note(f"replica id #{replica} seen more than once")
-        replica_ids.add(replica)
-    return replica_ids
+            if has_uniform_size:
+                return "Invalid replica id -1"
+        elif replica in seen:  # all_gather_c2, all_reduce_c1, all_to_all_c5
+            return f"replica id #{replica} seen more than once"
+        else:
+            seen.add(replica)
+    for replica in range(len(seen)):
+        if replica not in seen:  # all_gather_c4, all_reduce_c3, all_to_all_c7
+            return f"replica id #{replica} not seen in replica groups"
+    return None

@@ -72,3 +72,24 @@ func.func @channels(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<
   }) : (tensor<8xf32>) -> tensor<8xf32>
   return %0, %1, %2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// Other equal operations are merged too, unless collectives-only is set, which leaves dead ones as well. Both reshards
+// are of one value, and are merged with it.
+// RUN: sdy-opt %s -sdy-merge-collectives=collectives-only=true | filecheck %s --check-prefix=ONLY
+// CHECK-LABEL: func.func @others
+// ONLY-LABEL: func.func @others
+func.func @others(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  // CHECK-NEXT: %[[NEGATIVE:.*]] = stablehlo.negate %arg0
+  // CHECK-NEXT: %[[SHARDED:.*]] = sdy.reshard %arg0
+  // CHECK-NEXT: return %[[NEGATIVE]], %[[NEGATIVE]], %[[SHARDED]], %[[SHARDED]]
+  // ONLY-NEXT: stablehlo.abs
+  // ONLY-COUNT-2: stablehlo.negate
+  // ONLY: %[[SHARDED:.*]] = sdy.reshard %arg0
+  // ONLY-NEXT: return %{{.*}}, %{{.*}}, %[[SHARDED]], %[[SHARDED]]
+  %dead = stablehlo.abs %a : tensor<8xf32>
+  %0 = stablehlo.negate %a : tensor<8xf32>
+  %1 = stablehlo.negate %a : tensor<8xf32>
+  %2 = sdy.reshard %a <@mesh, [{"x"}]> : tensor<8xf32>
+  %3 = sdy.reshard %a <@mesh, [{"x"}]> : tensor<8xf32>
+  return %0, %1, %2, %3 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
