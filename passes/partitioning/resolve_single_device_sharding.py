@@ -47,7 +47,7 @@ from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.stablehlo import collectives as stablehlo
-from sdyopt.dialects.stablehlo.control_flow import IfOp, ReturnOp
+from sdyopt.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp, ReturnOp
 from sdyopt.dialects.stablehlo.nullary import ConstantOp, CreateTokenOp
 from sdyopt.dialects.stablehlo.replica_groups import CollectiveOp as StablehloCollectiveOp
 from sdyopt.dialects.stablehlo.types import TokenType
@@ -134,7 +134,20 @@ class _Resolver:
             before, after = sharding_of(op.input), op.sharding
             is_maximal = any(self._device(sharding) is not None for sharding in (before, after))
             if is_maximal and all(s is None or s.is_fully_replicated for s in (before, after)):
-                self.rewriter.replace(op, [op.input])
+                self.rewriter.replace(op, [self._replicated(op) if self._is_resharded(op) else op.input])
+
+    def _is_resharded(self, op: ReshardOp) -> bool:
+        """Whether a reshard from a single device is followed by one between all devices."""
+        users = [user for user in op.result.users if isinstance(user, ReshardOp)]
+        return self._device(op.sharding) is None and any(self._device(u.sharding) is None for u in users)
+
+    def _replicated(self, op: ReshardOp) -> Value:
+        """The input of a reshard without a sharding, so that it counts as replicated on any mesh."""
+        value = op.input
+        barrier = self.rewriter.create(
+            OptimizationBarrierOp, [value], [value.type], before=op, location=op.lazy_location
+        )
+        return barrier.result
 
     # --- Operations ---------------------------------------------------------------------------
 
@@ -224,7 +237,9 @@ class _Resolver:
             return None
         if len(devices) > 1:
             raise op.op_error("has conflicting single-device result shardings")
-        if any(sharding is not None and not sharding.is_fully_replicated for sharding in shardings):
+        is_sharded = any(s is not None and not s.is_fully_replicated for s in shardings)
+        # A call runs on every device, whatever the shardings of its results.
+        if is_sharded and not isinstance(op, CallOp):
             raise op.op_error("has a result on a single device, and one that is sharded").help(
                 "run -sdy-reshard-single-devices before"
             )

@@ -96,3 +96,17 @@ func.func @captures_shards(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh
   }) {sdy.sharding = #sdy.sharding_per_value<[<@device_1, []>]>} : (tensor<i32>) -> tensor<i32>
   return %1 : tensor<i32>
 }
+
+// Every device has the result of a call, also one that is declared to be on a single device. Where it is sharded, it
+// counts as replicated, which a barrier without a sharding says.
+// CHECK-LABEL: func.func @sharded_result_of_call
+// CHECK-NEXT: %[[CALL:.*]]:2 = call @one_of_two(%arg0)
+// CHECK-NEXT: %[[WHOLE:.*]] = stablehlo.optimization_barrier %[[CALL]]#0
+// CHECK-NEXT: sdy.reshard %[[WHOLE]] <@mesh, [{"x"}]>
+func.func @sharded_result_of_call(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0:2 = call @one_of_two(%a) {sdy.sharding = #sdy.sharding_per_value<[<@device_1, []>, <@mesh, [{"x"}]>]>} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %1 = sdy.reshard %0#0 <@mesh, [{}]> : tensor<8xf32>
+  %2 = sdy.reshard %1 <@mesh, [{"x"}]> : tensor<8xf32>
+  return %2, %0#1 : tensor<8xf32>, tensor<8xf32>
+}
+func.func private @one_of_two(tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
