@@ -42,7 +42,7 @@ from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collectives import AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp
 from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import mesh_of
+from sdyopt.dialects.sdy.mesh_op import mesh_of, unknown_mesh_error
 from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
@@ -158,7 +158,8 @@ def _has_same_sharded_axes(first: TensorSharding, second: TensorSharding, mesh: 
 
 def _mesh(sharding: TensorSharding, op: Op) -> Mesh:
     mesh = mesh_of(sharding, op)
-    assert mesh is not None, "the verifier requires the mesh of a sharding to exist"
+    if mesh is None:
+        raise unknown_mesh_error(sharding, op)
     return mesh
 
 

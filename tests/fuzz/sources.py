@@ -21,9 +21,10 @@ from tests.random_modules.compare import run_here
 from tests.simulation.judge import RIGHT, WRONG, judge
 from tests.simulation.kinds import KINDS as RESHARD_KINDS
 
-# The number and the size of accepted mutants to mutate again, which may grow each time.
+# The number and the sizes of accepted mutants to mutate again. Smaller ones have few operations and are
+# accepted most often, so that they would replace the others; larger ones grow each time.
 _MOST_MUTANTS = 3000
-_MOST_BYTES = 10_000
+_SIZES = range(100, 10_000)
 # The other mutants are of a part of a program.
 _SHARE_OF_WHOLE_PROGRAMS = 0.1
 
@@ -81,12 +82,12 @@ class Mutants(Source):
         seed, other = random.choice(self.seeds), random.choice(self.seeds)
         text = seed.text if random.random() < _SHARE_OF_WHOLE_PROGRAMS else _small(random, seed.parts)
         if self.accepted and random.random() < 0.3:
-            text = _small(random, self.accepted)
+            text = random.choice(self.accepted)
         flags = seed.flags if random.random() < 0.5 else random_flags(random)
         return Input(mutate(random, text, random.choice(other.parts)), flags)
 
     def accept(self, random: Random, input: Input) -> None:
-        if len(input.text) > _MOST_BYTES:
+        if len(input.text) not in _SIZES or input.text in self.accepted:
             return
         if len(self.accepted) < _MOST_MUTANTS:
             self.accepted.append(input.text)

@@ -118,6 +118,14 @@ def test_mutants_depend_on_the_seed_alone() -> None:
     assert len(set(mutants)) > 15
 
 
+def test_accepted_mutants_are_different_and_of_medium_size() -> None:
+    mutants = sources.Mutants(())
+    texts = [b" " * size for size in (0, 99, 100, 100, 9_999, 10_000)]
+    for text in texts:
+        mutants.accept(Random(0), Input(text))
+    assert [len(text) for text in mutants.accepted] == [100, 9_999]
+
+
 def test_tokens_are_a_partition_of_the_text() -> None:
     text = b'%0 = "a.b"(%arg0) {c = "\\"d"} : (i32) -> !e.f<"> loc'
     assert b"".join(tokens(text)) == text

@@ -13,7 +13,7 @@ from sdyopt.dialects.sdy.axes import difference, sorted_and_merged
 from sdyopt.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp, ShardedToUnreducedOp
 from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import MeshLookup
+from sdyopt.dialects.sdy.mesh_op import MeshLookup, unknown_mesh_error
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.reduction_kind import reduction_attributes
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
@@ -41,7 +41,8 @@ def all_reduce_use(
     if sharding is None or not sharding.unreduced_axes:
         return sharding
     mesh = mesh_of(sharding.mesh_or_ref)
-    assert mesh is not None, "the verifier requires the mesh of a sharding to exist"
+    if mesh is None:
+        raise unknown_mesh_error(sharding, use.owner)
     if required is not None and mesh_of(required.mesh_or_ref) is not mesh:
         raise use.owner.error("source and user shardings have different meshes for unreduced axes.")
     required_axes = () if required is None else required.unreduced_axes
@@ -75,7 +76,8 @@ def unreduce_use(
     if sharding is None or required is None or not required.unreduced_axes:
         return None
     mesh = mesh_of(sharding.mesh_or_ref)
-    assert mesh is not None, "the verifier requires the mesh of a sharding to exist"
+    if mesh is None:
+        raise unknown_mesh_error(sharding, use.owner)
     if mesh_of(required.mesh_or_ref) is not mesh:
         raise use.owner.error(
             "Input and output shardings have different meshes. The result has non-empty unreduced axes."

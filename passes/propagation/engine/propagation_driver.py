@@ -72,7 +72,9 @@ class PropagationDriver:
         )
         self._runner_of = cache(lambda kind: StepRunner(kind, mesh_of))
         self._ops = list(module.walk())[1:]
-        self._op_indices = {op: index for index, op in enumerate(self._ops)}
+        # The index of an operation is its `order`, which suits its block as well.
+        for index, op in enumerate(self._ops):
+            op.order = index
         self._parents = self._parents_by_block()
         # The site of each operation, then of each result of the main function; None if nothing propagates
         # along it or it is erased.
@@ -84,8 +86,6 @@ class PropagationDriver:
         self._indices_by_category: dict[OpCategory, list[int]] = {category: [] for category in OpCategory}
         self._result_sites = self._function_result_sites()
         self._worklist = Worklist(len(self._ops), len(self._result_sites))
-        # For each slot, the operations to push when its sharding changes, each with its parents.
-        self._dependents: dict[int, list[tuple[int, ...]]] = {}
         self._last_run: tuple[Round, Strategy] | None = None
 
     # --- Rounds -----------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ class PropagationDriver:
         ]
         known = [site for site in sites if site is not None]
         for index, site in enumerate(known, len(self._ops)):
-            self._add_reader(index, site)
+            self.sharding_map.add_reader(index, site.slots)
         return known
 
     def _propagate_function_results(self, strategy: Strategy) -> None:
@@ -190,7 +190,7 @@ class PropagationDriver:
     def set_sharding(self, slot: int, sharding: TensorSharding) -> None:
         """Sets a sharding and marks the operations that read it dirty."""
         for changed in self.sharding_map.set(slot, sharding):
-            for reader in self.sharding_map.readers[changed]:
+            for reader in self.sharding_map.readers(changed):
                 self._worklist.mark_dirty(reader)
 
     def _update(
@@ -220,17 +220,12 @@ class PropagationDriver:
                 self._push_dependents(other, visited)
 
     def _push_dependents(self, slot: int, visited: int) -> None:
-        dependents = self._dependents.get(slot)
-        if dependents is None:
-            value = self.sharding_map.values[slot]
-            assert value is not None and not isinstance(value, FunctionResult)
-            op_indices, parents = self._op_indices, self._parents
-            dependents = self._dependents[slot] = [
-                (op_indices[op], *parents[op.parent]) for op in self._dependent_ops.of_value(value)
-            ]
-        for indices in dependents:
-            if indices[0] != visited:
-                self._worklist.push(indices)
+        value = self.sharding_map.values[slot]
+        assert value is not None and not isinstance(value, FunctionResult)
+        push, parents = self._worklist.push, self._parents
+        for op in self._dependent_ops.of_value(value):
+            if op.order != visited:
+                push((op.order, *parents[op.parent]))
 
     def _parents_by_block(self) -> dict[Block | None, tuple[int, ...]]:
         """For each block, the indices of the parents to push with the operations in it.
@@ -238,12 +233,14 @@ class PropagationDriver:
         These are all parents except functions and operations with data-flow edges.
         """
         parents: dict[Block | None, tuple[int, ...]] = {self._module.block: ()}
+        self._module.block.is_ordered = True
         for index, op in enumerate(self._ops):
             if op.regions:
                 outer = parents[op.parent]
                 is_skipped = isinstance(op, FuncOp) or op.data_flow is not None
                 for region in op.regions:
                     for block in region.blocks:
+                        block.is_ordered = True
                         parents[block] = outer if is_skipped else (index, *outer)
         return parents
 
@@ -263,25 +260,20 @@ class PropagationDriver:
         each = site
         while each is not None:
             self._indices_by_category[each.kind.category].append(index)
-            self._add_reader(index, each)
+            self.sharding_map.add_reader(index, each.slots)
             each = each.fallback
         return site
 
-    def _add_reader(self, index: int, site: PropagationSite) -> None:
-        readers = self.sharding_map.readers
-        for slot in site.slots:
-            readers[slot].append(index)
-
     def erased(self, op: Op) -> None:
         """Pushes the operations that define its operands, because they may be dead now."""
-        self._sites[self._op_indices[op]] = None
+        self._sites[op.order] = None
         for use in op.operand_uses:
             definition = use.value.defining_op
             if definition is not None and not has_two_other_users(use.value, op):
                 self._revisit(definition)
 
     def _revisit(self, op: Op) -> None:
-        index = self._op_indices[op]
+        index = op.order
         self._worklist.push((index, *self._parents[op.parent]))
         self._worklist.mark_dirty(index)
         site = self._sites[index]

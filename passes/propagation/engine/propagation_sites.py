@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sdyopt.dataclasses import dataclass
@@ -69,12 +68,12 @@ class PropagationSite:
 
     For a data-flow edge, its sources take the place of operands.
 
-    `read` selects these shardings from `ShardingMap.shardings`. `conversion` applies to the last slot.
+    `conversion` applies to the last slot.
     `fallback`, for data-flow edges and barriers with a `sdy.sharding_rule` attribute, propagates by that rule
     if this site propagates nothing.
     """
 
-    __slots__ = ("_values", "conversion", "fallback", "kind", "op", "read", "rule", "slots")
+    __slots__ = ("_values", "conversion", "fallback", "kind", "op", "rule", "slots")
 
     def __init__(
         self,
@@ -88,7 +87,6 @@ class PropagationSite:
         self.rule = rule
         self.kind = kind
         self.slots = slots
-        self.read = _reader(slots)
         self.conversion: EdgeConversion | None = None
         self.fallback: PropagationSite | None = None
         # None, as for nearly all sites, for the operands and results.
@@ -99,12 +97,9 @@ class PropagationSite:
         """The values whose shardings are in the slots."""
         return [*self.op.operands, *self.op.results] if self._values is None else self._values
 
-
-def _reader(slots: tuple[int, ...]) -> Callable[[Sequence[TensorSharding | None]], Shardings]:
-    if len(slots) > 1:
-        return itemgetter(*slots)
-    (slot,) = slots
-    return lambda shardings: (shardings[slot],)
+    def read(self, shardings: Sequence[TensorSharding | None]) -> Shardings:
+        """Selects the shardings of the site from `ShardingMap.shardings`."""
+        return tuple([shardings[slot] for slot in self.slots])
 
 
 class PropagationSites:

@@ -6,7 +6,8 @@ data-flow edge. Slots are created at their first use.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
@@ -29,19 +30,24 @@ from ...common.support.set_sharding import set_sharding
 
 # The slot of all values that cannot have a sharding.
 UNSHARDABLE = 0
+# The end of a list of readers.
+_END = -1
 
 
 class ShardingMap:
     """`shardings[slot]` is the sharding of `values[slot]`; both are None in slot `UNSHARDABLE`.
 
-    `readers[slot]` are the indices, in program order, of the operations that read the sharding. `slots` has
-    the slot of each value that `slot` was called for.
+    `slots` has the slot of each value that `slot` was called for.
     """
 
     def __init__(self) -> None:
         self.shardings: list[TensorSharding | None] = [None]
         self.values: list[Subject | None] = [None]
-        self.readers: list[list[int]] = [[]]
+        # The readers of a slot are a linked list: the number of the first entry and, per entry, of the next.
+        # Arrays take a fraction of the memory of lists.
+        self._first_reader = array("i", [_END])
+        self._next_reader = array("i")
+        self._readers = array("i")
         self.slots: dict[Value, int] = {}
         # The slots of values whose shardings are in one attribute with those of others.
         self._with_siblings: set[int] = set()
@@ -84,8 +90,25 @@ class ShardingMap:
     def _add(self, value: Subject, sharding: TensorSharding | None) -> int:
         self.shardings.append(sharding)
         self.values.append(value)
-        self.readers.append([])
+        self._first_reader.append(_END)
         return len(self.values) - 1
+
+    def add_reader(self, reader: int, slots: Iterable[int]) -> None:
+        """Adds an operation, by its index in program order, to the readers of the shardings in some slots."""
+        first, following, readers = self._first_reader, self._next_reader, self._readers
+        for slot in slots:
+            following.append(first[slot])
+            first[slot] = len(readers)
+            readers.append(reader)
+
+    def readers(self, slot: int) -> list[int]:
+        """The indices of the operations that read the sharding in a slot."""
+        found = []
+        entry = self._first_reader[slot]
+        while entry != _END:
+            found.append(self._readers[entry])
+            entry = self._next_reader[entry]
+        return found
 
     def set(self, slot: int, sharding: TensorSharding) -> list[int]:
         """Sets a sharding. Returns all slots that changed.

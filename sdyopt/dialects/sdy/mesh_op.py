@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from sdyopt.asm.format.assembly_format import AttrDict, assembly
-from sdyopt.asm.symbol_names import symbol_name_directive
+from sdyopt.asm.symbol_names import symbol_name_directive, symbol_text
+from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.assembly_directives import bare_attr
 from sdyopt.dialects.sdy.dialect import sdy
@@ -55,6 +56,15 @@ def find_mesh(mesh_or_ref: MeshOrRef, op: Op) -> Mesh | None:
     module = enclosing_module(op)
     symbol = None if module is None else module.symbol(mesh_or_ref.root)
     return symbol.mesh if isinstance(symbol, MeshOp) else None
+
+
+def unknown_mesh_error(sharding: TensorSharding, op: Op) -> DiagnosticError:
+    """The error that the mesh of a sharding is undefined, for passes on functions outside of a module.
+
+    The verifier looks up meshes in a module only.
+    """
+    assert sharding.mesh_name is not None
+    return op.error(f"unknown mesh: {symbol_text(sharding.mesh_name)}")
 
 
 def common_mesh(shardings: Iterable[TensorSharding | None], op: Op) -> Mesh | None:
