@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
-from sdyopt.dataclasses import replace
 from sdyopt.dialects.sdy.axes import AxisRef, difference
 from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
