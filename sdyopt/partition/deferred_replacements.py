@@ -24,14 +24,19 @@ class DeferredReplacements:
         self._values[op] = values
 
     def apply(self) -> None:
-        """Applies all replacements."""
+        """Applies all replacements. Raises DiagnosticError if operations are to replace each other."""
         replacements = {
             result: value
             for op, values in self._values.items()
             for result, value in zip(op.results, values, strict=True)
         }
         for result, value in replacements.items():
+            visited = {result}
             while value in replacements:
+                if value in visited:
+                    assert value.defining_op is not None
+                    raise value.defining_op.op_error("has a result that depends on nothing but itself")
+                visited.add(value)
                 value = replacements[value]
             self._rewriter.replace_all_uses(result, value)
         for op in reversed(self._values):

@@ -54,6 +54,8 @@ class ShardingOrigins:
 
     def inherit(self, source: Value, target: Value, axis: AxisRef) -> None:
         """Like `copy`, but the axis may also contain an axis of the source, or be contained in one."""
+        if shardable_value(target) is None:
+            return  # its sharding is not stored
         origins = self._origins.get(_shardable(source), {})
         related = (
             origin for other, origin in origins.items() if other.contains(axis) or axis.contains(other)
@@ -116,7 +118,8 @@ class ShardingOrigins:
         assert isinstance(function, FuncOp)
         terminator = _terminator(function)
         output = next((use.index for use in value.uses if use.owner is terminator), None)
-        if output is not None:
+        # Another terminator than `func.return` may have more operands than there are results.
+        if output is not None and output < len(function.result_attributes):
             rewriter.set_result_attribute(function, output, ORIGINS, origins)
         if op is function:
             rewriter.set_argument_attribute(op, value.index, ORIGINS, origins)

@@ -212,11 +212,12 @@ def _fold_constants(static_sizes: Sequence[int], dynamic_sizes: Sequence[Value])
     operands = iter(dynamic_sizes)
     for size in static_sizes:
         if size == DYNAMIC:
-            operand = next(operands)
-            constant = constant_value(operand.defining_op)
+            # The number -2^63, which stands for an operand, may also be written where there is none.
+            operand = next(operands, None)
+            constant = None if operand is None else constant_value(operand.defining_op)
             if isinstance(constant, IntegerAttr):
                 size = constant.value
-            else:
+            elif operand is not None:
                 dynamic.append(operand)
         sizes.append(size)
     return sizes, dynamic

@@ -38,3 +38,11 @@ func.func @chain(%t: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %1 = mesh.shard %t to %r : tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// The offset that stands for an operand may be written where there is none; it is kept.
+// CHECK-LABEL: func.func @offset_without_operand
+// CHECK-NEXT: mesh.sharding @line split_axes = {{\[\[}}0]] sharded_dims_offsets = [0, -9223372036854775808, 6, 9, 12]
+func.func @offset_without_operand() -> !mesh.sharding {
+  %0 = mesh.sharding @line split_axes = [[0]] sharded_dims_offsets = [0, -9223372036854775808, 6, 9, 12] : !mesh.sharding
+  return %0 : !mesh.sharding
+}
