@@ -38,7 +38,7 @@ from sdyopt.pipeline import Pass, RunNested, Unsigned, option, parse_pipeline
 from sdyopt.registry import lookup, register
 
 from .support.call_graph import CallGraph, callee_of, calls_by_block
-from .support.copy_budget import MAX_COPIED_OPERATIONS
+from .support.copy_budget import most_copied_operations
 from .support.function_uses import FunctionUses
 from .support.inline_call import inline_call
 
@@ -106,6 +106,7 @@ class _Inlining:
             self._uses.recount(function)
         # The callees of each function before any call is inlined.
         self._callees = {f: {callee_of(call) for call in graph.calls[f]} for f in functions}
+        self._limit = most_copied_operations(graph)
         self._copied = 0
         self._next_estimate_at = _FIRST_ESTIMATE_AT
 
@@ -171,8 +172,8 @@ class _Inlining:
         the next one twice.
         """
         self._copied += _size(callee)
-        if self._copied > MAX_COPIED_OPERATIONS:
-            raise _growth_error(call.op, callee)
+        if self._copied > self._limit:
+            raise self._growth_error(call.op, callee)
         if self._copied > self._next_estimate_at and self.threshold == _NO_LIMIT:
             self._next_estimate_at *= 2
             self._estimate_growth(call.caller)
@@ -188,8 +189,14 @@ class _Inlining:
             for call, callee in self._outgoing_calls(component):
                 sizes[call.caller] += sizes[callee]
                 copied += 0 if self._uses.has_one_use(callee) else sizes[callee]
-                if copied > MAX_COPIED_OPERATIONS:
-                    raise _growth_error(call.op, callee)
+                if copied > self._limit:
+                    raise self._growth_error(call.op, callee)
+
+    def _growth_error(self, call: CallOp, callee: FuncOp) -> DiagnosticError:
+        return call.op_error(
+            f"cannot inline '{callee.sym_name}': the copies for all calls would exceed "
+            f"{self._limit} operations"
+        )
 
     def _outgoing_calls(self, component: list[FuncOp]) -> Iterator[tuple[_Call, FuncOp]]:
         """The calls from a component to other components that may be inlined."""
@@ -199,13 +206,6 @@ class _Inlining:
                 callee = self._inlinable_callee(call)
                 if callee is not None and callee not in component:
                     yield call, callee
-
-
-def _growth_error(call: CallOp, callee: FuncOp) -> DiagnosticError:
-    return call.op_error(
-        f"cannot inline '{callee.sym_name}': the copies for all calls would exceed "
-        f"{MAX_COPIED_OPERATIONS} operations"
-    )
 
 
 def _recursion_error(component: list[FuncOp]) -> DiagnosticError:

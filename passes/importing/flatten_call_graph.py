@@ -17,8 +17,8 @@ choose different shardings. The first call keeps the function; every other call 
 all its callees. Functions are visited callees first. A clone records the name of its original, so that
 `sdy-unflatten-call-graph` can merge equivalent functions.
 
-A recursive function that would have to be cloned is an error, and so is cloning more than 1,000,000
-operations, as for a long chain of functions that each call the next one twice.
+A recursive function that would have to be cloned is an error, and so is cloning more than 100,000 operations
+and 100 for each operation of the program, as for a long chain of functions that each call the next one twice.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ call its output shardings; other attributes of the call are kept.
 
 The body of the callee moves to the first call; every other call gets a copy, and the first copy is reported
 with a warning. After `sdy-flatten-call-graph`, every callee has one call only. Callees are erased. A
-recursive callee is an error, and so is copying more than 1,000,000 operations or nesting regions deeper than
-1000.
+recursive callee is an error, and so is copying more than 100,000 operations and 100 for each operation of the
+program, or nesting regions deeper than 1000.
 
 Because this pass may run after `sdy-add-data-flow-edges`, it inserts the data-flow edges of all named
 computations, unless `add-data-flow-edges-on-named-computations` is false.

@@ -9,8 +9,10 @@ from sdyopt.dialects.func import CallOp, FuncOp
 
 from .call_graph import CallGraph, called_function
 
-# The limit for copies: a chain of functions that each call the next one twice grows exponentially.
-MAX_COPIED_OPERATIONS = 1_000_000
+# The limits for copies, for each program and in addition for each of its operations: a chain of functions
+# that each call the next one twice grows exponentially.
+MAX_COPIED_OPERATIONS = 100_000
+MAX_COPIES_OF_OPERATION = 100
 # The limit for the nesting depth of regions after inlining.
 MAX_NESTING_DEPTH = 1000
 
@@ -25,6 +27,11 @@ class InlinedSize(NamedTuple):
     depth: float
 
 
+def most_copied_operations(graph: CallGraph) -> int:
+    """How many operations copies may add to the module of a call graph."""
+    return MAX_COPIED_OPERATIONS + MAX_COPIES_OF_OPERATION * sum(graph.op_counts.values())
+
+
 _DECLARATION = InlinedSize(1, 0)
 _RECURSIVE = InlinedSize(inf, inf)
 
@@ -33,6 +40,7 @@ class CopyBudget:
     """Limits the number of operations that copies of functions add to a module."""
 
     def __init__(self, graph: CallGraph) -> None:
+        self._limit = most_copied_operations(graph)
         self._copied: float = 0
         self._sizes: dict[FuncOp, InlinedSize] = {}
         for function in graph.callees_first():
@@ -58,10 +66,10 @@ class CopyBudget:
         Raises DiagnosticError if the limit is exceeded.
         """
         self._copied += operations
-        if self._copied > MAX_COPIED_OPERATIONS:
+        if self._copied > self._limit:
             raise call.op_error(
                 f"cannot clone '{function.sym_name}' for this call: the copies for all calls would exceed "
-                f"{MAX_COPIED_OPERATIONS} operations"
+                f"{self._limit} operations"
             )
 
     def check_nesting(self, call: CallOp, function: FuncOp) -> None:

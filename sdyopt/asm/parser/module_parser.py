@@ -25,6 +25,7 @@ from sdyopt.asm.parser.statement_cache import (
     build_from_template,
     build_simple,
     is_constant,
+    key_of,
     split_location,
     split_value,
     template_of,
@@ -282,7 +283,7 @@ class ModuleParser:
                     if location is None:
                         return last
             parts = NAMES.split(line)
-            key = "%".join(parts[::2])
+            key = key_of(parts)
             template = templates.get(key) or self._template_of_constant(key, start + len(line))
             if template is None:
                 return last
@@ -405,7 +406,7 @@ class ModuleParser:
         )
         if template is None:
             return
-        key, end = "%".join(NAMES.split(body)[::2]), start + len(body)
+        key, end = key_of(NAMES.split(body)), start + len(body)
         self._templates[key] = template
         constant = split_value(key)
         if constant is not None and is_constant(template, self._value(constant.literal, end)):

@@ -27,10 +27,18 @@ from sdyopt.ir.value import LazyLocation, Value
 NAMES = re.compile(rf"({SSA_ID}(?:#[0-9]+)?)")
 
 # A statement that ends with elements of a tensor type.
-_CONSTANT = re.compile(r'(.*dense<)([^<>"/%]*)(> : tensor<[^<>"/%]*>)')
+_CONSTANT = re.compile(r'(.*dense<)([^<>"/\n]*)(> : tensor<[^<>"/\n]*>)', re.DOTALL)
 
 # A longer line, such as that of a big constant, has no template: few are equal, and each would be stored.
 MAX_TEMPLATE_LENGTH = 50_000
+
+
+def key_of(parts: list[str]) -> str:
+    """What statements that differ in names only have in common. `parts` are a line that `NAMES` has split.
+
+    A line break stands for each name: no text has one, while a lone `%` may be in a text.
+    """
+    return "\n".join(parts[::2])
 
 
 @dataclass(slots=True)

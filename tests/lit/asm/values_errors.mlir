@@ -161,3 +161,23 @@ func.func @defined_inside(%a: tensor<i32>) -> tensor<i32> {
   }
   return %0 : tensor<i32>
 }
+
+// -----
+
+// A statement without the name of its result, after one that differs in nothing else.
+func.func @no_name_of_result() {
+  %0 = stablehlo.constant dense<1> : tensor<i32>
+  // expected-error @below {{invalid SSA name}}
+  % = stablehlo.constant dense<1> : tensor<i32>
+  return
+}
+
+// -----
+
+// The same without the name of an operand.
+func.func @no_name_of_operand(%a: tensor<i32>) {
+  %0 = stablehlo.add %a, %a : tensor<i32>
+  // expected-error @below {{invalid SSA name}}
+  %1 = stablehlo.add %a, % : tensor<i32>
+  return
+}

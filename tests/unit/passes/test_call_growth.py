@@ -46,7 +46,7 @@ def test_calls_nested_deeper_than_the_limit() -> None:
 
 
 def test_exponential_inlining_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inline, "MAX_COPIED_OPERATIONS", 1000)
+    monkeypatch.setattr(inline, "most_copied_operations", lambda graph: 1000)
     succeeded, diagnostics = run(chain(20, calls=2), Inliner())
     assert not succeeded
     assert "'func.call' op cannot inline 'f" in diagnostics
@@ -66,5 +66,5 @@ def test_exponential_inlining_is_predicted(monkeypatch: pytest.MonkeyPatch) -> N
     succeeded, diagnostics = run(chain(30, calls=2), Inliner())
     assert not succeeded
     # The error is at the call that would exceed the limit, before most calls are inlined.
-    assert diagnostics.startswith("in:12:43: error: 'func.call' op cannot inline 'f12'")
+    assert diagnostics.startswith("in:15:20: error: 'func.call' op cannot inline 'f15'")
     assert len(inlined) < 20
