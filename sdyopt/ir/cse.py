@@ -104,7 +104,7 @@ class CseDriver:
             return
         if op.regions and any(len(region.blocks) > 1 for region in op.regions):
             return
-        key = _key(op, {})
+        key = _key(op, None)
         first = self._available.setdefault((signature, *key[1:]) if is_pure else key, op)
         if first is op:
             return
@@ -126,17 +126,21 @@ class CseDriver:
                 self._rewriter.set_operand(use, new)
 
 
-def _key(op: Op, value_ids: dict[Value, int]) -> tuple[Key, ...]:
+def _key(op: Op, value_ids: dict[Value, int] | None) -> tuple[Key, ...]:
     """A key that is equal for equal operations.
 
-    `value_ids` numbers the values that are defined in regions of the operation for which a key is computed.
+    `value_ids` numbers the values that are defined in regions of the operation for which a key is computed;
+    it is None for this operation itself.
     """
     values = op.operands
     operands: list[Key] = [value_ids.get(value, value) for value in values] if value_ids else [*values]
-    if len(operands) > 1 and COMMUTATIVE in op.traits and value_ids.keys().isdisjoint(values):
+    is_commutative = len(operands) > 1 and COMMUTATIVE in op.traits
+    if is_commutative and (value_ids is None or value_ids.keys().isdisjoint(values)):
         operands.sort(key=id)
-    if not (value_ids or op.regions):
-        return op.signature, op.attributes, tuple(operands)
+    if value_ids is None:
+        if not op.regions:
+            return op.signature, op.attributes, tuple(operands)
+        value_ids = {}
     regions = tuple([_region_key(region, value_ids) for region in op.regions])
     for result in op.results:
         value_ids[result] = len(value_ids)

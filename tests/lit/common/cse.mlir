@@ -107,3 +107,24 @@ func.func @unused(%x: tensor<4xf32>) -> tensor<4xf32> {
   %1 = stablehlo.negate %0 : tensor<4xf32>
   return %x : tensor<4xf32>
 }
+
+// Two operations with equal regions are equal, also if the regions have no arguments.
+// CHECK-LABEL: func.func @regions_without_arguments
+// CHECK: %[[IF:.*]] = "stablehlo.if"
+// CHECK-NOT: "stablehlo.if"
+// CHECK: return %[[IF]], %[[IF]]
+func.func @regions_without_arguments(%p: tensor<i1>, %a: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %0 = "stablehlo.if"(%p) ({
+    %2 = stablehlo.negate %a : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }, {
+    stablehlo.return %a : tensor<f32>
+  }) : (tensor<i1>) -> tensor<f32>
+  %1 = "stablehlo.if"(%p) ({
+    %2 = stablehlo.negate %a : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }, {
+    stablehlo.return %a : tensor<f32>
+  }) : (tensor<i1>) -> tensor<f32>
+  return %0, %1 : tensor<f32>, tensor<f32>
+}
