@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 C = TypeVar("C", bound=type)
@@ -18,28 +18,16 @@ MISSING: Any = object()
 _set = object.__setattr__
 
 
-class Field:
+class Field(NamedTuple):
     """How a field is initialized, and in which methods it takes part. See the module of Python."""
 
-    __slots__ = ("compare", "default", "default_factory", "init", "kw_only", "metadata", "repr")
-
-    def __init__(
-        self,
-        default: Any = MISSING,
-        default_factory: Callable[[], Any] = MISSING,
-        init: bool = True,
-        repr: bool = True,
-        compare: bool = True,
-        kw_only: bool = False,
-        metadata: Mapping[str, Any] = MappingProxyType({}),
-    ) -> None:
-        self.default = default
-        self.default_factory = default_factory
-        self.init = init
-        self.repr = repr
-        self.compare = compare
-        self.kw_only = kw_only
-        self.metadata = metadata
+    default: Any = MISSING
+    default_factory: Callable[[], Any] = MISSING
+    init: bool = True
+    repr: bool = True
+    compare: bool = True
+    kw_only: bool = False
+    metadata: Mapping[str, Any] = MappingProxyType({})
 
 
 def field(

@@ -28,7 +28,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
 
-from ..exporting.explicit_reshards.single_devices import SingleDeviceResharder
+from ..exporting.explicit_reshards.single_devices import SingleDeviceResharder, has_single_devices
 
 
 @register("sdy-reshard-single-devices")
@@ -36,12 +36,11 @@ class ReshardSingleDevices(Pass):
     anchor = FUNCTION
 
     def run(self, function: FuncOp) -> bool:
-        rewriter = Rewriter()
-        resharder = SingleDeviceResharder(
-            function, cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function)), rewriter
-        )
-        if not resharder.is_needed(function):
+        mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
+        if not has_single_devices(function, mesh_of):
             return False
+        rewriter = Rewriter()
+        resharder = SingleDeviceResharder(function, mesh_of, rewriter)
         for op in list(function.walk_post_order()):
             if op.is_terminator or op.data_flow is not None or isinstance(op, CallOp):
                 continue

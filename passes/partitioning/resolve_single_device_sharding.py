@@ -41,13 +41,12 @@ from sdyopt.dialects.sdy.axis_lists import AxisRefList
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.distinct_values import distinct_values
-from sdyopt.dialects.sdy.mesh_op import MeshOp, find_mesh
+from sdyopt.dialects.sdy.mesh_op import MeshLookup, MeshOp, find_mesh
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.stablehlo import collectives as stablehlo
-from sdyopt.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp, ReturnOp
+from sdyopt.dialects.stablehlo.control_flow import IfOp, ReturnOp
 from sdyopt.dialects.stablehlo.nullary import ConstantOp, CreateTokenOp
 from sdyopt.dialects.stablehlo.replica_groups import CollectiveOp as StablehloCollectiveOp
 from sdyopt.dialects.stablehlo.types import TokenType
@@ -64,7 +63,8 @@ from sdyopt.partition.outlining import inputs_of
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
 
-from ..exporting.explicit_reshards.single_devices import global_mesh
+from ..exporting.explicit_reshards.single_devices import global_mesh, has_single_devices
+from .resolution.meshes import without_sharding
 
 # Operations that may communicate: all devices that take part must run them.
 _COMMUNICATING = (
@@ -92,27 +92,25 @@ class ResolveSingleDeviceSharding(Pass):
             raise function.error(
                 "Shardy partitioner does not support replica_count > 1 && partition_count > 1 yet."
             )
-        resolver = _Resolver(function, mesh, self.replica_count > 1)
-        if resolver.is_needed():
-            resolver.resolve_ops()
-            resolver.remove_reshards()
+        mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
+        if not has_single_devices(function, mesh_of):
+            return False
+        resolver = _Resolver(function, mesh, mesh_of, self.replica_count > 1)
+        resolver.resolve_ops()
+        resolver.remove_reshards()
         return resolver.rewriter.changed
 
 
 class _Resolver:
     """Resolves the operations of one function."""
 
-    def __init__(self, function: FuncOp, mesh: MeshOp, is_replicated: bool) -> None:
+    def __init__(self, function: FuncOp, mesh: MeshOp, mesh_of: MeshLookup, is_replicated: bool) -> None:
         self.rewriter = Rewriter()
         self._function = function
         self._mesh = mesh
         self._ref = SymbolRef(mesh.sym_name)
         self._is_replicated = is_replicated
-        self._find_mesh = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
-
-    def is_needed(self) -> bool:
-        """Whether a value of the function is on a single device."""
-        return any(self._device(sharding_of(value)) is not None for value in distinct_values(self._function))
+        self._find_mesh = mesh_of
 
     def resolve_ops(self) -> None:
         """Resolves the operations on a single device, except those nested in such an operation."""
@@ -134,20 +132,15 @@ class _Resolver:
             before, after = sharding_of(op.input), op.sharding
             is_maximal = any(self._device(sharding) is not None for sharding in (before, after))
             if is_maximal and all(s is None or s.is_fully_replicated for s in (before, after)):
-                self.rewriter.replace(op, [self._replicated(op) if self._is_resharded(op) else op.input])
+                value = op.input
+                if self._is_resharded(op):
+                    value = without_sharding(value, op, self.rewriter)
+                self.rewriter.replace(op, [value])
 
     def _is_resharded(self, op: ReshardOp) -> bool:
         """Whether a reshard from a single device is followed by one between all devices."""
         users = [user for user in op.result.users if isinstance(user, ReshardOp)]
         return self._device(op.sharding) is None and any(self._device(u.sharding) is None for u in users)
-
-    def _replicated(self, op: ReshardOp) -> Value:
-        """The input of a reshard without a sharding, so that it counts as replicated on any mesh."""
-        value = op.input
-        barrier = self.rewriter.create(
-            OptimizationBarrierOp, [value], [value.type], before=op, location=op.lazy_location
-        )
-        return barrier.result
 
     # --- Operations ---------------------------------------------------------------------------
 

@@ -35,7 +35,8 @@ class DeferredReplacements:
             while value in replacements:
                 if value in visited:
                     assert value.defining_op is not None
-                    raise value.defining_op.op_error("has a result that depends on nothing but itself")
+                    error = value.defining_op.op_error("has a result that depends on nothing but itself")
+                    raise error.help("give an operation of the circle another operand")
                 visited.add(value)
                 value = replacements[value]
             self._rewriter.replace_all_uses(result, value)

@@ -53,6 +53,12 @@ def check_arguments_and_results(function: FuncOp, mesh_of: MeshLookup) -> None:
                 )
 
 
+def has_single_devices(function: FuncOp, mesh_of: MeshLookup) -> bool:
+    """Whether a value of a function is on a single device."""
+    shardings = map(sharding_of, distinct_values(function))
+    return any(sharding is not None and _is_maximal(sharding, mesh_of) for sharding in shardings)
+
+
 class SingleDeviceResharder:
     """Inserts the reshards around operations of one function."""
 
@@ -60,11 +66,6 @@ class SingleDeviceResharder:
         self._mesh_of = mesh_of
         self._rewriter = rewriter
         self._global = global_mesh(function)
-
-    def is_needed(self, function: FuncOp) -> bool:
-        """Whether a value of a function is on a single device."""
-        shardings = map(sharding_of, distinct_values(function))
-        return any(sharding is not None and _is_maximal(sharding, self._mesh_of) for sharding in shardings)
 
     def device_sharding(self, op: Op) -> TensorSharding | None:
         """The sharding on the single device that an operation runs on; None if it runs on all.

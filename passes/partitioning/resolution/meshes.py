@@ -38,11 +38,17 @@ def resolve_mesh_change(op: ReshardOp, types: LocalTypes, rewriter: Rewriter) ->
     value = op.input
     if not before.is_fully_replicated:
         value = _replicated(op, before, rewriter)
-    # The barrier has no sharding: the tensor is replicated on any mesh.
-    barrier = rewriter.create(
+    rewriter.set_operand(op.operand_uses[0], without_sharding(value, op, rewriter))
+
+
+def without_sharding(value: Value, op: ReshardOp, rewriter: Rewriter) -> Value:
+    """A value that is whole on every device, behind a barrier without a sharding before `op`.
+
+    So it is replicated on any mesh.
+    """
+    return rewriter.create(
         OptimizationBarrierOp, [value], [value.type], before=op, location=op.lazy_location
-    )
-    rewriter.set_operand(op.operand_uses[0], barrier.result)
+    ).result
 
 
 def _replicated(op: ReshardOp, like: TensorSharding, rewriter: Rewriter) -> Value:

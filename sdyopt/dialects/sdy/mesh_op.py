@@ -64,7 +64,8 @@ def unknown_mesh_error(sharding: TensorSharding, op: Op) -> DiagnosticError:
     The verifier looks up meshes in a module only.
     """
     assert sharding.mesh_name is not None
-    return op.error(f"unknown mesh: {symbol_text(sharding.mesh_name)}")
+    error = op.error(f"unknown mesh: {symbol_text(sharding.mesh_name)}")
+    return error.help("put the function into a module that declares the mesh")
 
 
 def common_mesh(shardings: Iterable[TensorSharding | None], op: Op) -> Mesh | None:
