@@ -24,6 +24,7 @@ from sdyopt.dialects.sdy.reduction_kind import reduction_attributes
 from sdyopt.dialects.sdy.sharding import DimensionSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
 from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.dominance import Dominance
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
@@ -169,11 +170,19 @@ def _fuse_reduce_scatter(op: AllSliceOp, rewriter: Rewriter) -> bool:
 
 
 def _is_first_of_equal_slices(op: AllSliceOp, all_reduce: AllReduceOp) -> bool:
-    """Whether all users are all-slices along the same axes, and `op` is the first of them in its block."""
+    """Whether all users are all-slices along the same axes, and `op` is the first of them.
+
+    So its result can take the place of theirs. Of users in sibling regions, none is the first.
+    """
+    dominance = Dominance()
     for user in all_reduce.output.users:
         if not isinstance(user, AllSliceOp) or user.slicing_axes is not op.slicing_axes:
             return False
-        if user.parent is op.parent and user is not op and user.is_before(op):
+        if user is op:
+            continue
+        if (user.parent is op.parent and user.is_before(op)) or not dominance.value_dominates(
+            op.output, user
+        ):
             return False
     return True
 

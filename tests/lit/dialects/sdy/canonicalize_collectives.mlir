@@ -109,3 +109,38 @@ func.func @reduce_then_slice_in_the_way(%arg: tensor<8x8xf32> {sdy.sharding = #s
   %1 = sdy.all_slice [{"z", "y"}, {}] %0 out_sharding=<@mesh, [{"z", "y"}, {}]> : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
 }
+
+// The all-slice in the branch is equal to the one before it, whose result takes the place of both.
+// CHECK-LABEL: func.func @all_slice_in_branch
+// CHECK-NEXT: %[[SLICE:.*]] = sdy.reduce_scatter [{"x"}] %arg0
+// CHECK-NEXT: %[[CASE:.*]] = "stablehlo.case"(%arg1) ({
+// CHECK-NEXT: stablehlo.return %[[SLICE]]
+// CHECK: stablehlo.return %[[SLICE]]
+// CHECK: return %[[SLICE]], %[[CASE]]
+func.func @all_slice_in_branch(%a: tensor<8xf32>, %i: tensor<i32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %1 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+  %2 = "stablehlo.case"(%i) ({
+    stablehlo.return %1 : tensor<8xf32>
+  }, {
+    %3 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+    stablehlo.return %3 : tensor<8xf32>
+  }) : (tensor<i32>) -> tensor<8xf32>
+  return %1, %2 : tensor<8xf32>, tensor<8xf32>
+}
+
+// Of two all-slices in different branches neither can take the place of the other.
+// CHECK-LABEL: func.func @all_slices_in_branches
+// CHECK: sdy.all_reduce
+// CHECK-COUNT-2: sdy.all_slice
+func.func @all_slices_in_branches(%a: tensor<8xf32>, %i: tensor<i32>) -> tensor<8xf32> {
+  %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %1 = "stablehlo.case"(%i) ({
+    %2 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+    stablehlo.return %2 : tensor<8xf32>
+  }, {
+    %2 = sdy.all_slice [{"x"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+    stablehlo.return %2 : tensor<8xf32>
+  }) : (tensor<i32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
