@@ -57,6 +57,10 @@ operations with a user-defined rule, get no reshards, and their results are not 
 `--sdy-version=2026-08`, this pass includes `sdy-reshard-single-devices`, and arguments and results of
 functions must not be on a single device.
 
+A value that is unreduced on another mesh than its user requires, or required so, is an error. With
+`change-unreduced-meshes`, which `sdy-partition-pipeline` sets, it is all-reduced on its mesh, resharded to
+the other, and made unreduced there.
+
 Run the pass once: it does not recognize its own all-reduces and repeats them. It warns if it has done so.
 """
 
@@ -71,6 +75,7 @@ from sdyopt.dialects.sdy.axis_lists import axis_ref_list_text
 from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
+from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
@@ -94,7 +99,7 @@ from .explicit_reshards.reshard_plan import (
 )
 from .explicit_reshards.sharding_cache import ShardingCache, is_sufficient_key
 from .explicit_reshards.single_devices import SingleDeviceResharder, check_arguments_and_results
-from .explicit_reshards.unreduced_axes import all_reduce_use, unreduce_use
+from .explicit_reshards.unreduced_axes import all_reduce_use, change_unreduced_mesh, unreduce_use
 from .explicit_reshards.use_resharder import UseResharder
 
 
@@ -106,10 +111,17 @@ class InsertExplicitReshards(Pass):
         default=False, help="resolve all conflicts, instead of leaving most to a later partitioner"
     )
 
+    change_unreduced_meshes: bool = option(
+        default=False,
+        help="reshard a value that is unreduced on another mesh than its user requires, or required so, "
+        "instead of an error",
+        is_addition=True,
+    )
+
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
         follows_august = is_at_least(SdyVersion.AUGUST_2026)
-        inserter = _ReshardInserter(function, self.enable_full_version, follows_august, rewriter)
+        inserter = _ReshardInserter(function, self, follows_august, rewriter)
         if follows_august:
             inserter.check_arguments_and_results()
         for op in function.walk_post_order():
@@ -123,13 +135,18 @@ class _ReshardInserter:
     """Inserts the reshards of one function."""
 
     def __init__(
-        self, function: FuncOp, full: bool, reshard_single_devices: bool, rewriter: Rewriter
+        self,
+        function: FuncOp,
+        options: InsertExplicitReshards,
+        reshard_single_devices: bool,
+        rewriter: Rewriter,
     ) -> None:
         self._function = function
-        self._full = full
+        self._full = full = options.enable_full_version
+        self._change_meshes = change_meshes = options.change_unreduced_meshes
         self._rewriter = rewriter
         self._mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
-        self._use_resharder = UseResharder(self._mesh_of, full, rewriter)
+        self._use_resharder = UseResharder(self._mesh_of, full, rewriter, change_meshes)
         self._single_devices = (
             SingleDeviceResharder(function, self._mesh_of, rewriter) if reshard_single_devices else None
         )
@@ -170,6 +187,8 @@ class _ReshardInserter:
     def _lower_to_unreduced(self, op: ReshardOp) -> bool:
         """Lowers a reshard if its target has new unreduced axes; returns whether it was lowered."""
         (use,) = op.operand_uses
+        if self._change_meshes:
+            change_unreduced_mesh(use, op.sharding, self._mesh_of, {"before": op}, self._rewriter)
         if unreduce_use(use, op.sharding, self._mesh_of, {"before": op}, self._rewriter) is None:
             return False
         self._rewriter.replace(op, [use.value])
@@ -227,7 +246,13 @@ class _ReshardInserter:
         if any(_unreduced_axes(result) != axes for result in op.results[1:]):
             raise op.error("Unreduced axes mismatch between results for multi-result op.")
         for use in op.operand_uses:
-            all_reduce_use(use, required, self._mesh_of, {"before": op}, self._rewriter)
+            sharding = None if self._is_on_another_mesh(use.value, required) else required
+            all_reduce_use(use, sharding, self._mesh_of, {"before": op}, self._rewriter)
+
+    def _is_on_another_mesh(self, value: Value, required: TensorSharding | None) -> bool:
+        if not self._change_meshes or required is None or (sharding := sharding_of(value)) is None:
+            return False
+        return self._mesh_of(sharding.mesh_or_ref) is not self._mesh_of(required.mesh_or_ref)
 
     def _warn_if_repeated(self, op: AllReduceOp) -> None:
         """Warns if the operand of an all-reduce is an all-reduce along some of the same axes."""

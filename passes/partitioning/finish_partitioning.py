@@ -15,6 +15,9 @@ devices, and the shardings of inputs and outputs, so the shardings of functions 
 sharding rules, are removed, because they would be read as if types were global.
 
 With `replica-count` greater than 1, the devices are replicas instead of partitions.
+
+The number of devices is that of the largest mesh. A smaller mesh of several devices gets a warning: the other
+devices take no part in its collectives, so what they have of its values is not defined.
 """
 
 from __future__ import annotations
@@ -36,12 +39,17 @@ class FinishPartitioning(Pass):
 
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        devices = 1
+        meshes = module.nested(MeshOp)
+        devices = max((op.mesh.total_size for op in meshes), default=1)
+        for mesh in meshes:
+            if 1 < mesh.mesh.total_size < devices:
+                mesh.warning(
+                    f"has {mesh.mesh.total_size} of the program's {devices} devices: on the others, values "
+                    "that are sharded on this mesh are not defined"
+                )
         # Many operations have the same attributes.
         kept: dict[DictAttr, DictAttr] = {}
         for op in module.walk():
-            if isinstance(op, MeshOp):
-                devices = max(devices, op.mesh.total_size)
             attributes = op.attributes
             if attributes and attributes not in kept:
                 kept[attributes] = attributes.without(SHARDING, SHARDING_RULE)

@@ -51,7 +51,7 @@ def partition_pipeline(
         # Otherwise the program's own all-reduces would be repeated.
         AllReducesToReshards(),
         ReshardSingleDevices(),
-        InsertExplicitReshards(enable_full_version=True),
+        InsertExplicitReshards(enable_full_version=True, change_unreduced_meshes=True),
         ResolvePermutationFactors(replica_count=replica_count, partition_count=partition_count),
         # Before reshards are lowered, so that its all-reduces and all-slices after them become
         # reduce-scatters.

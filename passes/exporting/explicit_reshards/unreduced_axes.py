@@ -60,6 +60,27 @@ def all_reduce_use(
     return new
 
 
+def change_unreduced_mesh(
+    use: OpOperand,
+    required: TensorSharding,
+    mesh_of: MeshLookup,
+    insertion_point: InsertionPoint,
+    rewriter: Rewriter,
+) -> None:
+    """Reshards a used value to the mesh that its user requires, if it is unreduced on either mesh.
+
+    It is all-reduced on its own mesh, and has the required sharding without the unreduced axes on the other.
+    """
+    sharding = sharding_of(use.value)
+    if sharding is None or mesh_of(sharding.mesh_or_ref) is mesh_of(required.mesh_or_ref):
+        return
+    if sharding.unreduced_axes or required.unreduced_axes:
+        all_reduce_use(use, None, mesh_of, insertion_point, rewriter)
+        new = required.with_unreduced_axes(())
+        value = _insert(ReshardOp, use.value, {"sharding": new}, use, insertion_point, rewriter)
+        rewriter.set_operand(use, value)
+
+
 def unreduce_use(
     use: OpOperand,
     required: TensorSharding | None,

@@ -21,20 +21,24 @@ from sdyopt.record.reshards import record_required
 from ...common.support.call_graph import called_function
 from ...common.support.function_shardings import argument_shardings
 from .insertion import insertion_point_after_definition, reshard_use
-from .unreduced_axes import all_reduce_use, unreduce_use
+from .unreduced_axes import all_reduce_use, change_unreduced_mesh, unreduce_use
 
 
 class UseResharder:
     """Reshards uses of values.
 
     Without `full`, reshards are inserted for call operands only; other uses only get all-reduces and
-    conversions to unreduced.
+    conversions to unreduced. A value that is unreduced on another mesh than its user requires, or required
+    so, is resharded with `change_meshes`, and an error without.
     """
 
-    def __init__(self, mesh_of: MeshLookup, full: bool, rewriter: Rewriter) -> None:
+    def __init__(
+        self, mesh_of: MeshLookup, full: bool, rewriter: Rewriter, change_meshes: bool = False
+    ) -> None:
         self._mesh_of = mesh_of
         self._full = full
         self._rewriter = rewriter
+        self._change_meshes = change_meshes
 
     def reshard_edge_sources(self, op: Op) -> None:
         """Reshards the sources of each data-flow edge to the sharding of its owner, results first."""
@@ -84,6 +88,8 @@ class UseResharder:
         self, use: OpOperand, required: TensorSharding | None, insertion_point: InsertionPoint, full: bool
     ) -> None:
         """Reshards a used value to the sharding that its user requires; None requires it replicated."""
+        if self._change_meshes and required is not None:
+            change_unreduced_mesh(use, required, self._mesh_of, insertion_point, self._rewriter)
         sharding = all_reduce_use(use, required, self._mesh_of, insertion_point, self._rewriter)
         sharding = unreduce_use(use, required, self._mesh_of, insertion_point, self._rewriter) or sharding
         if full and not _are_equivalent(sharding, required):
