@@ -69,7 +69,7 @@ class ConstantOrScalarSplitter(Pass):
             for op in function.nested(NamedComputationOp):
                 splitter.split(op.body, function)
             splitter.split(function.body, function)
-        return rewriter.changed
+        return rewriter.changed or splitter.has_split
 
 
 class _OpKind(NamedTuple):
@@ -96,9 +96,14 @@ class _Splitter:
         self._kinds: dict[OpSignature, _OpKind] = {}
         self._non_constant_computations: set[str] = set()
         self._non_constant_functions: set[str] = set()
+        # Whether there were uses to split, which C++ counts as a change, even if only copies are different.
+        self.has_split = False
 
     def split(self, region: Region, function: FuncOp) -> None:
-        """Copies the constant computations and scalar broadcasts of a region for each of their uses in it."""
+        """Copies the constant computations and scalar broadcasts of a region for each of their uses in it.
+
+        The last use needs no copy: it keeps the original.
+        """
         constants: list[Op] = []
         scalar_broadcasts: list[Op] = []
         constant_values: set[Value] = set()
@@ -123,7 +128,9 @@ class _Splitter:
                 continue
             for use in op.operand_uses:
                 if use.value in split_values:
-                    self._rewriter.set_operand(use, self._copier.copy(use.value))
+                    self.has_split = True
+                    if not self._copier.is_used_once(use.value):
+                        self._rewriter.set_operand(use, self._copier.copy(use.value))
         # Users before definitions, because erasing a user may leave its operands unused.
         self._erase_unused([*scalar_broadcasts, *reversed(constants)])
 

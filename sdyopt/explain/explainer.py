@@ -168,12 +168,16 @@ class Explainer:
                     tree.add(text).add("axes of size 1 are removed before propagation")
 
     def _subjects(self, value: Value) -> dict[Subject, Run]:
-        """What had the sharding of a value, or of its copies, in the last run of propagation that saw it."""
+        """What had the sharding of a value, or of its copies, in the last run of propagation that saw it.
+
+        In program order: some passes insert copies before the original, some after it.
+        """
         for run in reversed(self.record.runs):
             values = self.record.values.descendants(value)
             found = [run.subject_of.get(each) or run.subject_of_owner.get(each) for each in values]
-            if subjects := {each: run for each in found if each is not None}:
-                return subjects
+            if subjects := {each for each in found if each is not None}:
+                in_order = run.final if len(subjects) > 1 else subjects
+                return {each: run for each in in_order if each in subjects}
         return {}
 
     def _result(self, target: ResultTarget) -> dict[Subject, Run]:

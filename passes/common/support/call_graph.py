@@ -140,13 +140,14 @@ class CallGraph:
                 op = block.first
                 while op is not None:
                     count += 1
-                    if isinstance(op, FuncOp) and not op.is_declaration:
-                        self.calls[op] = []
-                        inside = self._add_nested(op, [*functions, op])
-                        self.op_counts[op] = 1 + inside
+                    if op.regions:
+                        if isinstance(op, FuncOp) and not op.is_declaration:
+                            self.calls[op] = []
+                            inside = self._add_nested(op, [*functions, op])
+                            self.op_counts[op] = 1 + inside
+                        else:
+                            inside = self._add_nested(op, functions)
                         count += inside
-                    elif op.regions:
-                        count += self._add_nested(op, functions)
                     elif isinstance(op, CallOp):
                         for function in functions:
                             self.calls[function].append(op)

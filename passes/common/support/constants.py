@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 
 from sdyopt.dataclasses import dataclass
+from sdyopt.dialects.func import CallOp
 from sdyopt.dialects.sdy.ops import ConstantOp, ShardingGroupOp
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
@@ -100,6 +101,22 @@ class ComputationCopier:
             else:
                 self._copy_one(path.pop(), copies)
         return copies[value]
+
+    def is_used_once(self, value: Value) -> bool:
+        """Whether each value that would be copied has one use, so that only copies of calls would differ.
+
+        Then the copy would be all that is left of the original, in its place.
+        """
+        pending = [value]
+        while pending:
+            value = pending.pop()
+            if self.is_shared(value):
+                continue
+            op = value.defining_op
+            if op is None or isinstance(op, CallOp) or len(op.results) > 1 or not value.has_one_use:
+                return False
+            pending += op.operands
+        return True
 
     def _uncopied_operand(self, op: Op, copies: dict[Value, Value]) -> OpResult | None:
         """The first operand that must be copied before the operation."""
