@@ -147,7 +147,15 @@ def _slice_text(size: int | None, tiles: int, index: int) -> str:
 
 
 def _console(width: int) -> Console:
-    return Console(file=StringIO(), width=width, no_color=True, highlight=False, emoji=False, markup=False)
+    return Console(
+        file=StringIO(),
+        width=width,
+        force_terminal=False,
+        no_color=True,
+        highlight=False,
+        emoji=False,
+        markup=False,
+    )
 
 
 def _rendered(table: Table, width: int) -> Iterator[str]:

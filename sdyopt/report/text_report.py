@@ -84,7 +84,9 @@ def _table_lines(table: ReportTable, width: int, rows: int | None) -> Iterator[s
 
 def _rendered(part: RenderableType, width: int) -> list[str]:
     out = StringIO()
-    Console(file=out, width=width, no_color=True, highlight=False, emoji=False).print(part)
+    Console(file=out, width=width, force_terminal=False, no_color=True, highlight=False, emoji=False).print(
+        part
+    )
     return out.getvalue().splitlines()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sdyopt.asm.parser.module_parser import parse_module
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.dialect import DialectTable
@@ -65,3 +67,9 @@ def test_a_page_has_a_sharding_once_that_a_large_program_repeats() -> None:
     assert small.count("#sdy.sharding_per_value<[<@mesh, [{") == MIN_REPEATS - 1
     assert large.count("#sdy.sharding_per_value") == large.count("data-shared=") == 1
     assert large.count("stablehlo.add {\ue0000\ue001}") == MIN_REPEATS
+
+
+def test_text_has_no_escape_sequences_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    """rich would write them wherever FORCE_COLOR is set."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b" not in text_report(report_on(_parsed(PRODUCT.replace("SHARDING", SHARDED))))
