@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from struct import pack
 
-from sdyopt.diagnostics.location import Location
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.dialects.sdy.mesh_op import MeshOp
@@ -33,6 +32,7 @@ from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I64, RankedTensor
+from sdyopt.ir.value import LazyLocation
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
 
@@ -59,13 +59,13 @@ class LiftInlinedMeshes(Pass):
         names = _MeshNames(module, rewriter)
 
         def lift(sharding: TensorSharding) -> TensorSharding:
-            return sharding.with_mesh(names.name_of(sharding.mesh_or_ref, module.location))
+            return sharding.with_mesh(names.name_of(sharding.mesh_or_ref, module.lazy_location))
 
         transform_shardings(module, lift, rewriter)
         for op in _collectives_with_meshes(module):
             groups = op.signature.attributes[REPLICA_GROUPS]
             assert isinstance(groups, ReplicaGroupMeshAxes)
-            name = names.name_of(groups.mesh, op.location)
+            name = names.name_of(groups.mesh, op.lazy_location)
             rewriter.set_attribute(op, REPLICA_GROUPS, ReplicaGroupMeshAxes(name, groups.axes))
         for op in module.block.ops:
             if isinstance(op, MeshOp) and STABLEHLO_MESH not in op.attributes:
@@ -87,7 +87,7 @@ class _MeshNames:
                 self._add_or_erase(op)
         self._fresh = FreshNames(module)
 
-    def name_of(self, mesh_or_ref: Mesh | StablehloMesh | SymbolRef, location: Location) -> SymbolRef:
+    def name_of(self, mesh_or_ref: Mesh | StablehloMesh | SymbolRef, location: LazyLocation) -> SymbolRef:
         """The name of a mesh, or of the symbol that is kept instead of the one with this name.
 
         Creates a symbol at `location` for a mesh without one.
@@ -110,7 +110,7 @@ class _MeshNames:
             self._names[SymbolRef(op.sym_name)] = first
             self._rewriter.erase(op)
 
-    def _create(self, name: SymbolRef, mesh: Mesh, location: Location) -> None:
+    def _create(self, name: SymbolRef, mesh: Mesh, location: LazyLocation) -> None:
         attributes = {"sym_name": string(name.root), "mesh": mesh}
         insertion_point: InsertionPoint = (
             {"at_start_of": self._module.block} if self._last is None else {"after": self._last}

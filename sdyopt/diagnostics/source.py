@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from functools import cached_property
 
@@ -61,9 +62,9 @@ class Source:
         return len(self._whole.line_starts)
 
     @cached_property
-    def line_starts(self) -> list[int]:
-        """The offset of the start of each line."""
-        text, starts, newline = self.text, [0], self.text.find("\n")
+    def line_starts(self) -> array[int]:
+        """The offset of the start of each line. An array takes a fraction of the memory of a list."""
+        text, starts, newline = self.text, array("q", [0]), self.text.find("\n")
         while newline >= 0:
             starts.append(newline + 1)
             newline = text.find("\n", newline + 1)

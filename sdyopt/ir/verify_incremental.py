@@ -10,6 +10,7 @@ those of full verification.
 from __future__ import annotations
 
 from collections.abc import Set
+from itertools import chain
 from typing import NoReturn
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
@@ -68,7 +69,7 @@ class IncrementalVerifier:
         if self._index is None:
             self._index = ReaderIndex(_outermost(op), self._verifier.reads_nonlocal_state)
         else:
-            self._index.update(outermost_moved, edits.attributes_changed | edits.signature_changed)
+            self._index.update(outermost_moved, chain(edits.attributes_changed, edits.signature_changed))
         if op is self._index.root or not self._index.nonlocal_readers:
             # The symbol users are read for the root only.
             return self._index
@@ -105,18 +106,21 @@ class _IncrementalCheck:
         self._valid_in: dict[Block, ValidAttributes] = {}
 
     def run(self, outermost_moved: Set[Op]) -> None:
+        # No set is the union or difference of others, because a pass may edit nearly all operations.
         edits = self._edits
         # Everything nested in these is checked with them, other moved operations too.
         for op in outermost_moved:
             if self._must_check(op):
                 self._check_moved(op)
-        for op in edits.signature_changed - edits.moved:
-            if self._must_check(op):
+        for op in edits.signature_changed:
+            if op not in edits.moved and self._must_check(op):
                 self._check_edited(op)
                 self._add_readers(op)
         # Many operations have the same new attributes: one representative is checked.
         representatives: dict[tuple[Block | None, OpSignature, DictAttr], Op] = {}
-        for op in edits.attributes_changed - edits.signature_changed - edits.moved:
+        for op in edits.attributes_changed:
+            if op in edits.signature_changed or op in edits.moved:
+                continue
             if op.regions or op.verify_in_context is not None:
                 self._check_changed_attributes(op)
             else:

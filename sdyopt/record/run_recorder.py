@@ -26,7 +26,7 @@ class ModelRecorder:
         self._run = run
         self._numbers = numbers
         # By slot; slot 0 is that of values without a sharding.
-        self._subjects: list[Subject | None] = [None]
+        self._subjects: dict[int, Subject | None] = {0: None}
         self._sites: dict[StepSite, Site] = {}
         self._positions: dict[int, int] = {}
         self._priority = 0
@@ -59,8 +59,7 @@ class ModelRecorder:
 
     def added(self, slot: int, subject: Subject, sharding: TensorSharding | None) -> None:
         """Propagation reads a sharding for the first time."""
-        assert slot == len(self._subjects)
-        self._subjects.append(subject)
+        self._subjects[slot] = subject
         if isinstance(subject, OpResult) and isinstance(subject.op, DataFlowEdgeOp):
             self._run.edge_owners[subject] = subject.op.input
         self._run.initial[subject] = self._run.final[subject] = sharding

@@ -6,6 +6,7 @@ Dead operations are erased when they are visited.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from enum import Enum, auto
 from functools import cache
@@ -47,6 +48,7 @@ class PropagationDriver:
     """The propagation state of a module: shardings, sites and the worklist.
 
     Operations are identified by their index in program order, which the results of the main function follow.
+    The module has index 0.
     """
 
     def __init__(
@@ -62,28 +64,29 @@ class PropagationDriver:
         self._run_recorder = None if active is None else active.start_run(mesh_of)
         self._recorders = [each for each in (recorder, self._run_recorder) if each is not None]
         run = self._run_recorder
-        self.sharding_map = ShardingMap() if run is None else RecordedShardingMap(run)
+        self._ops = list(module.walk())
+        # The index of an operation is its `order`, which suits its block as well.
+        for index in range(1, len(self._ops)):
+            self._ops[index].order = index
+        self.sharding_map = ShardingMap(self._ops) if run is None else RecordedShardingMap(self._ops, run)
         self.changed = False
         self._module = module
         self._groups = groups
         self._dependent_ops = DependentOps(module)
         self._site_factory = PropagationSites(
-            self.sharding_map, self._dependent_ops, is_conservative, keeps_inert_sites=active is not None
+            *(len(self._ops), self.sharding_map, self._dependent_ops, is_conservative),
+            keeps_inert_sites=active is not None,
         )
         self._runner_of = cache(lambda kind: StepRunner(kind, mesh_of))
-        self._ops = list(module.walk())[1:]
-        # The index of an operation is its `order`, which suits its block as well.
-        for index, op in enumerate(self._ops):
-            op.order = index
         self._parents = self._parents_by_block()
         # The site of each operation, then of each result of the main function; None if nothing propagates
         # along it or it is erased.
         self._sites: list[PropagationSite | Literal[_Unvisited.UNVISITED] | None]
-        self._sites = [_UNVISITED] * len(self._ops)
+        self._sites = [None, *([_UNVISITED] * (len(self._ops) - 1))]
         # The sites of operations that may be dead since their last visit.
         self._former_sites: dict[int, PropagationSite | None] = {}
         # The operations with a site, by the category of the site.
-        self._indices_by_category: dict[OpCategory, list[int]] = {category: [] for category in OpCategory}
+        self._indices_by_category = {category: array("i") for category in OpCategory}
         self._result_sites = self._function_result_sites()
         self._worklist = Worklist(len(self._ops), len(self._result_sites))
         self._last_run: tuple[Round, Strategy] | None = None
@@ -209,8 +212,8 @@ class PropagationDriver:
             self.set_sharding(slot, sharding)
         if visited is not None:
             self._push_dependents(slot, visited)
-        value = self.sharding_map.values[slot]
-        assert value is not None and not isinstance(value, FunctionResult)
+        value = self.sharding_map.subject(slot)
+        assert not isinstance(value, FunctionResult)
         for member in self._groups.members(value):
             if member is value:
                 continue
@@ -220,8 +223,8 @@ class PropagationDriver:
                 self._push_dependents(other, visited)
 
     def _push_dependents(self, slot: int, visited: int) -> None:
-        value = self.sharding_map.values[slot]
-        assert value is not None and not isinstance(value, FunctionResult)
+        value = self.sharding_map.subject(slot)
+        assert not isinstance(value, FunctionResult)
         push, parents = self._worklist.push, self._parents
         for op in self._dependent_ops.of_value(value):
             if op.order != visited:
@@ -234,14 +237,14 @@ class PropagationDriver:
         """
         parents: dict[Block | None, tuple[int, ...]] = {self._module.block: ()}
         self._module.block.is_ordered = True
-        for index, op in enumerate(self._ops):
+        for op in self._ops[1:]:
             if op.regions:
                 outer = parents[op.parent]
                 is_skipped = isinstance(op, FuncOp) or op.data_flow is not None
                 for region in op.regions:
                     for block in region.blocks:
                         block.is_ordered = True
-                        parents[block] = outer if is_skipped else (index, *outer)
+                        parents[block] = outer if is_skipped else (op.order, *outer)
         return parents
 
     # --- First visits, and erased operations ------------------------------------------------------
@@ -333,8 +336,8 @@ class PropagationDriver:
 
     def write_rules(self, rewriter: Rewriter) -> None:
         """Sets on each operation the rule by which shardings propagated along it."""
-        for op, rule in zip(self._site_factory.ops, self._site_factory.rules, strict=True):
-            if op.parent is not None:
+        for op, rule in zip(self._ops, self._site_factory.rules, strict=True):
+            if rule is not None and op.parent is not None:
                 rewriter.set_attributes(op, op.attributes.with_entry(SHARDING_RULE, rule))
 
 

@@ -64,7 +64,32 @@ class EdgeConversion(NamedTuple):
 
 
 class PropagationSite:
-    """An operation with a rule, and the slots of its operands' and results' shardings.
+    """An operation with a rule, and the slots of its operands' and results' shardings."""
+
+    # Programs have many of these. What few of them have is in `IdentitySite`.
+    __slots__ = ("kind", "op", "rule", "slots")
+
+    conversion: EdgeConversion | None = None
+    fallback: PropagationSite | None = None
+
+    def __init__(self, op: Op, rule: OpShardingRule, kind: SiteKind, slots: tuple[int, ...]) -> None:
+        self.op = op
+        self.rule = rule
+        self.kind = kind
+        self.slots = slots
+
+    @property
+    def values(self) -> Sequence[Value]:
+        """The values whose shardings are in the slots."""
+        return [*self.op.operands, *self.op.results]
+
+    def read(self, shardings: Sequence[TensorSharding | None]) -> Shardings:
+        """Selects the shardings of the site from `ShardingMap.shardings`."""
+        return tuple([shardings[slot] for slot in self.slots])
+
+
+class IdentitySite(PropagationSite):
+    """A barrier, a data-flow edge or a result of the main function: all values are sharded alike.
 
     For a data-flow edge, its sources take the place of operands.
 
@@ -73,7 +98,7 @@ class PropagationSite:
     if this site propagates nothing.
     """
 
-    __slots__ = ("_values", "conversion", "fallback", "kind", "op", "rule", "slots")
+    __slots__ = ("_values", "conversion", "fallback")
 
     def __init__(
         self,
@@ -81,44 +106,35 @@ class PropagationSite:
         rule: OpShardingRule,
         kind: SiteKind,
         slots: tuple[int, ...],
-        values: Sequence[Value] | None = None,
+        values: Sequence[Value],
     ) -> None:
-        self.op = op
-        self.rule = rule
-        self.kind = kind
-        self.slots = slots
-        self.conversion: EdgeConversion | None = None
-        self.fallback: PropagationSite | None = None
-        # None, as for nearly all sites, for the operands and results.
+        super().__init__(op, rule, kind, slots)
         self._values = values
+        self.conversion = None
+        self.fallback = None
 
     @property
     def values(self) -> Sequence[Value]:
-        """The values whose shardings are in the slots."""
-        return [*self.op.operands, *self.op.results] if self._values is None else self._values
-
-    def read(self, shardings: Sequence[TensorSharding | None]) -> Shardings:
-        """Selects the shardings of the site from `ShardingMap.shardings`."""
-        return tuple([shardings[slot] for slot in self.slots])
+        return self._values
 
 
 class PropagationSites:
-    """Creates the sites of a module.
+    """Creates the sites of a module with `op_count` operations.
 
-    `ops` are the operations visited so far that have a rule, and `rules` their rules. With
+    `rules` has the rule of each operation visited so far, by its index, if it has one. With
     `keeps_inert_sites`, there are also sites along which nothing can propagate, because their rules have no
     factor in common to two tensors. Only explanations need them.
     """
 
     def __init__(
         self,
+        op_count: int,
         sharding_map: ShardingMap,
         dependent_ops: DependentOps,
         is_conservative: bool,
         keeps_inert_sites: bool,
     ) -> None:
-        self.ops: list[Op] = []
-        self.rules: list[OpShardingRule] = []
+        self.rules: list[OpShardingRule | None] = [None] * op_count
         self._sharding_map = sharding_map
         self._dependent_ops = dependent_ops
         self._is_conservative = is_conservative
@@ -146,7 +162,7 @@ class PropagationSites:
         result = FunctionResult(function, index)
         slots = (self._sharding_map.slot(value), self._sharding_map.result_slot(result))
         rule = self._identity_rule(value.type.shape, 1)
-        return PropagationSite(
+        return IdentitySite(
             function, rule, _SITE_KINDS[OpCategory.OTHER, False, False], slots, [value, value]
         )
 
@@ -157,12 +173,11 @@ class PropagationSites:
         rule, kind = rule_and_kind
         if rule is None:
             return None
-        self.ops.append(op)
-        self.rules.append(rule)
+        self.rules[op.order] = rule
         if kind is None:
             return None
-        known, slot_of = self._sharding_map.slots, self._sharding_map.slot
-        slots = [known.get(use.value) or slot_of(use.value) for use in op.operand_uses]
+        slot_of = self._sharding_map.slot
+        slots = [slot_of(use.value) for use in op.operand_uses]
         slots += [slot_of(result) for result in op.results]
         return PropagationSite(op, rule, kind, tuple(slots)) if slots else None
 
@@ -177,7 +192,7 @@ class PropagationSites:
 
     def _identity_site(
         self, op: Op, category: OpCategory, sources: list[Value], result: Value, is_elementwise: bool = False
-    ) -> PropagationSite | None:
+    ) -> IdentitySite | None:
         if not isinstance(result.type, RankedShapedType) or not result.type.has_static_shape:
             return None
         values = [*sources, result]
@@ -185,13 +200,13 @@ class PropagationSites:
         if not self._may_propagate(rule):
             return None
         slots = tuple([self._sharding_map.slot(value) for value in values])
-        return PropagationSite(op, rule, _SITE_KINDS[category, is_elementwise, False], slots, values)
+        return IdentitySite(op, rule, _SITE_KINDS[category, is_elementwise, False], slots, values)
 
-    def _barrier(self, op: PropagationBarrierOp) -> PropagationSite | None:
+    def _barrier(self, op: PropagationBarrierOp) -> IdentitySite | None:
         category = _BARRIERS[op.allowed_direction]
         return self._identity_site(op, category, [op.input], op.result, is_elementwise=True)
 
-    def _data_flow_edge(self, op: DataFlowEdgeOp) -> PropagationSite | None:
+    def _data_flow_edge(self, op: DataFlowEdgeOp) -> IdentitySite | None:
         owner = op.input
         sources = sources_of_edge(op)
         if sources is None:
@@ -203,7 +218,7 @@ class PropagationSites:
             site.conversion = _edge_conversion(edge_owner, owner)
         return site
 
-    def _func_data_flow_edge(self, op: FuncDataFlowEdgeOp) -> PropagationSite | None:
+    def _func_data_flow_edge(self, op: FuncDataFlowEdgeOp) -> IdentitySite | None:
         sources = self._func_edge_sources(op)
         if sources is None:
             return None
@@ -235,7 +250,7 @@ def _has_shared_factor(rule: OpShardingRule) -> bool:
 
 
 # Each function takes operations of its own class only.
-_CREATE_SITE: dict[type[Op], Callable[[PropagationSites, Any], PropagationSite | None]] = {
+_CREATE_SITE: dict[type[Op], Callable[[PropagationSites, Any], IdentitySite | None]] = {
     PropagationBarrierOp: PropagationSites._barrier,
     DataFlowEdgeOp: PropagationSites._data_flow_edge,
     FuncDataFlowEdgeOp: PropagationSites._func_data_flow_edge,

@@ -1,7 +1,8 @@
 """The shardings of a module during propagation; `write` stores them in attributes.
 
 A slot stores the sharding of one value, of one result in a function signature, or of all targets of a
-data-flow edge. Slots are created at their first use.
+data-flow edge. Nearly all values are the only result of an operation without data-flow edges, and have its
+index as their slot, which takes no memory. The other slots follow; they are created at their first use.
 """
 
 from __future__ import annotations
@@ -28,53 +29,53 @@ from sdyopt.record.recorder import FunctionResult, RunRecorder, Subject
 
 from ...common.support.set_sharding import set_sharding
 
-# The slot of all values that cannot have a sharding.
+# The slot of all values that cannot have a sharding. It is the index of the module, which has no results.
 UNSHARDABLE = 0
 # The end of a list of readers.
 _END = -1
 
 
 class ShardingMap:
-    """`shardings[slot]` is the sharding of `values[slot]`; both are None in slot `UNSHARDABLE`.
+    """`shardings[slot]` is the sharding of `subject(slot)`; it is None in slot `UNSHARDABLE`.
 
-    `slots` has the slot of each value that `slot` was called for.
+    `ops` are the module and the operations in it, each at the index that is its `order`.
     """
 
-    def __init__(self) -> None:
-        self.shardings: list[TensorSharding | None] = [None]
-        self.values: list[Subject | None] = [None]
+    def __init__(self, ops: Sequence[Op]) -> None:
+        self._ops = ops
+        self.shardings = [_sharding_of_only_result(op) for op in ops]
+        # What has the slots that follow those of operations.
+        self._others: list[Subject] = []
         # The readers of a slot are a linked list: the number of the first entry and, per entry, of the next.
         # Arrays take a fraction of the memory of lists.
-        self._first_reader = array("i", [_END])
+        self._first_reader = array("i", [_END]) * len(ops)
         self._next_reader = array("i")
         self._readers = array("i")
+        # The slots of the other values that `slot` was called for.
         self.slots: dict[Value, int] = {}
         # The slots of values whose shardings are in one attribute with those of others.
         self._with_siblings: set[int] = set()
         self._result_slots: dict[FunctionResult, int] = {}
-        self._changed_slots: dict[int, None] = {}
+        # For each slot, whether it has changed since the last `write`.
+        self._is_changed = bytearray(len(ops))
 
     def slot(self, value: Value) -> int:
         """The slot of a value; a new one if needed."""
+        if isinstance(value, OpResult):
+            op = value.op
+            if len(op.results) == 1 and op.data_flow is None:
+                return op.order
         slot = self.slots.get(value)
         if slot is None:
-            # Nearly all values are results of operations without data-flow edges.
-            if isinstance(value, OpResult) and value.op.data_flow is None:
-                op = value.op
-                has_sharding = op.attributes.entries or isinstance(op, ShardingOwner)
-                slot = self._add(value, sharding_of_result(value) if has_sharding else None)
-                if len(op.results) > 1:
+            shardable = shardable_value(value)
+            if shardable is None:
+                slot = UNSHARDABLE
+            elif shardable is value:
+                slot = self._add(shardable, sharding_of(shardable))
+                if len(_siblings(shardable)) > 1:
                     self._with_siblings.add(slot)
             else:
-                shardable = shardable_value(value)
-                if shardable is None:
-                    slot = UNSHARDABLE
-                elif shardable is value:
-                    slot = self._add(shardable, sharding_of(shardable))
-                    if len(_siblings(shardable)) > 1:
-                        self._with_siblings.add(slot)
-                else:
-                    slot = self.slot(shardable)
+                slot = self.slot(shardable)
             self.slots[value] = slot
         return slot
 
@@ -87,11 +88,17 @@ class ShardingMap:
             slot = self._result_slots[result] = self._add(result, sharding)
         return slot
 
-    def _add(self, value: Subject, sharding: TensorSharding | None) -> int:
+    def subject(self, slot: int) -> Subject:
+        """What the sharding in a slot other than `UNSHARDABLE` is of."""
+        count = len(self._ops)
+        return self._ops[slot].results[0] if slot < count else self._others[slot - count]
+
+    def _add(self, subject: Subject, sharding: TensorSharding | None) -> int:
         self.shardings.append(sharding)
-        self.values.append(value)
+        self._others.append(subject)
         self._first_reader.append(_END)
-        return len(self.values) - 1
+        self._is_changed.append(False)
+        return len(self.shardings) - 1
 
     def add_reader(self, reader: int, slots: Iterable[int]) -> None:
         """Adds an operation, by its index in program order, to the readers of the shardings in some slots."""
@@ -120,20 +127,22 @@ class ShardingMap:
             return []
         old = self.shardings[slot]
         self.shardings[slot] = sharding
-        self._changed_slots[slot] = None
+        self._is_changed[slot] = True
         if old is not None or slot not in self._with_siblings:
             return [slot]
         return [slot, *self._set_siblings_open(slot, sharding)]
 
     def _set_siblings_open(self, slot: int, sharding: TensorSharding) -> list[int]:
         changed = []
-        for sibling in _siblings(self.values[slot]):
+        for sibling in _siblings(self.subject(slot)):
             other = self.slot(sibling)
-            if self.values[other] is sibling and self.shardings[other] is None:
+            if other == UNSHARDABLE or self.subject(other) is not sibling:
+                continue
+            if self.shardings[other] is None:
                 self.shardings[other] = fully_replicated(
                     rank_of(sibling.type), sharding.mesh_or_ref, is_closed=False
                 )
-                self._changed_slots[other] = None
+                self._is_changed[other] = True
                 changed.append(other)
         return changed
 
@@ -142,9 +151,11 @@ class ShardingMap:
     def write(self, rewriter: Rewriter) -> None:
         """Sets the attributes of operations to the shardings that have changed since the last call."""
         dictionaries: dict[tuple[DictAttr, TensorSharding], DictAttr] = {}
-        for slot in self._changed_slots:
-            value, sharding = self.values[slot], self.shardings[slot]
+        for slot, sharding in enumerate(self.shardings):
+            if not self._is_changed[slot]:
+                continue
             assert sharding is not None
+            value = self.subject(slot)
             if isinstance(value, FunctionResult):
                 rewriter.set_result_attribute(value.function, value.result_index, SHARDING, sharding)
             elif isinstance(value, OpResult) and _has_single_sharding(value.op):
@@ -155,21 +166,29 @@ class ShardingMap:
                     new = key[0].with_entry(SHARDING, ShardingPerValue((sharding,)))
                     dictionaries[key] = new
                 rewriter.set_attributes(value.op, new)
-            elif value is not None:
+            else:
                 set_sharding(value, sharding, rewriter)
-        self._changed_slots.clear()
+        self._is_changed = bytearray(len(self.shardings))
 
 
 class RecordedShardingMap(ShardingMap):
-    """A sharding map that reports its entries and their changes."""
+    """A sharding map that reports its entries and their changes. `slots` has the slots of all values."""
 
-    def __init__(self, recorder: RunRecorder) -> None:
-        super().__init__()
+    def __init__(self, ops: Sequence[Op], recorder: RunRecorder) -> None:
+        super().__init__(ops)
         self._recorder = recorder
 
-    def _add(self, value: Subject, sharding: TensorSharding | None) -> int:
-        slot = super()._add(value, sharding)
-        self._recorder.added(slot, value, sharding)
+    def slot(self, value: Value) -> int:
+        slot = super().slot(value)
+        if value not in self.slots:
+            # The only result of an operation.
+            self.slots[value] = slot
+            self._recorder.added(slot, self.subject(slot), self.shardings[slot])
+        return slot
+
+    def _add(self, subject: Subject, sharding: TensorSharding | None) -> int:
+        slot = super()._add(subject, sharding)
+        self._recorder.added(slot, subject, sharding)
         return slot
 
     def set(self, slot: int, sharding: TensorSharding) -> list[int]:
@@ -182,11 +201,19 @@ class RecordedShardingMap(ShardingMap):
         return changed
 
 
+def _sharding_of_only_result(op: Op) -> TensorSharding | None:
+    """The sharding of an operation's only result, if the slot of this result is the operation's index."""
+    has_sharding = op.attributes.entries or isinstance(op, ShardingOwner)
+    if not has_sharding or len(op.results) != 1 or op.data_flow is not None:
+        return None
+    return sharding_of_result(op.results[0])
+
+
 def _has_single_sharding(op: Op) -> bool:
     return len(op.results) == 1 and not isinstance(op, ShardingOwner)
 
 
-def _siblings(value: Subject | None) -> Sequence[OpResult | BlockArgument]:
+def _siblings(value: Subject) -> Sequence[OpResult | BlockArgument]:
     """The values whose shardings are in the same attribute as that of a value."""
     if isinstance(value, OpResult):
         return value.op.results
