@@ -182,7 +182,7 @@ class Output:
     def discard(self) -> None:
         """Removes the temporary file of an output that was not written."""
         if self._temporary is not None:
-            self._temporary.unlink()
+            self._temporary.unlink(missing_ok=True)
             self._temporary = None
 
     def _is_regular(self) -> bool:

@@ -7,6 +7,7 @@ same object; they are found by their text.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import NamedTuple
 
 from sdyopt.asm.lexical import BARE_ID, STRING_EXTENT, SUFFIX_ID, TRIVIA
@@ -66,12 +67,21 @@ class Statement:
         wanted = tokens_of(text)
         if not wanted:
             return []
-        first, size, tokens = wanted[0], len(wanted), self.tokens
+        size, tokens = len(wanted), self.tokens
         return [
             Span(index, index + size)
-            for index in range(within.first, within.end - size + 1)
-            if tokens[index].text == first and [t.text for t in tokens[index : index + size]] == wanted
+            for index in self._indices.get(wanted[0], ())
+            if within.first <= index <= within.end - size
+            and [t.text for t in tokens[index : index + size]] == wanted
         ]
+
+    @cached_property
+    def _indices(self) -> dict[str, list[int]]:
+        """The indices of the tokens with each text."""
+        found: dict[str, list[int]] = {}
+        for index, token in enumerate(self.tokens):
+            found.setdefault(token.text, []).append(index)
+        return found
 
     def items(self, opening: int) -> list[Span]:
         """The comma-separated items in the bracket that opens at a token."""

@@ -14,14 +14,16 @@ Operands that differ but are defined outside both blocks become block arguments:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
 
+from sdyopt.ir.attribute import DictAttr, Type
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.branch_interface import append_successor_operands, incoming_edges
-from sdyopt.ir.operation import Op
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpOperand, Value
 
+# The successors, argument types, signatures and attributes of a block.
+_Outline = tuple[tuple[Block, ...], tuple[Type, ...], tuple[tuple[OpSignature, DictAttr], ...]]
 # An operand in a block: the index of the operation in the block, and that of the operand.
 OperandPosition = tuple[int, int]
 
@@ -41,11 +43,25 @@ def merge_blocks(rewriter: Rewriter, region: Region) -> bool:
 
 def _merge_in(rewriter: Rewriter, region: Region) -> bool:
     clusters: list[_Cluster] = []
-    for block in region.blocks[1:]:
-        if _can_merge(block) and not any(cluster.try_add(block) for cluster in clusters):
-            clusters.append(_Cluster(block))
+    # A block is compared only with those that are equal up to operands.
+    by_outline: dict[_Outline, list[_Cluster]] = {}
+    for block in filter(_can_merge, region.blocks[1:]):
+        similar = by_outline.setdefault(_outline(block), [])
+        if not any(cluster.try_add(block) for cluster in similar):
+            similar.append(_Cluster(block))
+            clusters.append(similar[-1])
     merged = [cluster.merge(rewriter) for cluster in clusters]
     return any(merged)
+
+
+def _outline(block: Block) -> _Outline:
+    """What equal blocks have in common besides operands."""
+    last = block.last
+    return (
+        () if last is None else tuple(last.successors),
+        tuple([argument.type for argument in block.arguments]),
+        tuple([(op.signature, op.attributes) for op in block.ops]),
+    )
 
 
 def _can_merge(block: Block) -> bool:
@@ -59,7 +75,10 @@ def _can_merge(block: Block) -> bool:
 
 
 class _Cluster:
-    """Blocks that are equal to the first one, up to operands that are defined outside."""
+    """Blocks that are equal to the first one, up to operands that are defined outside.
+
+    All have the same outline.
+    """
 
     def __init__(self, first: Block) -> None:
         self._blocks = [first]
@@ -109,18 +128,9 @@ class _Cluster:
 
 def _differing_operands(first: Block, other: Block) -> set[OperandPosition] | None:
     """The positions of operands that differ and are defined outside; None if the blocks are not equal."""
-    if _successors(first) != _successors(other):
-        return None
-    if [a.type for a in first.arguments] != [a.type for a in other.arguments]:
-        return None
-    pairs = list(zip_longest(first.ops, other.ops))
     counterparts: dict[Value, Value] = dict(zip(first.arguments, other.arguments, strict=True))
     positions: set[OperandPosition] = set()
-    for number, (op, counterpart) in enumerate(pairs):
-        if op is None or counterpart is None:
-            return None
-        if op.signature is not counterpart.signature or op.attributes is not counterpart.attributes:
-            return None
+    for number, (op, counterpart) in enumerate(zip(first.ops, other.ops, strict=True)):
         for index, (value, other_value) in enumerate(zip(op.operands, counterpart.operands, strict=True)):
             if value in counterparts or other_value.block is other:
                 if counterparts.get(value) is not other_value:
@@ -131,11 +141,6 @@ def _differing_operands(first: Block, other: Block) -> set[OperandPosition] | No
                 positions.add((number, index))
         counterparts.update(zip(op.results, counterpart.results, strict=True))
     return positions
-
-
-def _successors(block: Block) -> list[Block]:
-    last: Op | None = block.last
-    return [] if last is None else list(last.successors)
 
 
 def _can_forward(block: Block, value: Value) -> bool:

@@ -15,6 +15,12 @@ Path = tuple[str | int, ...]
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 
 
+# Escapes in strings; the group is half of a surrogate pair without the other half.
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
+)
+
+
 class JsonFile:
     """The value of a JSON text, and the locations of its parts. Raises DiagnosticError for invalid JSON."""
 
@@ -32,15 +38,24 @@ class JsonFile:
             raise self.error("invalid JSON: it is nested too deeply") from None
         except ValueError:
             raise self.error("invalid JSON: a number has too many digits") from None
+        for escape in _ESCAPE.finditer(text):
+            if escape[1]:
+                # Such a string is no text, so nothing could print it.
+                location = self._location(escape.start())
+                raise DiagnosticError.at(location, "invalid JSON: half of a surrogate pair").within(
+                    self.source
+                )
 
     def location(self, path: Path = ()) -> FileLoc:
         """The location of the value at a path of keys and indices.
 
         If there is no such value, that of the innermost value on the path that exists.
         """
-        while path and (offset := _offset(self._text, path)) is None:
+        while path and _offset(self._text, path) is None:
             path = path[:-1]
-        offset = _offset(self._text, path) or 0
+        return self._location(_offset(self._text, path) or 0)
+
+    def _location(self, offset: int) -> FileLoc:
         line_start = self._text.rfind("\n", 0, offset) + 1
         return FileLoc(self.name, self._text.count("\n", 0, offset) + 1, offset - line_start + 1)
 

@@ -6,10 +6,13 @@ operand or result by its position between two delimiters.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.sdy.axes import axis_refs_text
+from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.dialects.sdy.rule import OpShardingRule, factor_symbol
 from sdyopt.record.model import Step
+from sdyopt.report.html_text import printable
 from sdyopt.sharding.axis_lists import axes_after
 from sdyopt.sharding.propagation.refusals import Reason, Refusal
 from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection
@@ -66,7 +69,7 @@ def _cell(before: TensorProjection, after: TensorProjection, factor: int) -> Cel
         return None
     added = axes_after(old.axes, new.axes)
     kept = old.axes[: len(new.axes) - len(added)] if added else old.axes
-    return axis_refs_text(kept), axis_refs_text(added), old.is_closed
+    return _axes_text(kept), _axes_text(added), old.is_closed
 
 
 # --- What does not propagate ------------------------------------------------------------------------
@@ -74,7 +77,7 @@ def _cell(before: TensorProjection, after: TensorProjection, factor: int) -> Cel
 
 def _reason(rule: OpShardingRule, refusal: Refusal, after: list[TensorProjection]) -> list[str]:
     """The sentence on a refusal; none if no operand or result lacks the axes."""
-    axes = axis_refs_text(refusal.axes[:1])
+    axes = _axes_text(refusal.axes[:1])
     if refusal.target is None:
         return [f"{axes} does not propagate along {factor_symbol(refusal.factor)}: {_why(rule, refusal)}"]
     has: FactorSharding | None = after[refusal.target].factors.get(refusal.factor)
@@ -89,7 +92,7 @@ def _why(rule: OpShardingRule, refusal: Refusal) -> str:
     culprit = refusal.culprit
     if culprit is None:
         return text
-    conflicting = axis_refs_text(refusal.conflicting)
+    conflicting = _axes_text(refusal.conflicting)
     if refusal.reason is Reason.OTHER_FACTOR and refusal.other_factor is not None:
         return f"{conflicting} shards {_dimension(rule, culprit, refusal.other_factor)}"
     if refusal.reason is Reason.OTHER_AXES and conflicting:
@@ -99,6 +102,10 @@ def _why(rule: OpShardingRule, refusal: Refusal) -> str:
     if culprit != refusal.target:
         return f"{text}, in {BEFORE}{culprit}{AFTER}"
     return text
+
+
+def _axes_text(axes: Sequence[AxisRef]) -> str:
+    return printable(axis_refs_text(axes))
 
 
 def _dimension(rule: OpShardingRule, position: int, factor: int) -> str:

@@ -157,7 +157,7 @@ class _Builder:
     def _sharding(self, sharding: TensorSharding | None) -> int:
         if sharding is None or not any(sharding.axis_refs):
             return -1
-        text = sharding_text(sharding)
+        text = printable(sharding_text(sharding))
         return self._shardings.number(text, text)
 
     def _value(self, run: Run, subject: Subject) -> int:
@@ -199,7 +199,7 @@ class _Builder:
     def _note_axes(self, run: Run, sharding: TensorSharding | None) -> None:
         mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
         for axis in () if mesh is None else mesh.axes:
-            self._axes.setdefault(axis.name)
+            self._axes.setdefault(printable(axis.name))
 
 
 def _axes_of(sharding: TensorSharding | None) -> list[str]:

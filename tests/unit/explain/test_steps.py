@@ -99,3 +99,11 @@ def test_of_more_steps_only_the_first_are_in_the_file(monkeypatch: pytest.Monkey
 
 def test_a_page_is_deterministic() -> None:
     assert explained(MATMUL).steps_page() == explained(MATMUL).steps_page()
+
+
+def test_the_page_has_no_unprintable_characters() -> None:
+    page = explained(MATMUL.replace('"x"', '"x\u202e\\1B"')).steps_page()
+    assert "x\ufffd\ufffd" in page
+    assert all(
+        character.isprintable() for character in page.replace("\n", "").replace(BEFORE, "").replace(AFTER, "")
+    )

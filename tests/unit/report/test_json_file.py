@@ -2,6 +2,7 @@
 
 import pytest
 
+from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import FileLoc
 from sdyopt.report.json_file import JsonFile, Path
 
@@ -30,3 +31,15 @@ TEXT = """{
 )
 def test_values_are_located(path: Path, line: int, column: int) -> None:
     assert JsonFile("x.json", TEXT).location(path) == FileLoc("x.json", line, column)
+
+
+@pytest.mark.parametrize("text", [r'["\ud800"]', r'["\udc80"]', r'["\ud83d\ud83d\ude00"]', r'["\\\ud800"]'])
+def test_half_of_a_surrogate_pair_is_an_error(text: str) -> None:
+    with pytest.raises(DiagnosticError, match="half of a surrogate pair") as error:
+        JsonFile("x.json", text)
+    assert error.value.diagnostic.location == FileLoc("x.json", 1, text.index(r"\ud") + 1)
+
+
+@pytest.mark.parametrize("text", [r'["\ud83d\ude00"]', r'["\\ud800"]'])
+def test_surrogate_pairs_and_escaped_backslashes_are_valid(text: str) -> None:
+    assert len(JsonFile("x.json", text).value) == 1
