@@ -49,7 +49,10 @@ func.func private @ones() -> tensor<4xi32> {
 
 // A copy of the broadcast would be the most recent user of the scalar, so the original becomes it.
 // USERS-LABEL: func.func @scalar_broadcast_used_once
-// USERS-NEXT: stablehlo.negate %arg1 {{.*}} // users: %2, %3
+// USERS: stablehlo.negate %arg1
+// USERS-SAME: // users: %[[BROADCAST:.*]], %[[NEGATED:.*]]
+// USERS-NEXT: %[[BROADCAST]] = stablehlo.broadcast_in_dim
+// USERS-NEXT: %[[NEGATED]] = stablehlo.negate
 func.func @scalar_broadcast_used_once(%a: tensor<4xi32>, %b: tensor<i32>) -> (tensor<4xi32>, tensor<i32>) {
   %0 = stablehlo.negate %b : tensor<i32>
   %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<i32>) -> tensor<4xi32>
