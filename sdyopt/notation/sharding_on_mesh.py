@@ -53,10 +53,16 @@ def tiling_of(subject: ShardingOnMesh) -> Tiling:
     manual = [AxisRef(axis.name) for axis in mesh.axes if axis.name in subject.manual_axes]
     dims = [dim.axes for dim in sharding.dims]
     pieces = _pieces(mesh, [*manual, *sharding.unreduced_axes, *(axis for axes in dims for axis in axes)])
+    pieces_by_name = _by_name(pieces)
     listed = [
-        piece for axes in (*dims, manual, sharding.unreduced_axes) for piece in _within(axes, pieces, mesh)
+        piece
+        for axes in (*dims, manual, sharding.unreduced_axes)
+        for axis in axes
+        for piece in pieces_by_name[axis.name]
+        if axis.contains(piece)
     ]
-    rest = [piece for piece in pieces if piece not in set(listed)]
+    is_listed = set(listed)
+    rest = [piece for piece in pieces if piece not in is_listed]
     groups = [
         Subgroup(sharing, _size(axes, mesh))
         for sharing, axes in (
@@ -84,8 +90,9 @@ def _size(axes: Iterable[AxisRef], mesh: Mesh) -> int:
 def _pieces(mesh: Mesh, used: Sequence[AxisRef]) -> list[AxisRef]:
     """Sub-axes that cover the mesh in its order, such that each used axis consists of some of them."""
     pieces: list[AxisRef] = []
+    used_by_name = _by_name(used)
     for axis in mesh.axes:
-        refs = sorted([ref for ref in used if ref.name == axis.name], key=lambda ref: ref.sort_key)
+        refs = sorted(used_by_name.get(axis.name, ()), key=lambda ref: ref.sort_key)
         bounds = {1: refs[0] if refs else AxisRef(axis.name), axis.size: AxisRef(axis.name)}
         for ref in refs:
             bounds |= {ref.pre_size: ref, ref.next_pre_size(mesh): ref}
@@ -100,5 +107,8 @@ def _pieces(mesh: Mesh, used: Sequence[AxisRef]) -> list[AxisRef]:
     return pieces
 
 
-def _within(axes: Iterable[AxisRef], pieces: Sequence[AxisRef], mesh: Mesh) -> list[AxisRef]:
-    return [piece for axis in axes for piece in pieces if axis.contains(piece)]
+def _by_name(refs: Iterable[AxisRef]) -> dict[str, list[AxisRef]]:
+    found: dict[str, list[AxisRef]] = {}
+    for ref in refs:
+        found.setdefault(ref.name, []).append(ref)
+    return found

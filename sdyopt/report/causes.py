@@ -197,13 +197,13 @@ _BOUNDARIES: tuple[tuple[tuple[type[Op], ...], Callable[[Op], str]], ...] = (
 def _conflict(op: CollectiveOp, user: Op, shapes: LocalShapes) -> str:
     """Why the user needs another sharding: it needs all of a dimension, or the axes shard another one."""
     before, value = shapes.sharding(producer(op)), last_of_chain(op)
-    after, rule = shapes.sharding(value), sharding_rule_of(user)
+    after, rule = shapes.sharding(value), shapes.rule(user)
     if rule is None:
         return "it has no sharding rule"
-    numbers = [number for number, operand in enumerate(user.operands) if operand is value]
+    numbers = [use.index for use in value.uses if use.owner is user]
     if before is None or after is None or not numbers or before.rank != after.rank:
         return ""
-    mapping = rule.operands[numbers[0]]
+    mapping = rule.operands[min(numbers)]
     for dim, factors, old in _dims(mapping, before):
         lost = tuple(axis for axis in old.axes if not overlap((axis,), after.dims[dim].axes))
         if not lost:

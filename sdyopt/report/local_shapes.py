@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import find_mesh
+from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.operation import Op
@@ -16,6 +17,7 @@ from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.report.partitioned import is_partitioned
 from sdyopt.report.tensor_bytes import bytes_of
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
 class LocalShapes:
@@ -31,6 +33,7 @@ class LocalShapes:
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
         self._bytes: dict[tuple[Type, TensorSharding | None], int | None] = {}
         self._shapes: dict[tuple[Type, TensorSharding | None], tuple[int, ...] | None] = {}
+        self._rules: dict[Op, OpShardingRule | None] = {}
 
     def sharding(self, value: Value) -> TensorSharding | None:
         """The sharding of a value; None if it has none, its mesh is unknown, or its type is local already."""
@@ -47,6 +50,12 @@ class LocalShapes:
         if mesh_or_ref not in self._meshes:
             self._meshes[mesh_or_ref] = find_mesh(mesh_or_ref, self._module)
         return self._meshes[mesh_or_ref]
+
+    def rule(self, op: Op) -> OpShardingRule | None:
+        """The sharding rule of an operation; None if it has none."""
+        if op not in self._rules:
+            self._rules[op] = sharding_rule_of(op)
+        return self._rules[op]
 
     def shape(self, value: Value) -> tuple[int, ...] | None:
         """The local shape of a value; None if its type is not a ranked shaped type."""

@@ -197,7 +197,7 @@ def _kind(absence: Absence) -> Kind:
 def _required_by(cause: Reshard | Required) -> tuple[Op, str, Value]:
     """The operation that a reshard was inserted for, which operand or result it is, and its value."""
     if isinstance(cause, Required):
-        return cause.user, f"operand {cause.index}", cause.user.operands[cause.index]
+        return cause.user, f"operand {cause.index}", cause.user.operand_at(cause.index)
     count = len(cause.plan.rule.operands)
     is_operand = cause.position < count
     position = f"operand {cause.position}" if is_operand else f"result {cause.position - count}"
