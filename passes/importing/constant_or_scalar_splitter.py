@@ -129,8 +129,7 @@ class _Splitter:
             for use in op.operand_uses:
                 if use.value in split_values:
                     self.has_split = True
-                    if not self._copier.is_used_once(use.value):
-                        self._rewriter.set_operand(use, self._copier.copy(use.value))
+                    self._rewriter.set_operand(use, self._copier.copy_unless_used_once(use.value))
         # Users before definitions, because erasing a user may leave its operands unused.
         self._erase_unused([*scalar_broadcasts, *reversed(constants)])
 

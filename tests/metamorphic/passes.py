@@ -75,7 +75,9 @@ def is_a_fixed_point_of_propagation(text: str, random: Random, run: Run = run_wi
     """Propagating a second time changes nothing."""
     strategy = random.choice(_PROPAGATIONS)
     first = run(text, f"builtin.module({_IMPORT},{strategy})")
-    second = run(first, f"builtin.module({strategy})") if first else first
+    if not first or UNPARSABLE.search(first):
+        return ""
+    second = run(first, f"builtin.module({strategy})")
     difference = first_difference(first, second)
     return f"{strategy}: {difference}" if difference else ""
 

@@ -102,11 +102,22 @@ class ComputationCopier:
                 self._copy_one(path.pop(), copies)
         return copies[value]
 
-    def is_used_once(self, value: Value) -> bool:
-        """Whether each value that would be copied has one use, so that only copies of calls would differ.
+    def copy_unless_used_once(self, value: Value) -> Value:
+        """A copy of a value; the value itself if the copy would be all that is left of the original."""
+        ops = self._ops_used_once(value)
+        if ops is None:
+            return self.copy(value)
+        for op in ops:
+            # A copy would be the most recent use of a shared value.
+            self.rewriter.refresh_uses(op)
+        return value
 
-        Then the copy would be all that is left of the original, in its place.
+    def _ops_used_once(self, value: Value) -> list[Op] | None:
+        """The operations that `copy` would copy, in its order; None if a result has another use.
+
+        Also None if there is a call, because `after_copy` may change its callee.
         """
+        ops: list[Op] = []
         pending = [value]
         while pending:
             value = pending.pop()
@@ -114,9 +125,11 @@ class ComputationCopier:
                 continue
             op = value.defining_op
             if op is None or isinstance(op, CallOp) or len(op.results) > 1 or not value.has_one_use:
-                return False
+                return None
+            ops.append(op)
             pending += op.operands
-        return True
+        ops.reverse()
+        return ops
 
     def _uncopied_operand(self, op: Op, copies: dict[Value, Value]) -> OpResult | None:
         """The first operand that must be copied before the operation."""
