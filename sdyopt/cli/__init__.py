@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from sdyopt import __version__
 from sdyopt.cli.arguments import Arguments, read_arguments
-from sdyopt.cli.exit_codes import FAILURE, INTERRUPTED, SUCCESS, WRONG_USAGE
+from sdyopt.cli.exit_codes import FAILURE, INTERRUPTED, SUCCESS, TERMINATED, WRONG_USAGE
 from sdyopt.cli.files import STDOUT, FileProblem, Input, Output, read_input, write_to_stderr
 from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
@@ -46,17 +48,29 @@ def run_main(main: Callable[[Sequence[str]], int]) -> NoReturn:
     Garbage collection and freeing a large program object by object would take a good part of the run time.
     """
     gc.disable()
+    signal.signal(signal.SIGTERM, _terminate)
     for stream in (sys.stdout, sys.stderr):
         # Text is UTF-8 under every locale.
         if stream is not None and stream.encoding.lower() != "utf-8":
             stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
-    code = main([from_native(argument) for argument in sys.argv[1:]])
+    try:
+        code = main([from_native(argument) for argument in sys.argv[1:]])
+    except Terminated:
+        code = TERMINATED
     if sys.getprofile() is not None or sys.gettrace() is not None:
         sys.exit(code)
     if sys.stderr is not None:
         with suppress(OSError):
             sys.stderr.flush()
     os._exit(code)
+
+
+class Terminated(BaseException):
+    """SIGTERM has come. Temporary files are removed before the process ends."""
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    raise Terminated
 
 
 def main(argv: Sequence[str] | None = None) -> int:

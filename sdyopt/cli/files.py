@@ -124,7 +124,11 @@ def write_to_stderr(text: str) -> None:
 
 def is_same_file(path: str, other: str) -> bool:
     """Whether two paths name the same file; False for a device or a pipe, which may have several uses."""
-    return os.path.realpath(path) == os.path.realpath(other) and not _is_special(path)
+    try:
+        return os.path.realpath(path) == os.path.realpath(other) and not _is_special(path)
+    except FileNotFoundError:
+        # The working directory was deleted, so relative paths name no files.
+        return False
 
 
 def _is_special(path: str) -> bool:
@@ -155,7 +159,11 @@ class Output:
         self._temporary: Path | None = None
         # An existing path that is not a regular file, such as a pipe, is written to directly.
         if not self._is_stdout and self._is_regular():
-            self._path = self._path.resolve()
+            try:
+                self._path = self._path.resolve()
+            except FileNotFoundError as problem:
+                # The working directory was deleted.
+                raise self._problem(problem) from None
             self._create()
 
     def write(self, text: str) -> None:

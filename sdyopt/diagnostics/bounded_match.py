@@ -11,7 +11,7 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -22,14 +22,17 @@ class MatchTime:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
 
-    def found(self, pattern: re.Pattern[str], text: str) -> bool:
-        """Whether the pattern matches somewhere in a text; raises TimeoutError when no time remains."""
+    def found(self, match: Callable[[str], re.Match[str] | None], text: str) -> bool:
+        """Whether a method of a pattern, such as `search`, finds a match in a text.
+
+        Raises TimeoutError when no time remains.
+        """
         if self._seconds <= 0:
             raise TimeoutError
         start = time.monotonic()
         try:
             with _interrupted_after(self._seconds):
-                return pattern.search(text) is not None
+                return match(text) is not None
         finally:
             self._seconds -= time.monotonic() - start
 

@@ -113,7 +113,7 @@ class ExpectedDiagnostics:
 
     def _matches(self, expectation: Expectation, message: str) -> bool:
         try:
-            return self._match_time.found(expectation.pattern, message)
+            return self._match_time.found(expectation.pattern.search, message)
         except TimeoutError:
             if not self._timed_out:
                 message = f"regexes take longer than {MATCH_SECONDS:g} seconds to match"

@@ -62,6 +62,33 @@ def test_a_missing_directory_is_an_error_on_opening(tmp_path: Path) -> None:
         Output(str(tmp_path / "missing" / "out"))
 
 
+@pytest.mark.parametrize("flags", [("-o", "out"), ("--report=report.txt", "-sdy-propagation-pipeline")])
+def test_a_deleted_working_directory_is_an_error(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    (tmp_path / "in.mlir").write_text("func.func @main() { return }")
+    (tmp_path / "deleted").mkdir()
+    code = "import os, sys; os.rmdir(os.getcwd()); from sdyopt.cli import run_process; run_process()"
+    command = [sys.executable, "-c", code, str(tmp_path / "in.mlir"), *flags]
+    ended = subprocess.run(command, cwd=tmp_path / "deleted", capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("sdy-opt: cannot open output file")
+
+
+def test_termination_removes_the_temporary_file(tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text("func.func @main() { return }")
+    code = """if True:
+        import os, signal
+        from sdyopt.cli import run_process
+        from sdyopt.driver import run
+
+        run.run_job = lambda job: os.kill(os.getpid(), signal.SIGTERM)
+        run_process()
+    """
+    command = [sys.executable, "-c", code, "in.mlir", "-o", "out"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (143, "", "")
+    assert [file.name for file in tmp_path.iterdir()] == ["in.mlir"]
+
+
 def test_additional_files_get_missing_parent_directories(tmp_path: Path) -> None:
     write_file(str(tmp_path / "a" / "b"), "x")
     assert (tmp_path / "a" / "b").read_text() == "x"

@@ -59,6 +59,11 @@ def test_a_filter_matches_whole_names() -> None:
     assert not RemarkFilter({"remarks-filter": "prop"}).shows(Kind.MISSED, "propagation")
 
 
+def test_a_filter_matches_in_bounded_time() -> None:
+    with pytest.raises(UsageError, match=r"takes longer than 1 second to match"):
+        RemarkFilter({"remarks-filter": "((((.*)*)*)*)*x"})
+
+
 def test_a_filter_is_of_one_kind() -> None:
     assert RemarkFilter({"remarks-filter-missed": "propagation"}).shows(Kind.MISSED, "propagation")
     assert not RemarkFilter({"remarks-filter-passed": "propagation"}).shows(Kind.MISSED, "propagation")
