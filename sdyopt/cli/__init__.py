@@ -9,6 +9,7 @@ import gc
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FrameType
@@ -49,6 +50,9 @@ def run_main(main: Callable[[Sequence[str]], int]) -> NoReturn:
     """
     gc.disable()
     signal.signal(signal.SIGTERM, _terminate)
+    if not sys.warnoptions:
+        # Those of Python, such as of a regular expression of the input, are for developers.
+        warnings.simplefilter("ignore")
     for stream in (sys.stdout, sys.stderr):
         # Text is UTF-8 under every locale.
         if stream is not None and stream.encoding.lower() != "utf-8":
@@ -57,6 +61,8 @@ def run_main(main: Callable[[Sequence[str]], int]) -> NoReturn:
         code = main([from_native(argument) for argument in sys.argv[1:]])
     except Terminated:
         code = TERMINATED
+    except KeyboardInterrupt:  # before or after the run itself, which handles it
+        code = INTERRUPTED
     if sys.getprofile() is not None or sys.gettrace() is not None:
         sys.exit(code)
     if sys.stderr is not None:

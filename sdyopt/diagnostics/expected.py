@@ -170,8 +170,8 @@ class ExpectedDiagnostics:
         try:
             pattern = _compile_regex(comment["text"]) if comment["regex"] else re.escape(comment["text"])
             compiled = re.compile(pattern, re.DOTALL)
-        except (re.error, ValueError) as problem:
-            message = f"invalid regex: {problem}" if isinstance(problem, re.error) else str(problem)
+        except (re.error, ValueError, RecursionError, OverflowError) as problem:
+            message = str(problem) if isinstance(problem, ValueError) else f"invalid regex: {problem}"
             self._fail(location, message)
             return None
         return Expectation(

@@ -216,10 +216,14 @@ class Op:
 
     def ancestors(self) -> Iterator[Op]:
         """The enclosing operations, innermost first, without this one."""
-        op = self.parent_op
-        while op is not None:
+        # Without the property `parent_op`: the verifier walks from each operation.
+        block = self.parent
+        while block is not None and block.parent is not None:
+            op = block.parent.parent
+            if op is None:
+                return
             yield op
-            op = op.parent_op
+            block = op.parent
 
     def parent_of_type(self, *classes: type[Op]) -> Op | None:
         """The innermost enclosing operation of one of these classes."""

@@ -102,7 +102,6 @@ def _at(
     if sharding is None or mesh is None:
         return
     own_axes = [] if own is None else [axis for dim in own.dims for axis in dim.axes]
-    tensors = list(site.rule.tensors)
     for neighbor_dim, dim_sharding in enumerate(sharding.dims):
         for axis in dim_sharding.axes:
             base = Absence(subject, neighbor, axis, site, position, neighbor_position, -1, neighbor_dim)
@@ -112,7 +111,7 @@ def _at(
             elif refusals is None:
                 for part in difference((axis,), own_axes, mesh):
                     yield replace(base, axis=part, obstacle=Obstacle.NO_PROPAGATION)
-            elif sharding.rank != tensors[neighbor_position].rank:
+            elif sharding.rank != site.tensors[neighbor_position].rank:
                 for part in difference((axis,), own_axes, mesh):
                     yield replace(base, axis=part, refusals=refusals.refusals[:1])
             else:
@@ -123,8 +122,7 @@ def _of_axis(
     base: Absence, sharding: TensorSharding, refusals: StepRefusals, own_axes: Sequence[AxisRef], mesh: Mesh
 ) -> Iterator[Absence]:
     assert isinstance(base.site, Site)
-    rule, result = base.site.rule, refusals.result
-    tensors = list(rule.tensors)
+    rule, tensors, result = base.site.rule, base.site.tensors, refusals.result
     neighbor_mapping = tensors[base.neighbor_position]
     factors = neighbor_mapping.dims[base.neighbor_dim].factors
     dim_of = {factor: dim for dim, each in enumerate(tensors[base.position].dims) for factor in each.factors}

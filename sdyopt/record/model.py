@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from sdyopt.dataclasses import dataclass, field
 from sdyopt.dialects.sdy.mesh_op import MeshLookup
-from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
@@ -48,6 +48,11 @@ class Site:
     def refusals(self) -> StepRefusals | None:
         """The axes that do not propagate along this site at the fixed point."""
         return None if self.runner is None else self.runner.refusals(self.rule, self.shardings)
+
+    @cached_property
+    def tensors(self) -> Sequence[TensorMapping]:
+        """The mappings of the operands, then of the results, by the rule."""
+        return tuple(self.rule.tensors)
 
     @property
     def operand_count(self) -> int:

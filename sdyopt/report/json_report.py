@@ -71,8 +71,16 @@ def _time(report: Report, estimate: TimeEstimate) -> dict[str, object]:
 
 
 def _seconds(figures: dict[str, object]) -> dict[str, object]:
-    """The figures with floats in place of exact fractions."""
-    return {key: float(value) if isinstance(value, Fraction) else value for key, value in figures.items()}
+    """The figures with numbers of JSON in place of exact fractions."""
+    return {key: _number(value) if isinstance(value, Fraction) else value for key, value in figures.items()}
+
+
+def _number(value: Fraction) -> float | int:
+    """The float nearest to a value; rounded to an integer if it is beyond the range of floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        return round(value)
 
 
 def _total(total: Total) -> dict[str, object]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import prod
+from operator import ne
 
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
 
 # Devices are examined one by one up to this number; for more of them, the figure is unknown.
-MAX_DEVICES = 1 << 16
+MAX_DEVICES = 1 << 14
 
 
 def shard_index(axes: Sequence[AxisRef], coordinates: dict[str, int], mesh: Mesh) -> int:
@@ -35,6 +37,7 @@ def all_coordinates(mesh: Mesh, names: Sequence[str]) -> Iterator[dict[str, int]
         yield coordinates
 
 
+@lru_cache(maxsize=1024)
 def moved_share(
     before: TensorSharding, before_mesh: Mesh, after: TensorSharding, after_mesh: Mesh
 ) -> tuple[int, int] | None:
@@ -48,8 +51,11 @@ def moved_share(
             return before_mesh.total_size - kept, before_mesh.total_size
     if max(before_mesh.total_size, after_mesh.total_size) > MAX_DEVICES:
         return None
-    first, second = (_shards_by_device(s, m) for s, m in ((before, before_mesh), (after, after_mesh)))
-    return sum(shard != second.get(device) for device, shard in first.items()), len(first)
+    first, second = _shards_by_position(before, before_mesh), _shards_by_position(after, after_mesh)
+    if before_mesh.device_ids != after_mesh.device_ids or len(first) != len(second):
+        of_device = dict(zip(_device_ids(after_mesh), second, strict=True))
+        second = [of_device.get(device, -1) for device in _device_ids(before_mesh)]
+    return sum(map(ne, first, second)), len(first)
 
 
 # --- By arithmetic ------------------------------------------------------------------------------------
@@ -142,21 +148,28 @@ def _representative(digit: _Digit, same: dict[_Digit, _Digit]) -> _Digit:
 # --- Device by device ---------------------------------------------------------------------------------
 
 
-def _shards_by_device(sharding: TensorSharding, mesh: Mesh) -> dict[int, int]:
-    """A number for the shard of each device, equal for equal shards of tensors of one shape."""
-    shards = [0] * mesh.total_size
-    strides = {}
-    stride = mesh.total_size
-    for mesh_axis in mesh.axes:
-        stride //= mesh_axis.size
-        strides[mesh_axis.name] = stride
+def _device_ids(mesh: Mesh) -> Sequence[int]:
+    return mesh.device_ids or range(mesh.total_size)
+
+
+def _shards_by_position(sharding: TensorSharding, mesh: Mesh) -> list[int]:
+    """A number for the shard of each device of a mesh, equal for equal shards of tensors of one shape."""
+    # For each axis, the parts of the number that its coordinates decide: (minor size, size, weight).
+    parts: dict[str, list[tuple[int, int, int]]] = {axis.name: [] for axis in mesh.axes}
+    # Each dimension has at most total_size shards, so dimensions do not overlap in the number.
+    scale = 1
     for dim in sharding.dims:
-        # Each dimension has at most total_size shards, so dimensions do not overlap in the number.
-        shards = [shard * mesh.total_size for shard in shards]
-        weight = dim.sharded_size(mesh)
+        weight = dim.sharded_size(mesh) * scale
         for axis in dim.axes:
             size = axis.size(mesh)
             weight //= size
-            minor = strides[axis.name] * (mesh.axis_size(axis.name) // (axis.pre_size * size))
-            shards = [shard + p // minor % size * weight for p, shard in enumerate(shards)]
-    return dict(zip(mesh.device_ids or range(mesh.total_size), shards, strict=True))
+            minor = mesh.axis_size(axis.name) // (axis.pre_size * size)
+            parts[axis.name].append((minor, size, weight))
+        scale *= mesh.total_size
+    shards = [0]
+    for mesh_axis in mesh.axes:
+        of_axis = [0] * mesh_axis.size
+        for minor, size, weight in parts[mesh_axis.name]:
+            of_axis = [part + at // minor % size * weight for at, part in enumerate(of_axis)]
+        shards = [shard + part for shard in shards for part in of_axis]
+    return shards

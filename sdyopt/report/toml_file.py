@@ -16,6 +16,8 @@ from sdyopt.diagnostics.usage import nearest_or_all
 from sdyopt.report.quantities import Dimension, parse_quantity
 
 _HELP = 'write one key = value per line, below the [table] of the key; quote text, such as "64 MiB"'
+# The number of dots that a line may have.
+_MAX_DOTS = 256
 _POSITION = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 _NAME = r"""(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)"""
 _PATH = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
@@ -32,6 +34,7 @@ class TomlFile:
 
     def __init__(self, name: str, text: str) -> None:
         self.source = Source(name, text)
+        self._check_dots()
         try:
             self.values: dict[str, Any] = tomllib.loads(text)
         except RecursionError:
@@ -47,6 +50,15 @@ class TomlFile:
                     line, column = int(position[1]), int(position[2])
             error = DiagnosticError.at(FileLoc(name, line, column), f"invalid TOML: {message}")
             raise error.within(self.source).help(_HELP) from None
+
+    def _check_dots(self) -> None:
+        """Checks that no key is so deep that `tomllib`, which is quadratic in the names of a key, is slow."""
+        for number, line in enumerate(self.source.text.split("\n"), 1):
+            if line.count(".") > _MAX_DOTS:
+                error = DiagnosticError.at(
+                    FileLoc(self.source.name, number, 1), "invalid TOML: a key is nested too deeply"
+                )
+                raise error.within(self.source).help(_HELP)
 
     def location(self, table: str, key: str = "", number: int = 0) -> FileLoc:
         """The location of a key of a table, else of the table.

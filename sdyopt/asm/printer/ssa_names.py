@@ -98,11 +98,12 @@ class SsaNames:
             for argument, name in op.name_arguments(region):
                 self._set_name(argument, self._location_name(argument, name))
         inner = []
-        names, counters = self.names, self._counters
+        names, blocks, counters = self.names, self.blocks, self._counters
         is_plain, is_generic, skips_hidden = not self._from_locations, self._is_generic, self._skips_hidden
         for number, block in enumerate(region.blocks):
-            self.blocks[block] = f"^bb{number}"
-            self._name_arguments(block, is_entry=number == 0)
+            blocks[block] = f"^bb{number}"
+            if block.arguments:
+                self._name_arguments(block, is_entry=number == 0)
             child = block.first
             while child is not None:
                 results = child.results

@@ -20,7 +20,7 @@ from sdyopt.dialects.sdy.interfaces import AxisBinder, ShardingOwner
 from sdyopt.dialects.sdy.manual_axes import without_manual_axes
 from sdyopt.dialects.sdy.manual_checks import check_manual_computation
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.sharding_checks import bound_axes, bound_axis_error, check_shardings
+from sdyopt.dialects.sdy.sharding_checks import check_shardings, check_unbound
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.constraints import ANY_TYPE, ONE_BLOCK, STRING_ATTR
@@ -72,10 +72,8 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
     scopes_attributes = True
 
     def verify_in_context(self) -> None:
-        binders = bound_axes(self)
-        for name in self.manual_axes:
-            if name in binders:
-                raise bound_axis_error(name, binders[name], self.op_error)
+        if axes := self.manual_axes:
+            check_unbound(self, axes, self.op_error)
 
     def verify_symbol_uses(self) -> None:
         check_manual_computation(self, self.in_shardings, self.out_shardings, self.body)

@@ -91,6 +91,9 @@ class _Values:
         return None
 
     def _local_shape(self, type: RankedShapedType, sharding: TensorSharding) -> tuple[int, ...]:
+        if not self._manual:
+            # A maximal sharding has no dimensions.
+            return type.shape[: sharding.rank]
         mesh = mesh_of(sharding, self._op)
         assert mesh is not None
         shape = []

@@ -38,10 +38,12 @@ class MeshOp(Op):
 
 def enclosing_module(op: Op) -> ModuleOp | None:
     """The innermost module that encloses an operation; a top-level module encloses itself."""
-    ancestor = op if op.parent is None else op.parent_op
-    while ancestor is not None and not isinstance(ancestor, ModuleOp):
-        ancestor = ancestor.parent_op
-    return ancestor
+    if op.parent is None:
+        return op if isinstance(op, ModuleOp) else None
+    for outer in op.ancestors():
+        if isinstance(outer, ModuleOp):
+            return outer
+    return None
 
 
 def mesh_of(sharding: TensorSharding, op: Op) -> Mesh | None:

@@ -38,11 +38,8 @@ def check_sharding(op: Op, sharding: TensorSharding, type: Type | None, error: E
     problem = sharding_problem(sharding, type, mesh)
     if problem is not None:
         raise error(problem)
-    binders = bound_axes(op)
-    if binders:
-        for axis in sharding.axis_refs:
-            if axis.name in binders:
-                raise bound_axis_error(axis.name, binders[axis.name], error)
+    if axes := tuple(sharding.axis_refs):
+        check_unbound(op, (axis.name for axis in axes), error)
     return mesh
 
 
@@ -74,19 +71,21 @@ def _error_of_value(error: ErrorMaker, count: int, index: int) -> ErrorMaker:
 def bound_axes(op: Op) -> dict[str, Op]:
     """The manual axes of enclosing operations, each with the outermost operation that binds it."""
     binders: dict[str, Op] = {}
-    outer = op.parent_op
-    while outer is not None:
-        if isinstance(outer, AxisBinder):
-            binders.update(dict.fromkeys(outer.manual_axes, outer))
-        outer = outer.parent_op
+    for outer in op.ancestors():
+        if isinstance(outer, AxisBinder) and (axes := outer.manual_axes):
+            binders.update(dict.fromkeys(axes, outer))
     return binders
 
 
-def bound_axis_error(axis: str, binder: Op, error: ErrorMaker) -> DiagnosticError:
-    """The error of an axis that an enclosing operation binds."""
-    return error(
-        f'operates on axis "{axis}" which is already bound by a parent sdy.manual_computation op'
-    ).note("parent bounding this axis as manual", binder.location)
+def check_unbound(op: Op, axes: Iterable[str], error: ErrorMaker) -> None:
+    """Checks that no enclosing operation binds one of these axes."""
+    if binders := bound_axes(op):
+        for axis in axes:
+            if axis in binders:
+                message = f'operates on axis "{axis}" which is already bound by a parent'
+                raise error(f"{message} sdy.manual_computation op").note(
+                    "parent bounding this axis as manual", binders[axis].location
+                )
 
 
 # --- Without context -------------------------------------------------------------------------------------

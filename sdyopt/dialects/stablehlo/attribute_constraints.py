@@ -16,8 +16,14 @@ I64_ELEMENTS: AttrConstraint[DenseElements] = AttrConstraint(
 )
 
 
+# The number of elements to which a splat is expanded. Operations compare the length of the list with a rank,
+# or reject equal elements; for both, this many elements are enough.
+MAX_EXPANDED = 1 << 14
+
+
 def integers_of(elements: DenseElements) -> list[int]:
-    """All elements of an integer elements attribute, splats expanded, read as signed."""
-    data, size = elements.expanded, element_size(elements.type.element)
+    """The elements of an integer elements attribute, read as signed; of a splat at most `MAX_EXPANDED`."""
+    data, size = elements.data, element_size(elements.type.element)
     offsets = range(0, len(data), size)
-    return [int.from_bytes(data[offset : offset + size], "little", signed=True) for offset in offsets]
+    found = [int.from_bytes(data[offset : offset + size], "little", signed=True) for offset in offsets]
+    return found * min(elements.type.num_elements, MAX_EXPANDED) if elements.is_splat else found

@@ -143,6 +143,11 @@ def test_interrupts_are_quiet(
     assert capfd.readouterr() == ("", "")
 
 
+def test_warnings_of_python_about_a_regular_expression_are_not_printed() -> None:
+    outcome = run("-verify-diagnostics", data=b"// expected-error-re @+1 {{{{[[:]x]|.*}}}}\nx\n")
+    assert b"Warning" not in outcome.stderr
+
+
 def run(
     *argv: str, data: bytes = b"", stdout: int = subprocess.PIPE, environment: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:

@@ -95,6 +95,9 @@ def test_expectations_with_a_number_are_exact() -> None:
     [
         ("{{a {{x} }}", "found start of regex with no end '}}'"),
         ("{{a {{(}} }}", "invalid regex: missing ), unterminated subpattern at position 0"),
+        ("{{{{(a{99999999999})}} }}", "invalid regex: the repetition number is too large"),
+        ("{{{{" + "(" * 5000 + "}} }}", "invalid regex: maximum recursion depth exceeded"),
+        ("{{{{(?a)(?u)}} }}", "ASCII and UNICODE flags are incompatible"),
     ],
 )
 def test_invalid_regular_expressions_are_errors(comment: str, problem: str) -> None:

@@ -104,6 +104,7 @@ def test_the_limits_of_collectives_and_memory_are_exceeded() -> None:
         ("rules = 3", 1, "'rules' must be an array of tables", "write [[rules]]"),
         ("total = 3", 1, "'total' must be a table", "write [total]"),
         pytest.param("a = " + "[" * 100_000, 1, "invalid TOML: it is nested too deeply", None, id="deep"),
+        pytest.param("[total]\n" + "a." * 300, 2, "invalid TOML: a key is nested too deeply", None, id="key"),
     ],
 )
 def test_invalid_budgets_are_located_and_have_help(

@@ -61,6 +61,17 @@ def test_devices_are_compared_if_digits_do_not_line_up() -> None:
     assert moved_share(first, mesh, second, mesh) == (4, 6)
 
 
+def test_devices_of_a_large_mesh_are_not_compared() -> None:
+    mesh, (first, second) = shardings('"x"=20000, "y"=3', '[{"x", "y"}, {}]', '[{"y", "x"}, {}]')
+    assert moved_share(first, mesh, second, mesh) is None
+
+
+def test_devices_of_two_meshes_are_compared_by_their_ids() -> None:
+    mesh, (sharding,) = shardings('"x"=2, "y"=2', '[{"x"}, {}]')
+    other = Mesh(mesh.axes, (3, 1, 2, 0))
+    assert moved_share(sharding, mesh, sharding, other) == (2, 4)
+
+
 def test_a_large_mesh_is_counted_by_arithmetic() -> None:
     mesh, (first, second) = shardings('"x"=65536, "y"=65536', '[{"x"}, {"y"}]', '[{"y"}, {"x"}]')
     assert moved_share(first, mesh, second, mesh) == (2**32 - 2**16, 2**32)

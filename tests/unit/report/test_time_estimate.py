@@ -1,10 +1,13 @@
 """Estimated times as worked examples: 6 KiB on the wire along "x", and a product of 64 kFLOP."""
 
+import json
 from fractions import Fraction
 
 import pytest
 
+from sdyopt.dataclasses import replace
 from sdyopt.report.figures import Report
+from sdyopt.report.json_report import json_report
 from sdyopt.report.time_estimate import time_estimate
 from sdyopt.report.topology import Link, Topology
 from sdyopt.report.totals import time_totals
@@ -90,6 +93,12 @@ def test_times_are_unknown_without_the_rates_that_they_need(figures: Report) -> 
     assert [each.seconds for each in estimate.products] == [None]
     communication, compute = time_totals(figures, estimate)
     assert (communication.high, communication.unknown, compute.unknown) == (Fraction(13, 10), 1, 1)
+
+
+def test_a_time_beyond_the_range_of_floats_is_an_integer_in_json(figures: Report) -> None:
+    slow = Topology(None, None, {"x": Link(Fraction(1, 10**400), Fraction(0)), "y": Y})
+    time = json.loads(json_report(replace(figures, time=time_estimate(figures, slow))))["time"]
+    assert time["collectives"][0]["seconds"] == 6144 * 10**400
 
 
 def test_a_ring_along_two_axes_is_as_slow_as_the_slower_axis() -> None:

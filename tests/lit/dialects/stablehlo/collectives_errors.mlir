@@ -8,6 +8,15 @@ func.func @same_replica(%a: tensor<4xf32>) {
 
 // -----
 
+// Few elements of a splat are examined, however many it has.
+func.func @many_same_replicas(%a: tensor<4xf32>) {
+  // expected-error @+1 {{replica id #0 seen more than once}}
+  %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, replica_groups = dense<0> : tensor<1000000x1000000000xi64>}> : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
 func.func @missing_replica(%a: tensor<4xf32>) {
   // expected-error @+1 {{replica id #1 not seen in replica groups}}
   %0 = "stablehlo.all_gather"(%a) <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 2]]> : tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<8xf32>
