@@ -38,8 +38,8 @@ def check_sharding(op: Op, sharding: TensorSharding, type: Type | None, error: E
     problem = sharding_problem(sharding, type, mesh)
     if problem is not None:
         raise error(problem)
-    if axes := tuple(sharding.axis_refs):
-        check_unbound(op, (axis.name for axis in axes), error)
+    if axes := _axis_names(sharding):
+        check_unbound(op, axes, error)
     return mesh
 
 
@@ -71,9 +71,12 @@ def _error_of_value(error: ErrorMaker, count: int, index: int) -> ErrorMaker:
 def bound_axes(op: Op) -> dict[str, Op]:
     """The manual axes of enclosing operations, each with the outermost operation that binds it."""
     binders: dict[str, Op] = {}
-    for outer in op.ancestors():
+    # Each sharding is checked so: a loop is faster than `ancestors` where few operations enclose it.
+    block = op.parent
+    while block is not None and block.parent is not None and (outer := block.parent.parent) is not None:
         if isinstance(outer, AxisBinder) and (axes := outer.manual_axes):
             binders.update(dict.fromkeys(axes, outer))
+        block = outer.parent
     return binders
 
 
@@ -86,6 +89,11 @@ def check_unbound(op: Op, axes: Iterable[str], error: ErrorMaker) -> None:
                 raise error(f"{message} sdy.manual_computation op").note(
                     "parent bounding this axis as manual", binders[axis].location
                 )
+
+
+@lru_cache(maxsize=4096)
+def _axis_names(sharding: TensorSharding) -> tuple[str, ...]:
+    return tuple(axis.name for axis in sharding.axis_refs)
 
 
 # --- Without context -------------------------------------------------------------------------------------
