@@ -1,5 +1,5 @@
 """`python -m sdyopt` is `sdy-opt`."""
 
-from sdyopt.cli import run_process
+from sdyopt.start import sdy_opt
 
-run_process()
+sdy_opt()

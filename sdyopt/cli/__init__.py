@@ -50,6 +50,9 @@ def run_main(main: Callable[[Sequence[str]], int]) -> NoReturn:
     """
     gc.disable()
     signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        # See `sdyopt.start`.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not sys.warnoptions:
         # Those of Python, such as of a regular expression of the input, are for developers.
         warnings.simplefilter("ignore")

@@ -50,7 +50,8 @@ MAY_IMPORT = {
     "api": (*CORE, "notation", "report", "comparison", "error_help", "explain", "execution", "driver"),
     "cli": (*CORE, "notation", "report", "comparison", "error_help", "explain", "lint", "driver", "api"),
     "lit": (*CORE, "notation", "report", "comparison", "error_help", "explain", "driver", "api", "cli"),
-    "__main__": ("cli",),
+    "start": ("cli",),
+    "__main__": ("start",),
 }
 
 # The modules that may import each dependency, which is slow to import or a concern of one layer.
@@ -78,6 +79,7 @@ PACKAGE, OFFERED = "sdyopt", "api"
 IMPORT_LATE = (
     "sdyopt/cli",
     "sdyopt/driver",
+    "sdyopt/start",
     "sdyopt/api/comparisons",
     "sdyopt/api/execution",
     "sdyopt/api/explanations",

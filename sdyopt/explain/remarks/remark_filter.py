@@ -52,6 +52,6 @@ def _matching(flag: str, text: str) -> set[str]:
     except TimeoutError:
         message = f"for the --{flag} option: '{text}' takes longer than {_MATCH_SECONDS:g} second to match"
         raise UsageError(message, f"such as {CATEGORIES[1]}, or .* for all categories") from None
-    except (re.error, RecursionError, OverflowError) as problem:
+    except (re.error, ValueError, RecursionError, OverflowError) as problem:
         message = f"for the --{flag} option: '{text}' is not a regular expression: {problem}"
         raise UsageError(message, f"such as {CATEGORIES[1]}, or .* for all categories") from None

@@ -59,6 +59,11 @@ def test_a_filter_matches_whole_names() -> None:
     assert not RemarkFilter({"remarks-filter": "prop"}).shows(Kind.MISSED, "propagation")
 
 
+def test_flags_that_exclude_each_other_are_invalid() -> None:
+    with pytest.raises(UsageError, match=r"is not a regular expression"):
+        RemarkFilter({"remarks-filter": "(?a)(?u)"})
+
+
 def test_a_filter_matches_in_bounded_time() -> None:
     with pytest.raises(UsageError, match=r"takes longer than 1 second to match"):
         RemarkFilter({"remarks-filter": "((((.*)*)*)*)*x"})
