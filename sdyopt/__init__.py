@@ -11,7 +11,8 @@ module imports nothing, so that `sdy-opt --version` starts fast; the first use o
 
   dataclasses ‹ interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline
   pipeline ‹ registry ‹ passes
-registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver ‹ api ‹ cli ‹ lit ‹ start
+  registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver
+  driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
 __version__ = "0.1.0"

@@ -73,7 +73,8 @@ def test_identifiers_exist(document: str) -> None:
 
 def diagram(path: str) -> list[str]:
     """The lines of the layer diagram in a file, without indentation."""
-    [lines] = re.findall(r"^ *dataclasses ‹ .*\n *pipeline ‹ .*\n *registry ‹ .*$", _text(path), re.MULTILINE)
+    rows = r"^ *dataclasses ‹ .*\n *pipeline ‹ .*\n *registry ‹ .*\n *driver ‹ .*$"
+    [lines] = re.findall(rows, _text(path), re.MULTILINE)
     return [line.strip() for line in lines.splitlines()]
 
 

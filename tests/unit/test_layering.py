@@ -2,7 +2,8 @@
 
   dataclasses ‹ interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline
   pipeline ‹ registry ‹ passes
-registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver ‹ api ‹ cli ‹ lit ‹ start
+  registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver
+  driver ‹ api ‹ cli ‹ lit ‹ start
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
