@@ -216,14 +216,10 @@ class Op:
 
     def ancestors(self) -> Iterator[Op]:
         """The enclosing operations, innermost first, without this one."""
-        # Without the property `parent_op`: the verifier walks from each operation.
-        block = self.parent
-        while block is not None and block.parent is not None:
-            op = block.parent.parent
-            if op is None:
-                return
+        op = self.parent_op
+        while op is not None:
             yield op
-            block = op.parent
+            op = op.parent_op
 
     def parent_of_type(self, *classes: type[Op]) -> Op | None:
         """The innermost enclosing operation of one of these classes."""

@@ -12,7 +12,6 @@ from sdyopt.dialects.sdy.assembly_directives import bare_attr
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
-from sdyopt.ir.block import Block
 from sdyopt.ir.constraints import STRING_ATTR, of_class
 from sdyopt.ir.op_fields import attr
 from sdyopt.ir.operation import Op
@@ -39,15 +38,10 @@ class MeshOp(Op):
 
 def enclosing_module(op: Op) -> ModuleOp | None:
     """The innermost module that encloses an operation; a top-level module encloses itself."""
-    if op.parent is None:
-        return op if isinstance(op, ModuleOp) else None
-    # Each mesh is looked up so: a loop is faster than `ancestors` where few operations enclose it.
-    block: Block | None = op.parent
-    while block is not None and block.parent is not None and (outer := block.parent.parent) is not None:
-        if isinstance(outer, ModuleOp):
-            return outer
-        block = outer.parent
-    return None
+    ancestor = op if op.parent is None else op.parent_op
+    while ancestor is not None and not isinstance(ancestor, ModuleOp):
+        ancestor = ancestor.parent_op
+    return ancestor
 
 
 def mesh_of(sharding: TensorSharding, op: Op) -> Mesh | None:

@@ -71,12 +71,11 @@ def _error_of_value(error: ErrorMaker, count: int, index: int) -> ErrorMaker:
 def bound_axes(op: Op) -> dict[str, Op]:
     """The manual axes of enclosing operations, each with the outermost operation that binds it."""
     binders: dict[str, Op] = {}
-    # Each sharding is checked so: a loop is faster than `ancestors` where few operations enclose it.
-    block = op.parent
-    while block is not None and block.parent is not None and (outer := block.parent.parent) is not None:
+    outer = op.parent_op
+    while outer is not None:
         if isinstance(outer, AxisBinder) and (axes := outer.manual_axes):
             binders.update(dict.fromkeys(axes, outer))
-        block = outer.parent
+        outer = outer.parent_op
     return binders
 
 

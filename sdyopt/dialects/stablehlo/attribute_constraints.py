@@ -17,8 +17,8 @@ I64_ELEMENTS: AttrConstraint[DenseElements] = AttrConstraint(
 
 
 # The number of elements to which a splat is expanded. Operations compare the length of the list with a rank,
-# or reject equal elements; for both, this many elements are enough.
-MAX_EXPANDED = 1 << 14
+# or twice a rank, or reject equal elements; for both, this many elements are enough.
+MAX_EXPANDED = 1 << 17
 
 
 def integers_of(elements: DenseElements) -> list[int]:

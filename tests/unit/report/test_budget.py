@@ -39,6 +39,7 @@ def messages(budget: str) -> list[str]:
         "[axes]\ny = 8192",
         '[[rules]]\nkind = "all_gather"\nmax_bytes = 0\nunless = ["model.py"]',
         '[[rules]]\naxis = "z"\nmax_bytes = 0',
+        pytest.param("# " + "." * 300, id="a comment may have many dots"),
     ],
 )
 def test_budgets_that_are_not_exceeded(budget: str) -> None:
