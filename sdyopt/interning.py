@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import weakref
 from importlib import import_module
-from typing import Any, ClassVar, Literal, NoReturn, cast, dataclass_transform
+from typing import Any, ClassVar, Literal, NoReturn, TypeVar, cast, dataclass_transform
 
 
 class _Reference(weakref.ref["Interned"]):
@@ -35,6 +35,8 @@ class _Reference(weakref.ref["Interned"]):
 
     key: tuple[object, ...]
 
+
+T = TypeVar("T", bound="Interned")
 
 _values: dict[tuple[object, ...], _Reference] = {}
 _MISSING = object()
@@ -141,6 +143,12 @@ class Interned(metaclass=InternedMeta):
 
     def __deepcopy__(self, memo: object) -> Interned:
         return self
+
+
+def instances(interned_class: type[T]) -> list[T]:
+    """All existing values of a class, those of derived classes excluded."""
+    values = [reference() for key, reference in _values.items() if key[0] is interned_class]
+    return [value for value in values if isinstance(value, interned_class)]
 
 
 def field_names(interned_class: type[Interned]) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ becomes
     func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>}) { … }
 
 The inverse of `sdy-lift-inlined-meshes`. Shardings no longer refer to symbols, so a function can be moved to
-another module. Meshes of nested modules are not inlined. In replica groups, meshes are inlined with
-`--sdy-version=2026-08` only; without it, replica groups that refer to a mesh are an error.
+another module. Meshes of nested modules are not inlined. Meshes of replica groups are inlined too;
+with `--sdy-version=jaxlib-0.10.2`, replica groups that refer to a mesh are an error.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from __future__ import annotations
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 from sdyopt.sharding.replica_groups import stablehlo_mesh
 
 from ..common.support.shardings import transform_shardings
@@ -41,7 +41,7 @@ class InlineMeshes(Pass):
             return sharding if mesh is None else sharding.with_mesh(mesh)
 
         transform_shardings(module, inline, rewriter)
-        for op in module.walk() if is_at_least(SdyVersion.AUGUST_2026) else ():
+        for op in module.walk() if Behavior.INLINED_REPLICA_GROUP_MESHES.active else ():
             groups = op.signature.attributes.get(REPLICA_GROUPS)
             if isinstance(groups, ReplicaGroupMeshAxes) and isinstance(groups.mesh, SymbolRef):
                 mesh = meshes.get(groups.mesh.root)

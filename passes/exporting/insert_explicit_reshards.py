@@ -53,9 +53,9 @@ all-reduced along the other axes that shard the reduction.
 
 If the meshes of the shardings differ in device order only, the most frequent mesh of those that are not fully
 replicated is used for all. Operations with shardings on meshes with different axes or on a maximal mesh, and
-operations with a user-defined rule, get no reshards, and their results are not all-reduced. With
-`--sdy-version=2026-08`, this pass includes `sdy-reshard-single-devices`, and arguments and results of
-functions must not be on a single device.
+operations with a user-defined rule, get no reshards, and their results are not all-reduced. This
+pass includes `sdy-reshard-single-devices`, and arguments and results of functions must not be on a single
+device; not so with `--sdy-version=jaxlib-0.10.2`.
 
 A value that is unreduced on another mesh than its user requires, or required so, is an error. With
 `change-unreduced-meshes`, which `sdy-partition-pipeline` sets, it is all-reduced on its mesh, resharded to
@@ -77,7 +77,6 @@ from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
@@ -87,6 +86,7 @@ from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.record.reshards import plan_to_record, record_plan
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 from sdyopt.sharding.axis_lists import Axes, overlap
 from sdyopt.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 
@@ -120,7 +120,7 @@ class InsertExplicitReshards(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        follows_august = is_at_least(SdyVersion.AUGUST_2026)
+        follows_august = Behavior.SINGLE_DEVICE_RESHARDS.active
         inserter = _ReshardInserter(function, self, follows_august, rewriter)
         if follows_august:
             inserter.check_arguments_and_results()

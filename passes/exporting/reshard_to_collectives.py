@@ -19,8 +19,8 @@ Shardy omits: its result then does not have the target sharding.
 
 A reshard whose input has the same sharding is removed, unless `keep-redundant-reshards` is set. A reshard
 between meshes with different axes is kept, unless its target is fully replicated: then the tensor is gathered
-on the mesh of the input. With `--sdy-version=2026-08`, reshards to and from a single device are kept for
-`sdy-resolve-single-device-sharding`. Propagation barriers are transparent: the collectives take the value
+on the mesh of the input. Reshards to and from a single device are kept for
+`sdy-resolve-single-device-sharding`, except with `--sdy-version=jaxlib-0.10.2`. Propagation barriers are transparent: the collectives take the value
 before the barrier, with its sharding.
 
 This pass inserts no reductions: `sdy-insert-explicit-reshards` has inserted an all-reduce wherever unreduced
@@ -46,13 +46,13 @@ from sdyopt.dialects.sdy.mesh_op import mesh_of, unknown_mesh_error
 from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
-from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 from sdyopt.sharding.reshard_to_collectives.plan import Plan, plan_collectives
 
 from ..common.support.dialect_conversion import ConversionPattern, convert
@@ -95,7 +95,7 @@ class _ReshardLowering:
         source, target = sharding_of(value_before_barriers(op.input, self._before_barriers)), op.sharding
         if self._keep_redundant and target.is_equivalent(source):
             return True
-        if is_at_least(SdyVersion.AUGUST_2026) and any(_is_maximal(s, op) for s in (source, target)):
+        if Behavior.SINGLE_DEVICE_RESHARDS.active and any(_is_maximal(s, op) for s in (source, target)):
             return True
         if source is None or target.is_fully_replicated:
             return False

@@ -14,8 +14,7 @@ Its operands and results are replicated on the first mesh with axes. A result th
 operation has another result on a single device, is resharded once more. `sdy-resolve-single-device-sharding`
 lowers these reshards.
 
-In Shardy's version 2026-08 this is part of `sdy-insert-explicit-reshards`, and here too with
-`--sdy-version=2026-08`.
+`sdy-insert-explicit-reshards` includes this, except with `--sdy-version=jaxlib-0.10.2`.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ from typing import Literal
 
 from sdyopt.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
 from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
-from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.ir.patterns import RegionSimplification
 from sdyopt.pipeline import Pass, Pipeline, option
 from sdyopt.registry import register_pipeline
+from sdyopt.releases import Behavior
 
 from ..common.canonicalize import Canonicalizer
 from ..common.support.save_module import ModuleDumps
@@ -70,7 +70,7 @@ def export_pipeline(
     replica_count: int = option(default=1, help="number of replicas of the program"),
     partition_count: int = option(default=1, help="number of partitions of each replica"),
     inline_meshes: Literal["default", "true", "false"] = option(
-        default="default", help="replace mesh names by meshes; by default with --sdy-version=2026-08 only"
+        default="default", help="replace mesh names by meshes; by default since version 2026-08 of Shardy"
     ),
     dumps: ModuleDumps | None = None,
     keep_debug_info: bool = False,
@@ -91,9 +91,9 @@ def export_pipeline(
     by an all-slice becomes a reduce-scatter. `--dump-pass-pipeline` prints every pass with its options.
 
     With `enable-per-instruction-partitioning`, for debugging, `sdy-insert-explicit-reshards` runs in its full
-    version, followed by `sdy-per-instruction-partitioning`; the remaining reshards are not lowered. With
-    `--sdy-version=2026-08`, `sdy-verify-unreduced-axes` runs before the reshards, and `sdy-inline-meshes` at
-    the end.
+    version, followed by `sdy-per-instruction-partitioning`; the remaining reshards are not lowered.
+    `sdy-verify-unreduced-axes` runs before the reshards, and `sdy-inline-meshes` at the end; not with
+    `--sdy-version=jaxlib-0.10.2`.
 
     With `dump-directory`, the module is written after each stage, as `00.after_propagation.mlir` and so on.
     With `dump-sharding-origins` and `dump-propagation-edges`, these files show the debug info of propagation,
@@ -114,7 +114,7 @@ def export_pipeline(
         # Before shardings are closed: sub-axes are removed from open dimensions only.
         passes += [UpdateNonDivisibleInputOutputShardings(), RemoveSubAxesInInputOutputShardings()]
     passes += [CloseShardings(), dumps.save("after_propagation")]
-    if is_at_least(SdyVersion.AUGUST_2026) and not avoid_export_for_partitioning:
+    if Behavior.VERIFIED_UNREDUCED_AXES.active and not avoid_export_for_partitioning:
         # Before `sdy-insert-explicit-reshards`, which combines partial results wherever they are used.
         passes.append(VerifyUnreducedAxes())
     if partitioning is not None:
@@ -146,7 +146,7 @@ def export_pipeline(
     if not keep_sharding_rules:
         # After the reshards, which are derived from the rules.
         passes.append(DropShardingRules())
-    is_inlining_default = inline_meshes == "default" and is_at_least(SdyVersion.AUGUST_2026)
+    is_inlining_default = inline_meshes == "default" and Behavior.INLINED_MESHES.active
     if (inline_meshes == "true" or is_inlining_default) and not avoid_export_for_partitioning:
         passes.append(InlineMeshes())
     return passes

@@ -61,7 +61,7 @@ def validation_of(program: Program, after: Program, seeds: int, how: HowToRun) -
     results: list[ResultComparison] = []
     diagnostics: list[Diagnostic] = []
     devices, is_known, differs = 1, True, False
-    with session(discard), _execution_errors(program):
+    with session(discard, program.sdy_version), _execution_errors(program):
         verify = IncrementalVerifier(after.verifier)
         for function in validate(program.op, after.op, options, verify):
             found = findings(function, program.op, options)
@@ -85,7 +85,7 @@ def results_of(
     from sdyopt.execution.running import Execution
     from sdyopt.execution.worker.element_types import numpy_type
 
-    with session(discard), _execution_errors(program):
+    with session(discard, program.sdy_version), _execution_errors(program):
         execution = Execution(program.op, how.mode, Worker(how.python, how.timeout, how.memory))
         if len(arguments) != len(execution.arguments):
             raise TypeError(f"@main takes {len(execution.arguments)} arguments, not {len(arguments)}")

@@ -27,7 +27,7 @@ def explanation(program: Program, what: str, passes: Sequence[Passes], width: in
     # The printed program has the names that its user sees.
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
     collector = program.collector()
-    with session(collector.handle):
+    with session(collector.handle, program.sdy_version):
         module, _ = parse_module(source, program.dialects, program.options)
         try:
             explainer = Explainer(source, module, program.dialects, program.options)

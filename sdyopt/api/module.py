@@ -75,7 +75,7 @@ class Module:
 
         A `topology` file adds estimated times. Raises ParseError if it is malformed.
         """
-        with session(discard):
+        with session(discard, self._program.sdy_version):
             title = symbol_name(self.ir) or self._program.source.name
             return report_of(self.ir, title, str(self), topology)
 
@@ -100,7 +100,7 @@ class Module:
             runs = [module.run(*passes, **options) for module in (before, self)]  # type: ignore[arg-type]
             old = Comparable(names[0], runs[0].ir, before.ir)
             new = Comparable(names[1], runs[1].ir, self.ir)
-        with session(discard):
+        with session(discard, self._program.sdy_version):
             return new.compared_with(old)
 
     def snapshot(self, places: Sequence[str] = ()) -> str:
@@ -108,12 +108,12 @@ class Module:
 
         `places` limits the values to those whose name stack or file contains one of these texts.
         """
-        with session(discard):
+        with session(discard, self._program.sdy_version):
             return Comparable(self._program.source.name, self.ir).snapshot(places)
 
     def check_snapshot(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
         """An error for each difference from a snapshot. Raises ParseError for a file with mistakes."""
-        with session(discard):
+        with session(discard, self._program.sdy_version):
             return Comparable(self._program.source.name, self.ir).differences_from_snapshot(path)
 
     # --- Execution ----------------------------------------------------------------------------

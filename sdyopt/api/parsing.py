@@ -18,10 +18,10 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, identified, identify
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.version import SdyVersion
 from sdyopt.driver.chunk import resource_error
 from sdyopt.driver.dialect_tables import dialect_table
 from sdyopt.driver.split import check_text, decode
+from sdyopt.releases import NEWEST, release_of
 
 
 @runtime_checkable
@@ -59,17 +59,17 @@ def parse(
     name: str = "",
     allow_unregistered_dialects: bool = False,
     mesh_version: int = 19,
-    sdy_version: str = SdyVersion.JUNE_2026.value,
+    sdy_version: str = NEWEST.name,
 ) -> Module:
     """Parses and verifies a program: MLIR text, its bytes, a path, or an object that prints itself as MLIR.
 
     Objects print themselves with locations if they can, so that diagnostics and reports name lines of the
     Python program. `name` is the file name in diagnostics, by default that of the path. `mesh_version` is the
-    LLVM release, 19 or 21, that defines the syntax of the mesh dialect. `sdy_version` is the version of
-    Shardy, 2026-06 or 2026-08, that passes follow where versions differ. Raises ParseError or VerifyError.
+    LLVM release, 19 or 21, that defines the syntax of the mesh dialect. `sdy_version` is the release
+    of Shardy that is followed where releases differ, such as "jaxlib-0.10.2"; by default the newest. Raises
+    ParseError or VerifyError.
     """
-    if sdy_version not in list(SdyVersion):
-        raise ValueError(f"unknown version of Shardy {sdy_version!r}; known are {', '.join(SdyVersion)}")
+    release_of(sdy_version)  # raises ValueError for an unknown name
     source_name, text = _text_of(program)
     source = _source_of(name or source_name, text)
     dialects = dialect_table(mesh_version)

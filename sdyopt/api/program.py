@@ -45,7 +45,7 @@ class Program:
 
     def clone(self) -> Program:
         """A copy that shares no operation with this program. It keeps the order of uses, as passes need."""
-        with session(discard):
+        with session(discard, self.sdy_version):
             copy = Rewriter().clone(self.op)
             _copy_order_of_uses(self.op, copy)
         assert isinstance(copy, ModuleOp)
@@ -57,14 +57,14 @@ class Program:
 
     def text(self, options: PrintOptions) -> str:
         """The printed program, with its resources."""
-        with session(discard):
+        with session(discard, self.sdy_version):
             text = print_op(self.op, options)
             text += resource_section(self.op, self._resources, options.elide_resources_larger_than)
             return with_external_resources(text, self._resources.external)
 
     def op_text(self, op: Op) -> str:
         """The text of an operation, without aliases."""
-        with session(discard):
+        with session(discard, self.sdy_version):
             printer = AsmPrinter(self.op, PrintOptions(local_scope=True), Aliases(), self._ssa_names)
             printer.op(op, "")
             return "".join(printer.out)
@@ -75,7 +75,7 @@ class Program:
 
     @cached_property
     def _ssa_names(self) -> SsaNames:
-        with session(discard):
+        with session(discard, self.sdy_version):
             return SsaNames(self.op)
 
 

@@ -12,20 +12,20 @@ from threading import RLock
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, Handler, handling
 from sdyopt.diagnostics.once import separate_run
-from sdyopt.dialects.sdy.version import SdyVersion, sdy_version
 from sdyopt.driver.interpreter import interpreter_settings
+from sdyopt.releases import following
 
 # Reentrant: a pass may parse and run other programs.
 _lock = RLock()
 
 
 @contextmanager
-def session(handler: Handler, version: str = SdyVersion.JUNE_2026) -> Iterator[None]:
-    """Passes the diagnostics emitted in the `with` block to `handler`, and follows a version of Shardy.
+def session(handler: Handler, version: str) -> Iterator[None]:
+    """Passes the diagnostics emitted in the `with` block to `handler`, and follows a release of Shardy.
 
     Restores all settings afterwards.
     """
-    with _lock, interpreter_settings(), separate_run(), handling(handler), sdy_version(version):
+    with _lock, interpreter_settings(), separate_run(), handling(handler), following(version):
         yield
 
 

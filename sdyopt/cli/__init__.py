@@ -145,7 +145,7 @@ def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
         command().main(prog_name=PROGRAM, complete_var=COMPLETION_VARIABLE)
     arguments = read_arguments(argv)
     if arguments["version"]:
-        Output(STDOUT).write(f"sdy-opt {__version__}\n")
+        Output(STDOUT).write(f"sdy-opt {__version__}, Shardy as in {arguments['sdy-version']}\n")
         return SUCCESS
     load_plugins(arguments)
     if text := _information(arguments):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from sdyopt.releases import RELEASE_NAMES
+
 GENERAL: Final = "General"
 PIPELINE: Final = "Pipeline"
 PRINTING: Final = "Printing"
@@ -67,9 +69,8 @@ _ALL = (
     _choice(
         "sdy-version",
         GENERAL,
-        "follow Shardy as of this month, where versions differ: 2026-06 is in jaxlib 0.10.2",
-        "2026-06",
-        "2026-08",
+        "follow this release of Shardy where releases differ: that of a jaxlib, or of a month",
+        *RELEASE_NAMES,
     ),
     _switch("no-implicit-module", GENERAL, "parse a single top-level operation of any kind"),
     _switch("allow-unregistered-dialect", GENERAL, "allow operations of unregistered dialects"),

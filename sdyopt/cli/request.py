@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.arguments import Arguments, PassFlag
@@ -23,6 +23,7 @@ from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import LIST_PASSES, all_passes, find_entry, lookup
+from sdyopt.releases import following
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
@@ -84,13 +85,8 @@ def _unknown(flag: PassFlag) -> UsageError:
 
 
 def selected_sdy_version(arguments: Arguments) -> AbstractContextManager[None]:
-    """Follows the selected version of Shardy within the `with` block."""
-    version = arguments["sdy-version"]
-    if version == FLAGS["sdy-version"].default:
-        return nullcontext()
-    from sdyopt.dialects.sdy.version import sdy_version
-
-    return sdy_version(version)
+    """Follows the selected release of Shardy within the `with` block."""
+    return following(arguments["sdy-version"])
 
 
 def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from sdyopt.interning import Interned, derived_field, set_derived
+from sdyopt.interning import Interned, derived_field, instances, set_derived
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.types import Type
+from sdyopt.releases import on_change
 
 if TYPE_CHECKING:  # an operation has a signature, which names the operation's class
     from sdyopt.ir.operation import Op
@@ -127,3 +128,10 @@ class OpSignature(Interned):
 
     def __repr__(self) -> str:
         return f"<signature of {self.name}>"
+
+
+@on_change
+def _clear_caches() -> None:
+    """Forgets what was computed by the behaviours of another release."""
+    for signature in instances(OpSignature):
+        signature.cache.clear()

@@ -23,7 +23,6 @@ from typing import Any, TypeVar
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
-from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.dialects.stablehlo.binary import AndOp
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
@@ -33,6 +32,7 @@ from sdyopt.ir.value import Value
 from sdyopt.partition.deferred_replacements import DeferredReplacements
 from sdyopt.partition.local_builder import LocalBuilder, ranked, shape_of
 from sdyopt.partition.local_types import LocalTypes
+from sdyopt.releases import Behavior
 
 Padded = Sequence[Value] | None
 PadFunction = Callable[[Any, "Padder"], Padded]
@@ -132,7 +132,7 @@ class Padder:
             return value
         builder, sharding = self.builder(op), self.types.sharding(value)
         scalar = tensor((), ranked(value).element)
-        if filler is None and is_at_least(SdyVersion.AUGUST_2026):
+        if filler is None and Behavior.FILLER_BEFORE_MASK.active:
             filler = builder.zero(scalar)
         mask = None
         for dim in padded_dims:

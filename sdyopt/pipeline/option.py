@@ -12,11 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Mapping
 from enum import Enum, EnumType
-from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NamedTuple, NewType, get_args, get_origin, get_type_hints
 
 from sdyopt.dataclasses import Field, dataclass, field, fields
 from sdyopt.diagnostics.option_numbers import read_float, read_long, read_uint
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
+from sdyopt.releases import Behavior
 
 # An integer of at most 32 bits without a sign.
 Unsigned = NewType("Unsigned", int)
@@ -25,12 +26,21 @@ Scalar = bool | int | float | str | Enum
 OptionValue = Scalar | tuple[Scalar, ...]
 
 
-def option(*, default: OptionValue, help: str, is_addition: bool = False) -> Any:
+class Since(NamedTuple):
+    """The first release with an option, or with its default if `before` is that of earlier releases."""
+
+    behavior: Behavior
+    before: OptionValue | None = None
+
+
+def option(*, default: OptionValue, help: str, is_addition: bool = False, since: Since | None = None) -> Any:
     """Declares an option: the value of a field of a pass, or the default of a parameter of a pipeline.
 
-    An addition is an option that a pass of C++ lacks.
+    An addition is an option that a pass of C++ lacks. In earlier releases than `since`, an option has another
+    default, or C++ lacks it.
     """
-    return field(default=default, metadata={"help": help, "is_addition": is_addition}, kw_only=True)
+    metadata = {"help": help, "is_addition": is_addition, "since": since}
+    return field(default=default, metadata=metadata, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +52,31 @@ class Option:
 
     name: str
     flag: str
-    default: OptionValue
+    newest_default: OptionValue
     help: str
     kind: Kind
     is_list: bool
-    is_addition: bool
+    is_newest_addition: bool
+    since: Since | None
+
+    @property
+    def default(self) -> OptionValue:
+        """The default in the release that is followed."""
+        since = self.since
+        if since is None or since.before is None or since.behavior.active:
+            return self.newest_default
+        return since.before
+
+    @property
+    def is_addition(self) -> bool:
+        """Whether the passes of C++ in the release that is followed lack the option."""
+        return self.is_newest_addition or self.is_later
+
+    @property
+    def is_later(self) -> bool:
+        """Whether a later release than the one that is followed introduced the option."""
+        since = self.since
+        return since is not None and since.before is None and not since.behavior.active
 
     def read(self, text: str) -> OptionValue:
         """Parses a value; raises UsageError if it is invalid."""
@@ -143,8 +173,8 @@ def _defaults(function: Any) -> dict[str, object]:
 
 def _declared(name: str, field: Field, annotation: object) -> Option:
     kind, is_list = _kind_of(annotation)
-    help, is_addition = field.metadata["help"], field.metadata["is_addition"]
-    return Option(name, name.replace("_", "-"), field.default, help, kind, is_list, is_addition)
+    help, is_addition, since = (field.metadata[key] for key in ("help", "is_addition", "since"))
+    return Option(name, name.replace("_", "-"), field.default, help, kind, is_list, is_addition, since)
 
 
 def read_options(options: tuple[Option, ...], text: str) -> dict[str, OptionValue]:
@@ -160,6 +190,10 @@ def read_options(options: tuple[Option, ...], text: str) -> dict[str, OptionValu
         option = by_flag.get(flag)
         if option is None:
             help = _layout_help(text, by_flag) or nearest_or_all(flag, by_flag) or "the pass has no options"
+            raise UsageError(f"<Pass-Options-Parser>: no such option {flag}", help)
+        if option.is_later:
+            assert option.since is not None
+            help = f"the option came with {option.since.behavior.since.name}; change --sdy-version"
             raise UsageError(f"<Pass-Options-Parser>: no such option {flag}", help)
         try:
             parsed, previous = option.read(value), values.get(option.name, ())

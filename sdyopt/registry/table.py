@@ -11,6 +11,7 @@ from sdyopt.diagnostics.usage import UsageError
 from sdyopt.pipeline.base import Pass, manual_text
 from sdyopt.pipeline.option import Option, OptionValue, declared_options, read_options
 from sdyopt.pipeline.tree import Pipeline
+from sdyopt.releases import Behavior
 
 P = TypeVar("P", bound=type[Pass])
 Builder = Callable[..., Sequence[Pass | Pipeline]]
@@ -25,6 +26,8 @@ class PassEntry:
     # Whether help lists it. A pass that only pipelines contain is unlisted, but registered so that pipeline
     # text can name it.
     is_listed: bool = True
+    # What the first release with the pass is asked for; None if all releases have it.
+    since: Behavior | None = None
     is_pass: bool = field(default=True, init=False)
 
     @property
@@ -39,12 +42,19 @@ class PassEntry:
         return self.pass_class.options()
 
     def build(self, option_text: str) -> Sequence[Pass]:
-        """The pass with these options, as a list of one; raises UsageError for invalid options."""
+        """The pass with these options, as a list of one.
+
+        Raises UsageError for invalid options, and if the release that is followed lacks the pass.
+        """
+        if self.since is not None and not self.since.active:
+            message = f"'{self.flag}' does not refer to a registered pass or pass pipeline"
+            raise UsageError(message, f"the pass came with {self.since.since.name}; change --sdy-version")
         return self.create(read_options(self.options(), option_text))
 
     def create(self, values: Mapping[str, OptionValue]) -> Sequence[Pass]:
         """The pass with these option values, given by option name, as a list of one."""
-        return [self.pass_class(**values)]
+        defaults = {option.name: option.default for option in self.options() if option.since}
+        return [self.pass_class(**{**defaults, **values})]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +90,17 @@ class PipelineEntry:
 entries: dict[str, PassEntry | PipelineEntry] = {}
 
 
-def register(flag: str, is_listed: bool = True) -> Callable[[P], P]:
-    """Class decorator: registers a pass by its flag, and makes it a dataclass with its options as fields."""
+def register(flag: str, is_listed: bool = True, since: Behavior | None = None) -> Callable[[P], P]:
+    """Class decorator: registers a pass by its flag, and makes it a dataclass with its options as fields.
+
+    `since`: the releases of Shardy without this behaviour lack the pass.
+    """
 
     def add(cls: P) -> P:
         cls.flag = flag
         if cls.__annotations__:  # without fields of its own, a pass inherits the generated __init__
             dataclass(frozen=True, eq=False)(cls)
-        _add(PassEntry(flag, cls, is_listed))
+        _add(PassEntry(flag, cls, is_listed, since))
         return cls
 
     return add

@@ -8,11 +8,11 @@ from struct import pack
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef
-from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.dialects.stablehlo import mesh_axes
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.elements_attributes import dense
 from sdyopt.ir.types import I64, tensor
+from sdyopt.releases import Behavior
 
 
 def groups_by_axes(axes: Sequence[AxisRef], mesh_or_ref: MeshOrRef) -> mesh_axes.ReplicaGroupMeshAxes | None:
@@ -22,7 +22,7 @@ def groups_by_axes(axes: Sequence[AxisRef], mesh_or_ref: MeshOrRef) -> mesh_axes
     stablehlo attributes, and must be full axes.
     """
     refs: Sequence[Attribute]
-    if isinstance(mesh_or_ref, Mesh) or is_at_least(SdyVersion.AUGUST_2026):
+    if isinstance(mesh_or_ref, Mesh) or Behavior.STABLEHLO_AXIS_REFS.active:
         if any(axis.sub_axis is not None for axis in axes):
             return None
         refs = [mesh_axes.AxisRef(axis.name) for axis in axes]

@@ -59,7 +59,7 @@ def execute(seed: int, text: str, options: ValidationOptions) -> Outcome:
     except sdyopt.Error as error:
         return Outcome(seed, "rejected", error.message.partition("\n")[0])
     collectives = sum(op.name in COLLECTIVES for op in local.ir.walk())
-    with session(discard):
+    with session(discard, program.sdy_version):
         (name,) = entry_names(module.ir)
         try:
             comparison = compare(module.ir, local.ir, name, options)

@@ -1,6 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
-  dataclasses ‹ interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline
+  dataclasses ‹ interning ‹ releases ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition
+  partition ‹ pipeline
   pipeline ‹ registry ‹ passes
   registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver
   driver ‹ api ‹ cli ‹ lit ‹ start
@@ -25,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 CORE = (
     "dataclasses",
     "interning",
+    "releases",
     "diagnostics",
     "ir",
     "asm",

@@ -14,13 +14,13 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType, RankedTensor, Type
 from sdyopt.ir.value import Value
+from sdyopt.releases import Behavior
 
 # The label by which pipelines apply only the folding of reshards of reshards.
 RESHARD_LABEL = "sdy-reshard"
@@ -163,7 +163,7 @@ def _strides(sharding: TensorSharding, type: RankedTensor, mesh: Mesh) -> list[t
             stride *= axis.size(mesh)
         minor_size *= size
     strides.sort(key=lambda entry: entry[1])
-    return _with_merged_axes(strides, mesh) if is_at_least(SdyVersion.AUGUST_2026) else strides
+    return _with_merged_axes(strides, mesh) if Behavior.SUB_AXES_ACROSS_RESHAPES.active else strides
 
 
 def _with_merged_axes(strides: Sequence[tuple[AxisRef, int]], mesh: Mesh) -> list[tuple[AxisRef, int]]:

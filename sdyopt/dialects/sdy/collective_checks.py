@@ -14,7 +14,7 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding
 from sdyopt.dialects.sdy.sharding_checks import AxisUses
 from sdyopt.dialects.sdy.unreduced_checks import check_unreduced_transition, introduces_sums
 from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_or_replicated
-from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
+from sdyopt.releases import Behavior
 
 # (index of a dimension, its sharding, axes of the collective) -> the axes of the result's dimension.
 _ResultAxes = Callable[[int, DimensionSharding, Iterable[AxisRef]], tuple[AxisRef, ...]]
@@ -48,7 +48,7 @@ def check_reduction(op: CollectiveOp, kind: ReductionKind) -> None:
     """
     out = op.out_sharding
     operand = sharding_or_replicated(op.tensor, out.mesh_or_ref)
-    if is_at_least(SdyVersion.AUGUST_2026) or not introduces_sums(operand, out, op.mesh):
+    if Behavior.NO_NEW_UNREDUCED_AXES.active or not introduces_sums(operand, out, op.mesh):
         check_unreduced_transition(op, (operand,), (out,), removed=kind)
 
 

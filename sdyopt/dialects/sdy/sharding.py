@@ -30,9 +30,9 @@ from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.reduction_kind import ReductionKind, accept_reduction_kind
-from sdyopt.dialects.sdy.version import SdyVersion, is_at_least
 from sdyopt.interning import derived_field, set_derived
 from sdyopt.ir.attribute import Attribute, SymbolRef
+from sdyopt.releases import Behavior
 
 MeshOrRef = Mesh | SymbolRef
 
@@ -230,7 +230,7 @@ class TensorSharding(Attribute):
 
         Since version 2026-08, both must also be unreduced along the same axes.
         """
-        if is_at_least(SdyVersion.AUGUST_2026) and not self._has_unreduced_axes_of(other):
+        if Behavior.UNREDUCED_AXES_IN_EQUIVALENCE.active and not self._has_unreduced_axes_of(other):
             return False
         return self.shards_like(other)
 

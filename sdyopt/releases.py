@@ -1,0 +1,178 @@
+"""The releases of Shardy that sdy-opt follows, and the one table of what came with which.
+
+    if Behavior.SINGLE_DEVICE_RESHARDS.active: …
+
+The newest release is followed by default; `following("jaxlib-0.10.2")` selects an earlier one within a `with`
+block. A behaviour is active if the followed release has it. Code asks for a behaviour and never compares
+releases, so to stop following a release is to delete its row, and what only the rows before it need.
+
+What is computed once per operation signature may depend on behaviours: selecting another release clears these
+caches. No other cached function may ask for a behaviour, unless it registers its `cache_clear`
+with `on_change`.
+
+`docs/versions.md` is written from the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from typing import NamedTuple, TypeVar
+
+
+class Release(NamedTuple):
+    """A release of the C++ passes: its name, and the older name of its month, if it has one.
+
+    `date` is that of the release, `stablehlo` its version of StableHLO.
+    """
+
+    name: str
+    date: str
+    stablehlo: str
+    alias: str = ""
+
+
+JUNE_2026 = Release("jaxlib-0.10.2", "2026-06-17", "1.17", "2026-06")
+# Shardy's sources, between jaxlib 0.11.1 and 0.11.2.
+AUGUST_2026 = Release("2026-08", "2026-08-22", "1.19")
+SEPTEMBER_2026 = Release("jaxlib-0.11.2", "2026-09-17", "1.20")
+OCTOBER_2026 = Release("jaxlib-0.12.0.1", "2026-10-21", "1.22")
+
+# The oldest first.
+RELEASES = (JUNE_2026, AUGUST_2026, SEPTEMBER_2026, OCTOBER_2026)
+NEWEST = RELEASES[-1]
+
+# Every name of a release, the newest release first.
+RELEASE_NAMES = tuple(
+    name for release in reversed(RELEASES) for name in (release.name, release.alias) if name
+)
+
+
+class Behavior(Enum):
+    """What differs between releases: the first release with it, a sentence for users, and a lit case.
+
+    The sentence says what a program gets since that release; the lit case is a path in `tests/lit/`.
+    """
+
+    since: Release
+    summary: str
+    case: str
+    active: bool
+
+    def __init__(self, since: Release, summary: str, case: str) -> None:
+        self.since = since
+        self.summary = summary
+        self.case = case
+        self.active = True
+
+    # Import and propagation.
+
+    # Sharding rules.
+
+    # Export: reshards and collectives.
+    UNREDUCED_AXES_IN_EQUIVALENCE = (
+        AUGUST_2026,
+        "shardings that differ in unreduced axes only are different, so they are resharded",
+        "exporting/insert_func_call_reshards_version.mlir",
+    )
+    NO_NEW_UNREDUCED_AXES = (
+        AUGUST_2026,
+        "`sdy.all_reduce` and `sdy.reduce_scatter` of sums must not add unreduced axes",
+        "driver/sdy_version_errors.mlir",
+    )
+    SUB_AXES_ACROSS_RESHAPES = (
+        AUGUST_2026,
+        "`-canonicalize` reuses a reshard of a reshaped value also if a sharding has sub-axes",
+        "driver/sdy_version.mlir",
+    )
+    SINGLE_DEVICE_RESHARDS = (
+        AUGUST_2026,
+        "`sdy-insert-explicit-reshards` inserts reshards around operations with a sharding on a single "
+        "device, and `sdy-reshard-to-collectives` keeps them",
+        "exporting/insert_explicit_reshards_single_device.mlir",
+    )
+    VERIFIED_UNREDUCED_AXES = (
+        AUGUST_2026,
+        "pipelines run `sdy-verify-unreduced-axes` before they insert reshards",
+        "exporting/export_pipeline_version.mlir",
+    )
+    INLINED_MESHES = (
+        AUGUST_2026,
+        "`sdy-export-pipeline` ends with `sdy-inline-meshes`",
+        "exporting/export_pipeline_version.mlir",
+    )
+    INLINED_REPLICA_GROUP_MESHES = (
+        AUGUST_2026,
+        "`sdy-inline-meshes` inlines the meshes of replica groups too",
+        "exporting/inline_meshes_replica_groups.mlir",
+    )
+
+    # Partitioning.
+    STABLEHLO_AXIS_REFS = (
+        AUGUST_2026,
+        "`sdy-convert-global-to-local{enable-rgv3=true}` writes axes of replica groups as "
+        '`#stablehlo.axis_ref<name = "x">`, and lists devices for sub-axes',
+        "partitioning/convert_global_to_local_options.mlir",
+    )
+    FILLER_BEFORE_MASK = (
+        AUGUST_2026,
+        "`sdy-pad-for-divisibility` creates the zero that overwrites padding before the mask",
+        "partitioning/pad_for_divisibility.mlir",
+    )
+
+
+Clear = TypeVar("Clear", bound=Callable[[], object])
+
+_followed = [NEWEST]
+_clear_caches: list[Callable[[], object]] = []
+
+
+def release_of(name: str) -> Release:
+    """The release of a name. Raises ValueError, naming the known ones."""
+    for release in RELEASES:
+        if name in (release.name, release.alias) and name:
+            return release
+    raise ValueError(f"unknown version of Shardy {name!r}; known are {', '.join(RELEASE_NAMES)}")
+
+
+def followed_release() -> Release:
+    """The release that is followed now."""
+    return _followed[-1]
+
+
+@contextmanager
+def following(name: str) -> Iterator[None]:
+    """Follows the release of a name within the `with` block. Raises ValueError for an unknown name."""
+    _follow(release_of(name))
+    try:
+        yield
+    finally:
+        _followed.pop()
+        _activate(_followed[-1])
+
+
+def on_change(clear: Clear) -> Clear:
+    """Registers a function that clears a cache, to be called when another release is selected."""
+    _clear_caches.append(clear)
+    return clear
+
+
+def _follow(release: Release) -> None:
+    _followed.append(release)
+    _activate(release)
+
+
+_active_release = NEWEST
+
+
+def _activate(release: Release) -> None:
+    global _active_release
+    if release is _active_release:
+        return
+    _active_release = release
+    followed = RELEASES[: RELEASES.index(release) + 1]
+    for behavior in Behavior:
+        behavior.active = behavior.since in followed
+    for clear in _clear_caches:
+        clear()
