@@ -9,8 +9,8 @@ The names in `__all__` are public and described in docs/api.md; all others may c
 module imports nothing, so that `sdy-opt --version` starts fast; the first use of a public name imports
 `sdyopt.api`. Each layer imports only those to its left:
 
-  dataclasses ‹ interning ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition ‹ pipeline
-  pipeline ‹ registry ‹ passes
+  dataclasses ‹ interning ‹ releases ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition
+  partition ‹ pipeline ‹ registry ‹ passes
   registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver
   driver ‹ api ‹ cli ‹ lit ‹ start
 """

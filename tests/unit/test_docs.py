@@ -73,7 +73,7 @@ def test_identifiers_exist(document: str) -> None:
 
 def diagram(path: str) -> list[str]:
     """The lines of the layer diagram in a file, without indentation."""
-    rows = r"^ *dataclasses ‹ .*\n *pipeline ‹ .*\n *registry ‹ .*\n *driver ‹ .*$"
+    rows = r"^ *dataclasses ‹ .*\n *partition ‹ .*\n *registry ‹ .*\n *driver ‹ .*$"
     [lines] = re.findall(rows, _text(path), re.MULTILINE)
     return [line.strip() for line in lines.splitlines()]
 

@@ -1,8 +1,7 @@
 """Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
 
   dataclasses ‹ interning ‹ releases ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition
-  partition ‹ pipeline
-  pipeline ‹ registry ‹ passes
+  partition ‹ pipeline ‹ registry ‹ passes
   registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver
   driver ‹ api ‹ cli ‹ lit ‹ start
 
