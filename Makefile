@@ -80,6 +80,7 @@ test-reference: install ## install the C++ passes too, and compare with them
 docs: install ## write the pages and tables that are generated from the code
 	$(BIN)/python -m docs.readme
 	$(BIN)/python -m docs.passes
+	$(BIN)/python -m docs.versions
 	$(BIN)/python -m tests.unit.mistakes
 	$(BIN)/python -m docs.errors
 	$(BIN)/python -m docs.mesh_pages
