@@ -1,4 +1,4 @@
-"""Writes the tables of docs/versions.md from the table of releases: `make docs`, at the root of the checkout."""
+"""Writes the tables of docs/versions.md: `make docs`, at the root of the checkout."""
 
 from __future__ import annotations
 
