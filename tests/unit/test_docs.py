@@ -19,6 +19,7 @@ pytestmark = pytest.mark.sources
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),
+    *("docs/README.md", "docs/versions.md"),
     *("docs/api.md", "docs/architecture.md", "docs/diagnostics.md"),
     *("docs/differences.md", "docs/lint.md", "docs/notation.md", "docs/random-modules.md", "docs/reports.md"),
     *("docs/from-jax.md", "docs/from-mlir-opt.md", "docs/ci.md", "docs/comparing.md", "docs/validation.md"),
@@ -78,7 +79,7 @@ def diagram(path: str) -> list[str]:
     return [line.strip() for line in lines.splitlines()]
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/architecture.md", "sdyopt/__init__.py"])
+@pytest.mark.parametrize("path", ["docs/architecture.md", "sdyopt/__init__.py"])
 def test_layer_diagram_is_that_of_the_layering_test(path: str) -> None:
     assert diagram(path) == diagram("tests/unit/test_layering.py")
 
