@@ -125,7 +125,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
         warnings=(*flag_warnings(arguments), *remark_warnings),
         report_options=_report_options(arguments),
-        comparison=comparison_options(arguments, pipeline),
+        comparison=comparison_options(arguments, pipeline, build_pipeline),
         snapshot=snapshot_options(arguments),
         lint_options=_lint_options(arguments),
         validation=_validation_request(arguments),

@@ -30,7 +30,7 @@ T = TypeVar("T")
 # Flags that read the program, too, and print something else.
 _OTHER_OUTPUTS = (
     *("report", "budget", "baseline"),
-    *("compare-with", "compare-pipeline", "snapshot", "check-snapshot"),
+    *("compare-with", "compare-pipeline", "compare-sdy-version", "snapshot", "check-snapshot"),
 )
 
 

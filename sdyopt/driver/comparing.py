@@ -12,6 +12,7 @@ from sdyopt.diagnostics.ids import COMPARISON_ERROR, identified
 from sdyopt.diagnostics.source import Source
 from sdyopt.driver.job import Job, JobFailed, Outcome
 from sdyopt.ir.operation import Op
+from sdyopt.releases import following
 from sdyopt.report.program_report import report_on
 
 REPORT_SUFFIX = ".json"
@@ -40,8 +41,9 @@ class Comparing:
                 self._other = program_of_report(options.name, other_text)
             return
         observed = _Observed(options.name, options.titles[0], has_inputs)
-        if not run(_other_job(job, observed)).succeeded:
-            raise JobFailed
+        with following(options.sdy_version):
+            if not run(_other_job(job, observed)).succeeded:
+                raise JobFailed
         self._other = observed.program
 
     def on_input(self, op: Op) -> None:
