@@ -71,6 +71,11 @@ class Behavior(Enum):
     # Sharding rules.
 
     # Export: reshards and collectives.
+    REDUCTION_KINDS = (
+        AUGUST_2026,
+        'partial results may be a maximum or minimum: `unreduced=max{"x"}`, `sdy.all_reduce max {"x"}`',
+        "driver/sdy_version_syntax.mlir",
+    )
     UNREDUCED_AXES_IN_EQUIVALENCE = (
         AUGUST_2026,
         "shardings that differ in unreduced axes only are different, so they are resharded",

@@ -19,6 +19,7 @@ from sdyopt.ir.numeric_attributes import IntegerAttr, integer
 from sdyopt.ir.op_fields import AttrField, default_valued_optional_attr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import I32
+from sdyopt.releases import Behavior
 
 
 class ReductionKind(IntEnum):
@@ -41,8 +42,13 @@ _KINDS = {str(kind): kind for kind in ReductionKind}
 
 
 def accept_reduction_kind(parser: AsmParser) -> ReductionKind | None:
-    """Parses the keyword of a kind of reduction, if there is one."""
-    return next((kind for word, kind in _KINDS.items() if parser.accept(word)), None)
+    """Parses the keyword of a kind of reduction, if there is one. Earlier releases do not have it."""
+    start = parser.skip_trivia()
+    kind = next((kind for word, kind in _KINDS.items() if parser.accept(word)), None)
+    if kind is not None and not Behavior.REDUCTION_KINDS.active:
+        release = Behavior.REDUCTION_KINDS.since.name
+        raise parser.error("expected '{'", start).help(f"'{kind}' came with {release}; change --sdy-version")
+    return kind
 
 
 # --- The attribute `reduction_op` of collectives --------------------------------------------------
