@@ -8,7 +8,7 @@
 // CHECK-LABEL: func.func @broadcast
 func.func @broadcast(%a: tensor<4xf32>, %b: tensor<8xi32>) -> (tensor<4xf32>, tensor<8xi32>) {
   // CHECK: "stablehlo.collective_broadcast"(%arg0, %arg1) <{replica_groups = dense<{{.*}}> : tensor<2x2xi64>}>
-  // BEFORE: [[#@LINE+1]]:10: error: 'stablehlo.collective_broadcast' op requires one result
+  // BEFORE: :{{[0-9]+}}:10: error: 'stablehlo.collective_broadcast' op requires one result
   %0:2 = "stablehlo.collective_broadcast"(%a, %b) {replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>}
     : (tensor<4xf32>, tensor<8xi32>) -> (tensor<4xf32>, tensor<8xi32>)
   return %0#0, %0#1 : tensor<4xf32>, tensor<8xi32>
@@ -28,7 +28,7 @@ func.func @broadcast_from_roots(%a: tensor<4xf32>, %b: tensor<8xi32>, %roots: te
 func.func @reduce(%a: tensor<4xf32>, %b: tensor<8xf32>, %roots: tensor<2xi32>) -> (tensor<4xf64>, tensor<8xf64>) {
   // CHECK: "stablehlo.collective_reduce"(%arg0, %arg1, %arg2)
   // CHECK-SAME: has_dynamic_root, replica_groups = dense<{{.*}}> : tensor<1x2xi64>, use_global_device_ids}>
-  // BEFORE: [[#@LINE+1]]:10: error: unregistered operation 'stablehlo.collective_reduce' found in dialect
+  // BEFORE: :{{[0-9]+}}:10: error: unregistered operation 'stablehlo.collective_reduce' found in dialect
   %0:2 = "stablehlo.collective_reduce"(%a, %b, %roots) ({
   ^bb0(%x: tensor<f64>, %y: tensor<f64>):
     %1 = stablehlo.add %x, %y : tensor<f64>
