@@ -66,6 +66,33 @@ class Behavior(Enum):
         self.case = case
         self.active = True
 
+    # Operations and attributes.
+    STORED_REDUCTION_OP = (
+        AUGUST_2026,
+        "`sdy.all_reduce` and `sdy.reduce_scatter` always store `reduction_op`, also for sums",
+        "dialects/sdy/reductions.mlir",
+    )
+    COLLECTIVE_REDUCE = (
+        AUGUST_2026,
+        "`stablehlo.collective_reduce` is an operation",
+        "dialects/stablehlo/rooted_collectives.mlir",
+    )
+    UNSTABLE_TOP_K = (
+        AUGUST_2026,
+        "`chlo.top_k` has the attribute `is_stable`",
+        "dialects/chlo/top_k.mlir",
+    )
+    RESULT_TILINGS = (
+        AUGUST_2026,
+        "`stablehlo.custom_call` has the attribute `result_tilings`",
+        "dialects/stablehlo/custom_call.mlir",
+    )
+    BROADCASTS_OF_SEVERAL_VALUES = (
+        SEPTEMBER_2026,
+        "`stablehlo.collective_broadcast` takes several operands, and with `has_dynamic_root` their roots",
+        "dialects/stablehlo/rooted_collectives.mlir",
+    )
+
     # Import and propagation.
 
     # Sharding rules.

@@ -39,7 +39,7 @@ COLLECTIVES = frozenset(
     f"stablehlo.{name}"
     for name in (
         *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
-        "reduce_scatter",
+        *("collective_reduce", "reduce_scatter"),
     )
 )
 # The starts of the names of attributes that describe how a program is sharded or called. Other attributes of

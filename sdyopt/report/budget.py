@@ -40,6 +40,7 @@ KINDS = (
     "all_to_all",
     "collective_broadcast",
     "collective_permute",
+    "collective_reduce",
     "cross-replica-sum",
     "reduce_scatter",
 )

@@ -17,6 +17,7 @@ from sdyopt.dialects.stablehlo.collectives import (
     AllToAllOp,
     CollectiveBroadcastOp,
     CollectivePermuteOp,
+    CollectiveReduceOp,
     CrossReplicaSumOp,
     ReduceScatterOp,
 )
@@ -35,6 +36,7 @@ _RINGS: dict[type[Op], tuple[int, bool]] = {
     AllReduceOp: (2, False),
     AllToAllOp: (1, False),
     CollectiveBroadcastOp: (1, False),
+    CollectiveReduceOp: (1, False),
     CrossReplicaSumOp: (2, False),
     ReduceScatterOp: (1, False),
 }
