@@ -96,6 +96,39 @@ class Behavior(Enum):
     # Import and propagation.
 
     # Sharding rules.
+    DEBUG_LOG_CALLS = (
+        AUGUST_2026,
+        "custom calls to `xla.debug.Log` need no sharding rule, so there is no warning",
+        "propagation/populate_op_sharding_rules_custom_call.mlir",
+    )
+    PERMUTED_UPDATES = (
+        SEPTEMBER_2026,
+        "updated dimensions of `stablehlo.dynamic_update_slice` are permutation factors, one of the operand "
+        "and one of the update, which needs no replication",
+        "propagation/populate_op_sharding_rules_slices.mlir",
+    )
+    PERMUTATION_OF_PADDED_DIMS = (
+        OCTOBER_2026,
+        "a dimension of `stablehlo.pad` with padding is a permutation factor even if it keeps its size",
+        "propagation/populate_op_sharding_rules_slices.mlir",
+    )
+    RESHAPE_FACTOR_TYPES = (
+        OCTOBER_2026,
+        "in `stablehlo.reshape`, dimensions without a common divisor share a permutation factor, and a "
+        "factor of only one of the tensors needs replication",
+        "propagation/populate_op_sharding_rules.mlir",
+    )
+    SMALL_WINDOW_FACTORS = (
+        OCTOBER_2026,
+        "in `stablehlo.convolution`, a kernel window or a number of windows that the size of the input "
+        "leaves no room for is a permutation factor of its own",
+        "propagation/populate_op_sharding_rules.mlir",
+    )
+    TOP_K_CALLS = (
+        OCTOBER_2026,
+        "custom calls to `TopK` have the sharding rule of `mhlo.topk`",
+        "propagation/populate_op_sharding_rules_custom_call.mlir",
+    )
 
     # Export: reshards and collectives.
     REDUCTION_KINDS = (
