@@ -25,8 +25,9 @@ from sdyopt.notation.device_tiling import (
     Unknown,
     simplified,
 )
-from sdyopt.notation.gspmd import gspmd_text, parse_gspmd
+from sdyopt.notation.gspmd import gspmd_text
 from sdyopt.notation.mesh_of_tiling import NotExpressible, sharding_on, sorted_replicas
+from sdyopt.notation.named_sharding import parse_hlo_tiling
 from sdyopt.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
 from sdyopt.report.tensor_bytes import bytes_of
 
@@ -176,10 +177,10 @@ def _tiling(sharding: ValueSharding) -> Tiling | None:
 
 @lru_cache(maxsize=1 << 12)
 def _gspmd_tiling(text: str) -> Tiling:
-    """The tiling of a GSPMD text; unknown if it is malformed, which only the importer of XLA reports."""
+    """The tiling of a sharding in HLO; unknown if it is malformed, which only the importer of XLA reports."""
     try:
-        return parse_gspmd(Source("sharding", text))
-    except DiagnosticError:
+        return parse_hlo_tiling(Source("sharding", text))
+    except (DiagnosticError, IncompatibleSubAxes):
         return Unknown()
 
 

@@ -82,7 +82,7 @@ def parse_gspmd(source: Source) -> Tiling:
             raise parser.error("a tuple has a sharding for each element", "give the sharding of one element")
         raise parser.error(f"expected one of {', '.join(_WORDS)}", _HELP)
     if parser.accept("metadata"):
-        _skip_metadata(parser)
+        skip_metadata(parser)
     parser.expect("}")
     parser.finish("remove it")
     return tiling
@@ -101,7 +101,7 @@ def _parse_devices(parser: TextParser) -> Tiling:
     count = prod(sizes)
     if count > MAX_NUMBER:
         raise parser.error_since(start, "the number of devices is greater than 2^62")
-    order = _parse_iota(parser, count) if parser.accept("<=") else _parse_list(parser, count)
+    order = parse_iota(parser, count) if parser.accept("<=") else _parse_list(parser, count)
     group_start = parser.skip_space()
     sharings = _parse_sharings(parser)
     if len(sharings) > len(sizes):
@@ -132,7 +132,7 @@ def _parse_size(parser: TextParser) -> int:
     return size
 
 
-def _parse_iota(parser: TextParser, count: int) -> DeviceOrder:
+def parse_iota(parser: TextParser, count: int) -> DeviceOrder:
     """Parses `[4,2]T(1,0)`, an order of `count` devices."""
     start = parser.skip_space()
     dims = _parse_sizes(parser)
@@ -189,7 +189,7 @@ def _parse_sharing(parser: TextParser) -> Sharing:
     raise parser.error(f"expected one of {', '.join(Sharing)}")
 
 
-def _skip_metadata(parser: TextParser) -> None:
+def skip_metadata(parser: TextParser) -> None:
     """Skips `={op_name="a"}`, which has no effect on devices."""
     parser.expect("=")
     parser.expect("{")

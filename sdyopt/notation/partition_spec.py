@@ -2,7 +2,8 @@
 
     PartitionSpec('x', ('y', 'z'), None)    a name, names or None for each dimension
     P('x', P.UNCONSTRAINED)                 the second dimension is open
-    P('x', unreduced={'y'})                 partial results along 'y'
+    P('x', unreduced={'y'})                 partial results along 'y', which are summed
+    P(unreduced={'y'}, unreduced_kind=UnreducedKind.max)
 
 A PartitionSpec has no sub-axes and no priorities, and an open dimension of it has no axes.
 """
@@ -24,6 +25,7 @@ from sdyopt.notation.text_parser import TextParser
 _HELP = "such as PartitionSpec('x', ('y', 'z'), None)"
 _OPEN = ("PartitionSpec.UNCONSTRAINED", "P.UNCONSTRAINED", "UNCONSTRAINED")
 _CLASSES = ("jax.sharding.PartitionSpec", "jax.P", "PartitionSpec", "P")
+_KIND_PREFIXES = ("", "UnreducedKind.", "jax.sharding.UnreducedKind.")
 
 # --- Text -----------------------------------------------------------------------------------------
 
@@ -43,10 +45,10 @@ def partition_spec_text(subject: ShardingOnMesh) -> str:
         raise NotExpressible(
             f"axis {axis_ref_text(sharding.replicated_axes[0])} must not shard the open dimensions"
         )
-    if sharding.reduction is not ReductionKind.SUM:
-        raise NotExpressible(f"partial results are combined by {sharding.reduction}, not summed")
     if sharding.unreduced_axes:
         parts.append(f"unreduced={{{', '.join([repr(axis.name) for axis in sharding.unreduced_axes])}}}")
+    if sharding.reduction is not ReductionKind.SUM:
+        parts.append(f"unreduced_kind=UnreducedKind.{sharding.reduction}")
     return f"PartitionSpec({', '.join(parts)})"
 
 
@@ -82,6 +84,7 @@ class _SpecParser:
         self._mesh = mesh
         self._used: set[str] = set()
         self._sets: dict[str, list[AxisRef]] = {}
+        self._kind: ReductionKind | None = None
 
     def sharding(self, mesh_or_ref: MeshOrRef, rank: int | None) -> TensorSharding:
         parser = self._parser
@@ -95,11 +98,17 @@ class _SpecParser:
             raise parser.error_since(0, message, "remove the dimensions that the tensor does not have")
         missing = max(0, (rank or 0) - len(dims))
         unreduced = sorted(self._sets.get("unreduced", []), key=partial(mesh_order, mesh=self._mesh))
-        return TensorSharding(mesh_or_ref, (*dims, *[DimensionSharding()] * missing), (), tuple(unreduced))
+        all_dims = (*dims, *[DimensionSharding()] * missing)
+        kind = self._kind if unreduced and self._kind is not None else ReductionKind.SUM
+        return TensorSharding(mesh_or_ref, all_dims, (), tuple(unreduced), kind)
 
     def _argument(self) -> DimensionSharding | None:
         """Parses the entry of a dimension, or a keyword argument."""
         parser = self._parser
+        if parser.accept("unreduced_kind"):
+            parser.expect("=")
+            self._kind = self._reduction_kind()
+            return None
         for keyword in ("unreduced", "reduced"):
             if parser.accept(keyword):
                 parser.expect("=")
@@ -107,7 +116,7 @@ class _SpecParser:
                 # A value is replicated along reduced axes; only its gradient is unreduced along them.
                 self._sets[keyword] = parser.items(self._axis, "}")
                 return None
-        if self._sets:
+        if self._sets or self._kind is not None:
             raise parser.error("expected ')' after unreduced and reduced axes")
         if parser.accept("None"):
             return DimensionSharding()
@@ -116,6 +125,16 @@ class _SpecParser:
         if parser.accept("("):
             return DimensionSharding(tuple(parser.items(self._axis, ")")))
         return DimensionSharding((self._axis(),))
+
+    def _reduction_kind(self) -> ReductionKind:
+        """Parses `UnreducedKind.max`, or `max` as JAX prints it."""
+        parser = self._parser
+        for kind in ReductionKind:
+            if any(parser.accept(prefix + str(kind)) for prefix in _KIND_PREFIXES):
+                return kind
+        raise parser.error(
+            f"expected one of {', '.join(map(str, ReductionKind))}", "such as UnreducedKind.max"
+        )
 
     def _axis(self) -> AxisRef:
         parser = self._parser

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.attribute import SymbolRef
-from sdyopt.notation.device_tiling import DeviceTiling
+from sdyopt.notation.device_tiling import DeviceTiling, Maximal, Uniform
 from sdyopt.notation.gspmd import parse_gspmd
 from sdyopt.notation.mesh_dialect import parse_mesh_dialect
 from sdyopt.notation.mesh_text import Shape
+from sdyopt.notation.named_sharding import OPENING, UniformOnMesh, parse_named_sharding
 from sdyopt.notation.partition_spec import parse_partition_spec
 from sdyopt.notation.sdy_text import check_sdy, parse_sdy
 from sdyopt.notation.sharding_on_mesh import ShardingOnMesh
@@ -103,6 +105,22 @@ def _read_gspmd(source: Source, context: Context) -> ShardingView:
     return view_of_tiling(tiling, context.mesh, context.shape)
 
 
+def _read_named(source: Source, context: Context) -> ShardingView:
+    parsed = parse_named_sharding(source, DEFAULT_MESH)
+    shape = context.shape
+    if isinstance(parsed, UniformOnMesh):
+        if shape is None and parsed.kind is not ReductionKind.SUM:
+            error = error_at_range(source, 0, len(source.text), "the rank of this sharding is unknown")
+            raise error.help("give the shape with --shape")
+        if shape is None or parsed.mesh.is_empty:
+            return view_of_tiling(Uniform(parsed.sharing), parsed.mesh, shape)
+        parsed = parsed.of_rank(len(shape), DEFAULT_MESH)
+    if isinstance(parsed, Maximal):
+        return view_of_tiling(parsed, None, shape)
+    check_sdy(source, parsed, shape)
+    return view_of_sharding(parsed, shape)
+
+
 _AxesParser = Callable[[Source, Mesh, SymbolRef, int | None], TensorSharding]
 
 
@@ -120,6 +138,7 @@ def _read_axes(parse: _AxesParser) -> Callable[[Source, Context], ShardingView]:
 
 
 _NOTATIONS: tuple[tuple[re.Pattern[str], Callable[[Source, Context], ShardingView]], ...] = (
+    (OPENING, _read_named),
     (re.compile(r"\s*\{"), _read_gspmd),
     (re.compile(r"\s*(?:jax\.)?(?:sharding\.)?(?:PartitionSpec|P)\s*\("), _read_axes(parse_partition_spec)),
     (re.compile(r"\s*(?:#mesh\.shard\b|mesh\.sharding\b|@\w+\s+split_axes)"), _read_axes(parse_mesh_dialect)),

@@ -67,9 +67,10 @@ def _located(source: Source, problem: str) -> DiagnosticError:
     text = source.text
     for pattern, which in _SUBJECTS:
         if (match := pattern.search(problem)) is not None:
-            found = text.find(match[1]) if which == 0 else text.rfind(match[1])
-            if found >= 0:
-                return error_at_range(source, found, found + len(match[1]), problem)
+            for name in (match[1], match[1].replace('"', "'")):
+                found = text.find(name) if which == 0 else text.rfind(name)
+                if found >= 0:
+                    return error_at_range(source, found, found + len(name), problem)
     return error_at_range(source, len(text) - len(text.lstrip()), len(text.rstrip()), problem)
 
 

@@ -28,6 +28,7 @@ from sdyopt.notation.mesh_of_tiling import (
     sorted_replicas,
 )
 from sdyopt.notation.mesh_text import Shape
+from sdyopt.notation.named_sharding import named_sharding_text
 from sdyopt.notation.partition_spec import partition_spec_text
 from sdyopt.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
 
@@ -97,13 +98,15 @@ class Form(NamedTuple):
 
 
 def forms(view: ShardingView, mesh_version: int = 19, max_devices: int | None = None) -> Iterator[Form]:
-    """The sharding in each notation, with at most `max_devices` devices of a GSPMD list; None shows all."""
+    """The sharding in each notation, with at most `max_devices` devices of a list; None shows all."""
     writers: dict[str, Callable[[ShardingOnMesh], str]] = {
         "sdy": lambda subject: "#sdy.sharding" + sharding_text(subject.sharding),
+        "HLO V3": lambda subject: named_sharding_text(subject, max_devices),
         "PartitionSpec": partition_spec_text,
         "mesh dialect": lambda subject: mesh_dialect_text(subject, mesh_version),
     }
     yield _form("sdy", view, writers["sdy"])
+    yield _form("HLO V3", view, writers["HLO V3"])
     if view.reduction is ReductionKind.SUM:
         yield from _gspmd_forms(view.tiling, max_devices)
     else:

@@ -52,6 +52,27 @@ def underlined(text: str, error: DiagnosticError) -> str:
             "[4294967296,4294967296]",
             "the number of devices is greater",
         ),
+        # HLO V3
+        ("{mesh['x'=4], [{'q'}, {}]}", "'q'", "unknown axis name: 'q'"),
+        ("{mesh['x'=4], [{x}, {}]}", "x", "expected an axis name in quotes"),
+        ("{mesh['x'=4], [{'x'}, {'x'}]}", "'x'", 'duplicate axis ref: "x"'),
+        ("{mesh['x'=4], [{'x'}]}", "{mesh['x'=4], [{'x'}]}", "sharding doesn't match tensor rank: 1 != 2"),
+        ("{mesh['x'=4], device_ids=(0,1), [{}, {}]}", "0,1)", "2 devices are listed, but the mesh has 4"),
+        ("{mesh['x'=4], device_ids=([3]), [{}, {}]}", "[3]", "[3] has 3 devices, but the tiles have 4"),
+        ("{mesh['x'=0], [{}, {}]}", "0", "axis size must be at least 1"),
+        ("{mesh['x'=4], [{'x', ?, 'y'}, {}]}", ",", "expected '}'"),
+        ("{mesh['x'=4], [{}, {}], shared={'x'}}", "shared", "expected one of replicated, unreduced, manual"),
+        ("{mesh['x'=4], [{}, {}], unreduced=add{'x'}}", "add", "expected one of sum, max, min"),
+        (
+            "{mesh['x'=4], [{}, {}], manual={'x':(1)2}}",
+            "manual={'x':(1)2}",
+            "only a part of an axis is manual",
+        ),
+        (
+            "{mesh['x'=4], [{'x'}, {}], manual={'x'}}",
+            "{mesh['x'=4], [{'x'}, {}], manual={'x'}",
+            "axis 'x' is",
+        ),
         # PartitionSpec
         ("P('q')", "'q'", "unknown axis name: 'q'"),
         ("P('x', ('y', 'x'))", "'x'", "axis 'x' is used twice"),
