@@ -31,7 +31,7 @@ def comparison_options(
             raise UsageError(message, "add --compare-with=FILE or --compare-pipeline=PASSES")
         return ComparisonOptions()
     if output is not None:
-        from sdyopt.comparison.comparison_formats import check_comparison_format
+        from sdyopt.analysis.comparison.comparison_formats import check_comparison_format
 
         check_comparison_format(output)
     name = arguments.input if path is None else path

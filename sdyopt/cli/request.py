@@ -159,7 +159,7 @@ def _report_options(arguments: Arguments) -> ReportOptions:
     path = _report_path(arguments)
     to_stdout = path == STDOUT
     if not to_stdout and path:
-        from sdyopt.report.formats import check_format
+        from sdyopt.analysis.report.formats import check_format
 
         check_format(path)
     if arguments["topology"] is not None and not path:

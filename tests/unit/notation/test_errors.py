@@ -2,11 +2,11 @@
 
 import pytest
 
+from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
+from sdyopt.analysis.notation.reading import Context, read_sharding
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import FileRange, resolve_file_location
 from sdyopt.diagnostics.source import Source
-from sdyopt.notation.mesh_text import parse_mesh, parse_shape
-from sdyopt.notation.reading import Context, read_sharding
 
 MESH = parse_mesh(Source("mesh", "x=4, y=6"))
 
