@@ -73,13 +73,15 @@ test-dependencies: install ## test the lowest and the newest versions of depende
 test-clone: ## run the lit tests in a fresh clone, whose path has spaces
 	.ci/test-clone $(PYTHON)
 
-test-reference: install ## install the C++ passes too, and compare with them
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS),reference]'
-	$(BIN)/python -m pytest -n $(JOBS) -m reference tests
+RELEASES := 0.12.0.1 0.11.2 0.10.2
+
+test-reference: ## compare with the C++ passes of RELEASES="0.12.0.1 0.11.2 0.10.2" of jaxlib, where Python suits
+	JOBS=$(JOBS) .ci/test-reference $(RELEASES)
 
 docs: install ## write the pages and tables that are generated from the code
 	$(BIN)/python -m docs.readme
 	$(BIN)/python -m docs.passes
+	$(BIN)/python -m docs.versions
 	$(BIN)/python -m tests.unit.mistakes
 	$(BIN)/python -m docs.errors
 	$(BIN)/python -m docs.mesh_pages

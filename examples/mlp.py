@@ -3,7 +3,7 @@
     python examples/mlp.py examples/mlp.mlir
 
 The batch is sharded along the mesh axis "data", the hidden layer along "model". The script needs `jax`
-(0.10.2 lowered the stored text) but no devices. docs/from-jax.md explains it.
+(0.12.0.1 lowered the stored text) but no devices. docs/from-jax.md explains it.
 """
 
 import sys
@@ -11,12 +11,12 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
+from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec
 
 # Locations name files without their folders, so that the text is the same on every machine.
 jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
 
-MESH = AbstractMesh((4, 2), ("data", "model"))
+MESH = AbstractMesh((4, 2), ("data", "model"), axis_types=(AxisType.Auto, AxisType.Auto))
 
 
 def array(shape: tuple[int, ...], *axes: str | None) -> jax.ShapeDtypeStruct:

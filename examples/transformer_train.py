@@ -3,7 +3,7 @@
     python examples/transformer_train.py examples/transformer_train.mlir
 
 The batch is sharded along the mesh axis "data"; attention heads, the hidden layer and the vocabulary are
-sharded along "model". The script needs `jax` (0.10.2 lowered the stored text) but no devices: arrays and
+sharded along "model". The script needs `jax` (0.12.0.1 lowered the stored text) but no devices: arrays and
 mesh are abstract, and the program is lowered but not run.
 """
 
@@ -13,14 +13,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
+from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec
 
 # Locations name files without their folders, so that the text is the same on every machine.
 jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
 
 LAYERS, BATCH, LENGTH, WIDTH, HEADS, HIDDEN, VOCABULARY = 2, 32, 128, 256, 8, 1024, 8192
 
-MESH = AbstractMesh((4, 2), ("data", "model"))
+MESH = AbstractMesh((4, 2), ("data", "model"), axis_types=(AxisType.Auto, AxisType.Auto))
 ANY = PartitionSpec.UNCONSTRAINED
 
 Tree = Any

@@ -18,10 +18,11 @@ enough; if all axis sizes are powers of two, two rounds always are. Other sizes 
 Shardy omits: its result then does not have the target sharding.
 
 A reshard whose input has the same sharding is removed, unless `keep-redundant-reshards` is set. A reshard
-between meshes with different axes is kept, unless its target is fully replicated: then the tensor is gathered
-on the mesh of the input. Reshards to and from a single device are kept for
-`sdy-resolve-single-device-sharding`, except with `--sdy-version=jaxlib-0.10.2`. Propagation barriers are transparent: the collectives take the value
-before the barrier, with its sharding.
+between meshes with different axes is kept, unless its target is fully replicated: then the tensor is
+gathered on the mesh of the input. Reshards to and from a single device are kept for
+`sdy-resolve-single-device-sharding`, except with `--sdy-version=jaxlib-0.10.2`. Propagation barriers are
+transparent: the collectives take the value before the barrier,
+with its sharding.
 
 This pass inserts no reductions: `sdy-insert-explicit-reshards` has inserted an all-reduce wherever unreduced
 axes are removed, so the input and the target of a reshard have the same unreduced axes. An all-gather that

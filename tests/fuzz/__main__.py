@@ -16,9 +16,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from sdyopt.releases import NEWEST, following
 from tests.fuzz.batch import preload
 from tests.fuzz.session import Session
 from tests.fuzz.sources import SOURCES, TURNS, TURNS_WITH_REFERENCE, WITH_REFERENCE
+from tests.harness.reference import release_in
 
 _NAMES = list({**SOURCES, **WITH_REFERENCE})
 
@@ -45,6 +47,12 @@ def main() -> int:
         if name not in SOURCES and not options.reference_python:
             parser.error(f"the source '{name}' needs --reference-python")
     preload()
+    release = release_in(options.reference_python) if options.reference_python else NEWEST.name
+    with following(release):
+        return _search(options, names)
+
+
+def _search(options: argparse.Namespace, names: tuple[str, ...]) -> int:
     session = Session(
         options.seed, options.findings, names, report=_report, reference_python=options.reference_python
     )

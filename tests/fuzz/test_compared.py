@@ -9,12 +9,14 @@ from random import Random
 import pytest
 
 from sdyopt.registry import all_passes
+from sdyopt.releases import following
 from tests.fuzz import compared, executed
 from tests.fuzz.batch import preload
 from tests.fuzz.compared import ComparedInput, ComparedModules, split_passes
 from tests.fuzz.findings import Finding
 from tests.fuzz.minimize import minimize
 from tests.fuzz.session import Session
+from tests.harness.reference import release_in
 from tests.random_modules import kept_worker
 from tests.random_modules.compare import Comparison, PipelineResult, run_here
 
@@ -107,7 +109,8 @@ def test_a_result_that_changes_from_run_to_run_is_none(
 def test_random_modules_do_not_differ(tmp_path: Path) -> None:
     preload()
     session = Session(1, tmp_path, ("modules",), reference_python=sys.executable)
-    session.run(60, batches=2)
+    with following(release_in(sys.executable)):
+        session.run(60, batches=2)
     session.close()
     assert session.counts.total() == 100
     assert not session.findings

@@ -32,6 +32,8 @@ from sdyopt.driver.job import Job
 from sdyopt.driver.run import run_job
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.registry import lookup
+from sdyopt.releases import following
+from tests.harness.reference import release_in
 from tests.random_modules.modules import random_module
 from tests.random_modules.programs import random_executable_program, random_program, random_sharded_program
 from tests.random_modules.rules.modules import random_module as random_rule_module
@@ -289,10 +291,11 @@ class Reference:
 
 @contextmanager
 def reference(python: str) -> Iterator[Reference]:
-    """Runs the reference with a Python that has jaxlib."""
+    """Runs the reference with a Python that has jaxlib; sdy-opt follows its release meanwhile."""
     running = Reference(python)
     try:
-        yield running
+        with following(release_in(python)):
+            yield running
     finally:
         running.close()
 

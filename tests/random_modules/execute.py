@@ -24,12 +24,13 @@ from pathlib import Path
 from typing import Any
 
 import sdyopt
+from sdyopt.analysis.execution.entry_functions import entry_names
+from sdyopt.analysis.execution.failure import NotValidated
+from sdyopt.analysis.execution.global_program import COLLECTIVES
+from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.execution.validation import FunctionValidation, ValidationOptions, compare
 from sdyopt.api.session import discard, session
-from sdyopt.execution.entry_functions import entry_names
-from sdyopt.execution.failure import NotValidated
-from sdyopt.execution.global_program import COLLECTIVES
-from sdyopt.execution.process import Worker
-from sdyopt.execution.validation import FunctionValidation, ValidationOptions, compare
+from sdyopt.releases import NEWEST
 from tests.random_modules.compare import KINDS
 from tests.random_modules.kept_worker import KeptProcess, Outcome
 from tests.random_modules.programs import MAX_DEVICES
@@ -59,7 +60,7 @@ def execute(seed: int, text: str, options: ValidationOptions) -> Outcome:
     except sdyopt.Error as error:
         return Outcome(seed, "rejected", error.message.partition("\n")[0])
     collectives = sum(op.name in COLLECTIVES for op in local.ir.walk())
-    with session(discard, program.sdy_version):
+    with session(discard, NEWEST.name):
         (name,) = entry_names(module.ir)
         try:
             comparison = compare(module.ir, local.ir, name, options)

@@ -3,8 +3,8 @@
     python -m tests.random_modules.recorded --reference-python PYTHON
 
 compares a few modules of each kind, and random reshards, and writes the checksums of the equal results to
-`recorded.json`. PYTHON has jaxlib. Run it after a change of the generators, and after a change of results
-that `tests.random_modules.compare` confirms.
+`recorded.json`, under the release of PYTHON's jaxlib. Run it after a change of the generators, and after a
+change of results that `tests.random_modules.compare` confirms.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
+from tests.harness.reference import release_in
 from tests.random_modules.compare import KINDS, PipelineResult, Reference, compare, reference, run_here
 from tests.random_reshards.cases import module_text, random_reshard
 from tests.random_reshards.compare import PIPELINE, compare_all, functions_of
@@ -38,10 +39,10 @@ _RESHARD_SEEDS = range(1000, 1400)
 Table = dict[str, dict[str, str]]
 
 
-def read_table() -> Table:
-    """The recorded checksums."""
-    table: Table = json.loads(TABLE.read_text(encoding="utf-8"))
-    return table
+def read_tables() -> dict[str, Table]:
+    """The recorded checksums of each release."""
+    tables: dict[str, Table] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return tables
 
 
 def checksums_here(kind: str, names: Iterable[str]) -> dict[str, str]:
@@ -95,7 +96,8 @@ def main() -> int:
     options = parser.parse_args()
     with reference(options.reference_python) as running:
         table = record(running)
-    TABLE.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    tables = read_tables() | {release_in(options.reference_python): table}
+    TABLE.write_text(json.dumps(tables, indent=1) + "\n", encoding="utf-8")
     for kind, values in table.items():
         print(f"{len(values):6} {kind}")
     return 0

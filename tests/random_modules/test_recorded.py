@@ -2,24 +2,38 @@
 
 import pytest
 
-from tests.random_modules.recorded import RANDOM_RESHARDS, SEEDS, checksums_here, read_table
+from sdyopt.releases import following
+from tests.random_modules.recorded import RANDOM_RESHARDS, SEEDS, checksums_here, read_tables
 
-TABLE = read_table()
+TABLES = read_tables()
 # One test per module and pipeline would be many; one per seed runs in parallel, and says where to look.
-CASES = sorted({(kind, name.split()[0]) for kind in SEEDS for name in TABLE[kind]})
+CASES = sorted(
+    {
+        (release, kind, name.split()[0])
+        for release in TABLES
+        for kind in SEEDS
+        for name in TABLES[release][kind]
+    }
+)
 
 
-@pytest.mark.parametrize(("kind", "seed"), CASES)
-def test_results_are_those_of_the_reference(kind: str, seed: str) -> None:
+@pytest.mark.parametrize(("release", "kind", "seed"), CASES)
+def test_results_are_those_of_the_reference(release: str, kind: str, seed: str) -> None:
     """`python -m tests.random_modules.compare --kind KIND --seeds FROM:TO` shows a difference."""
-    expected = {name: value for name, value in TABLE[kind].items() if name.split()[0] == seed}
-    assert checksums_here(kind, expected) == expected
+    table = TABLES[release][kind]
+    expected = {name: value for name, value in table.items() if name.split()[0] == seed}
+    with following(release):
+        assert checksums_here(kind, expected) == expected
 
 
-def test_collectives_of_random_reshards_are_those_of_the_reference() -> None:
+@pytest.mark.parametrize("release", TABLES)
+def test_collectives_of_random_reshards_are_those_of_the_reference(release: str) -> None:
     """`python -m tests.random_reshards.compare --seeds FROM:TO` shows a difference."""
-    assert checksums_here(RANDOM_RESHARDS, TABLE[RANDOM_RESHARDS]) == TABLE[RANDOM_RESHARDS]
+    table = TABLES[release][RANDOM_RESHARDS]
+    with following(release):
+        assert checksums_here(RANDOM_RESHARDS, table) == table
 
 
-def test_every_kind_is_recorded() -> None:
-    assert all(len(TABLE[kind]) > len(SEEDS[kind]) for kind in SEEDS)
+@pytest.mark.parametrize("release", TABLES)
+def test_every_kind_is_recorded(release: str) -> None:
+    assert all(len(TABLES[release][kind]) > len(SEEDS[kind]) for kind in SEEDS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from tests.random_modules.meshes import AxisRef, Mesh, Sharding, mesh_text, random_sharding
 from tests.random_reshards.cases import Reshard, module_text, random_reshard
@@ -58,15 +59,16 @@ def _text_between_negations(reshard: Reshard) -> str:
         return f"{type} {{sdy.sharding = #sdy.sharding<{sharding.mesh.reference}, [{dims}]>}}"
 
     rank = len(reshard.shape)
-    nothing = Sharding(reshard.target.mesh, [[] for _ in range(rank)], [], [], [False] * rank, [None] * rank)
-    source = reshard.source or nothing
+    nothing: tuple[Any, ...] = ([[] for _ in range(rank)], [], [], [False] * rank, [None] * rank)
+    source = reshard.source or Sharding(reshard.target.mesh, *nothing)
     lines = [
         *[mesh.definition for mesh in reshard.meshes],
         f"func.func @{reshard.name}(%a: {replicated(source)}) -> ({replicated(reshard.target)}) {{",
         negation("%0", "%a", source),
         f"  %1 = sdy.reshard %0 {reshard.target} : {type}",
         negation("%2", "%1", reshard.target),
-        f"  return %2 : {type}",
+        f"  %3 = sdy.reshard %2 {Sharding(reshard.target.mesh, *nothing)} : {type}",
+        f"  return %3 : {type}",
         "}",
     ]
     return "\n".join(lines) + "\n"

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sdyopt.releases import NEWEST
+from tests.harness.reference import release_in
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = "examples/transformer_train.mlir"
 LOWERED = ("transformer_train", "mlp")
@@ -29,14 +32,17 @@ def test_pipeline_lowers_constraints_to_collectives() -> None:
 @pytest.mark.reference
 @pytest.mark.parametrize("name", LOWERED)
 def test_program_is_what_jax_prints(name: str, tmp_path: Path) -> None:
+    if release_in(sys.executable) != NEWEST.name:
+        pytest.skip("earlier releases print other locations")
     run(sys.executable, f"examples/{name}.py", str(tmp_path / "program.mlir"))
     assert (tmp_path / "program.mlir").read_bytes() == (ROOT / f"examples/{name}.mlir").read_bytes()
 
 
 @pytest.mark.reference
 def test_pipeline_output_equals_the_reference() -> None:
-    ours = run("examples/run.sh", sys.executable, "-m", "sdyopt")
-    shown = run("examples/run.sh", sys.executable, "-m", "sdyopt", "--dump-pass-pipeline").stderr
+    version = f"--sdy-version={release_in(sys.executable)}"
+    ours = run("examples/run.sh", sys.executable, "-m", "sdyopt", version)
+    shown = run("examples/run.sh", sys.executable, "-m", "sdyopt", version, "--dump-pass-pipeline").stderr
     [pipeline] = re.findall(r"^builtin\.module\(.*\)$", shown, re.MULTILINE)
     # The reference does not register the passes that save the module.
     pipeline = pipeline.replace("sdy-save-module,", "")

@@ -1,5 +1,7 @@
-// Versions of Shardy differ for some programs. 2026-06 is the default.
-// RUN: sdy-opt %s -canonicalize | filecheck %s --check-prefix=JUNE
+// Releases of Shardy differ for some programs. The newest is the default.
+// RUN: sdy-opt %s -canonicalize | filecheck %s --check-prefix=AUGUST
+// RUN: sdy-opt %s -canonicalize --sdy-version=jaxlib-0.12.0.1 | filecheck %s --check-prefix=AUGUST
+// RUN: sdy-opt %s -canonicalize --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=JUNE
 // RUN: sdy-opt %s -canonicalize --sdy-version=2026-06 | filecheck %s --check-prefix=JUNE
 // RUN: sdy-opt %s -canonicalize --sdy-version=2026-08 | filecheck %s --check-prefix=AUGUST
 

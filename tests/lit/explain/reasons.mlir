@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -sdy-propagation-pipeline --explain='@main %%w' --explain='@closed %%b' --explain='@replicated %%b' --explain='@unreduced %%b' --explain='@dimensions %%0' --explain='@priorities %%0' --explain='@axes %%0' --explain='@divisibility %%0' --explain='@columns %%0' --explain='@contraction %%0' --explain='@barrier %%0' --explain='@custom_call %%0' --explain='@meshes %%0' | filecheck %s
+// RUN: sdy-opt %s -sdy-propagation-pipeline --sdy-version=jaxlib-0.10.2 --explain='@main %%w' --explain='@closed %%b' --explain='@replicated %%b' --explain='@unreduced %%b' --explain='@dimensions %%0' --explain='@priorities %%0' --explain='@axes %%0' --explain='@divisibility %%0' --explain='@columns %%0' --explain='@contraction %%0' --explain='@barrier %%0' --explain='@custom_call %%0' --explain='@meshes %%0' | filecheck %s
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 sdy.mesh @other = <["a"=2]>
@@ -40,7 +40,7 @@ func.func @replicated(
   return %0 : tensor<8xf32>
 }
 
-// Nor an unreduced one.
+// Nor an unreduced one. (Since 2026-08, dropping an unreduced axis like this is an error after propagation.)
 // CHECK: %b of @unreduced: tensor<8xf32> is not sharded [{?}], unreduced={"x"}  reasons.mlir:51
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a and %0  reasons.mlir:52
 // CHECK-NEXT:    ├─ stablehlo.add: %b is unreduced along "x": its shards are to be summed along it

@@ -1,6 +1,6 @@
-// RUN: sdy-opt %s -sdy-export-pipeline | filecheck %s
+// RUN: sdy-opt %s -sdy-export-pipeline=inline-meshes=false | filecheck %s
 // RUN: sdy-opt %s -sdy-export-pipeline=avoid-export-for-partitioning=true | filecheck %s --check-prefix=PROPAGATED
-// RUN: sdy-opt %s -sdy-export-pipeline=update-non-divisible-input-output-shardings=false | filecheck %s --check-prefix=UNEVEN
+// RUN: sdy-opt %s -sdy-export-pipeline='update-non-divisible-input-output-shardings=false inline-meshes=false' | filecheck %s --check-prefix=UNEVEN
 // RUN: sdy-opt %s -sdy-export-pipeline=keep-sharding-rules=true | filecheck %s --check-prefix=RULES
 // RUN: sdy-opt %s -sdy-export-pipeline --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PASSES
 
@@ -9,9 +9,9 @@
 // PASSES-SAME: sdy-remove-sharding-groups,func.func(sdy-sharding-constraint-to-reshard),
 // PASSES-SAME: sdy-update-non-divisible-input-output-shardings,sdy-remove-sub-axes-in-input-output-shardings,
 // PASSES-SAME: sdy-close-shardings,sdy-save-module,
-// PASSES-SAME: func.func(sdy-insert-explicit-reshards{enable-full-version=false}),
+// PASSES-SAME: func.func(sdy-verify-unreduced-axes),func.func(sdy-insert-explicit-reshards{enable-full-version=false{{.*}}}),
 // PASSES-SAME: canonicalize{{{.*}} enable-patterns={sdy-collective} {{.*}} region-simplify=aggressive {{.*}} top-down=false},
-// PASSES-SAME: sdy-save-module,func.func(sdy-drop-sharding-rules))
+// PASSES-SAME: sdy-save-module,func.func(sdy-drop-sharding-rules),sdy-inline-meshes)
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 

@@ -1,5 +1,5 @@
-// RUN: sdy-opt %s -sdy-export-pipeline=enable-insert-explicit-collectives=true | filecheck %s
-// RUN: sdy-opt %s -sdy-export-pipeline='enable-insert-explicit-collectives=true remove-all-gather-reduce-scatter-for-cmv1=true' | filecheck %s --check-prefix=CMV1
+// RUN: sdy-opt %s -sdy-export-pipeline='enable-insert-explicit-collectives=true inline-meshes=false' | filecheck %s
+// RUN: sdy-opt %s -sdy-export-pipeline='enable-insert-explicit-collectives=true remove-all-gather-reduce-scatter-for-cmv1=true inline-meshes=false' | filecheck %s --check-prefix=CMV1
 // RUN: sdy-opt %s -sdy-export-pipeline=enable-insert-explicit-collectives=true --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PASSES
 
 // Between the reshards and the last simplification:

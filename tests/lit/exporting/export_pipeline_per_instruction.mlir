@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s "-sdy-export-pipeline=enable-per-instruction-partitioning per-instruction-partitioning-filter=tanh" | filecheck %s
+// RUN: sdy-opt %s "-sdy-export-pipeline=enable-per-instruction-partitioning per-instruction-partitioning-filter=tanh inline-meshes=false" | filecheck %s
 
 // One operation is partitioned, for debugging, and the other one is left to a later partitioner.
 

@@ -1,7 +1,7 @@
-// RUN: sdy-opt %s -sdy-export-pipeline | filecheck %s
-// RUN: sdy-opt %s -sdy-export-pipeline=inline-meshes=true | filecheck %s --check-prefix=INLINED
-// RUN: sdy-opt %s -sdy-export-pipeline --sdy-version=2026-08 | filecheck %s --check-prefix=INLINED
-// RUN: sdy-opt %s -sdy-export-pipeline=inline-meshes=false --sdy-version=2026-08 | filecheck %s
+// RUN: sdy-opt %s -sdy-export-pipeline --sdy-version=jaxlib-0.10.2 | filecheck %s
+// RUN: sdy-opt %s -sdy-export-pipeline=inline-meshes=true --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=INLINED
+// RUN: sdy-opt %s -sdy-export-pipeline | filecheck %s --check-prefix=INLINED
+// RUN: sdy-opt %s -sdy-export-pipeline=inline-meshes=false | filecheck %s
 // RUN: sdy-opt %s -sdy-export-pipeline --sdy-version=2026-08 --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PASSES
 
 // Version 2026-08 verifies unreduced axes before it inserts reshards, and inlines meshes in the end.

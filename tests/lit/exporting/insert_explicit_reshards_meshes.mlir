@@ -43,14 +43,3 @@ func.func @other_axes_after_another_order(%a: tensor<8xf32> {sdy.sharding = #sdy
   %0 = stablehlo.add %a, %b {sdy.sharding = #sdy.sharding_per_value<[<@other, [{"x"}]>]>} : tensor<8xf32>
   return %0 : tensor<8xf32>
 }
-
-// Operations on a maximal mesh are not changed.
-// CHECK-LABEL: func.func @on_one_device
-// CHECK-NEXT: %0 = stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@one_device, []>]>}
-// CHECK-NEXT: %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>}
-// CHECK-NEXT: return %1
-func.func @on_one_device(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@one_device, []>}) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
-  %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@one_device, []>]>} : tensor<8xf32>
-  %1 = stablehlo.negate %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<8xf32>
-  return %1 : tensor<8xf32>
-}

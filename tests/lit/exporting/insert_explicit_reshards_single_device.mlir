@@ -1,7 +1,7 @@
-// RUN: sdy-opt %s -sdy-reshard-single-devices -sdy-insert-explicit-reshards=enable-full-version | filecheck %s
-// RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version --sdy-version=2026-08 | filecheck %s
-// RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version | filecheck %s --check-prefix=OFF
-// RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version --sdy-version=2026-08 -sdy-reshard-to-collectives | filecheck %s --check-prefix=COLLECTIVES
+// RUN: sdy-opt %s --sdy-version=jaxlib-0.10.2 -sdy-reshard-single-devices -sdy-insert-explicit-reshards=enable-full-version | filecheck %s
+// RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version | filecheck %s
+// RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=OFF
+// RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version -sdy-reshard-to-collectives | filecheck %s --check-prefix=COLLECTIVES
 
 sdy.mesh @device_0 = <[], device_ids=[0]>
 sdy.mesh @mesh = <["x"=2]>

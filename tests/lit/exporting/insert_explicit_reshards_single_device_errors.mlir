@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -sdy-insert-explicit-reshards --sdy-version=2026-08 -split-input-file -verify-diagnostics
+// RUN: sdy-opt %s -sdy-insert-explicit-reshards -split-input-file -verify-diagnostics
 
 sdy.mesh @device_0 = <[], device_ids=[0]>
 

@@ -1,7 +1,7 @@
 // RUN: sdy-opt %s -sdy-convert-global-to-local=per-dim-all-gather | filecheck %s --check-prefix=PER-DIM
 // RUN: sdy-opt %s -sdy-convert-global-to-local=combine-multi-dimension-reduce-scatter | filecheck %s --check-prefix=COMBINE
-// RUN: sdy-opt %s -sdy-convert-global-to-local=enable-rgv3 | filecheck %s --check-prefix=AXES
-// RUN: sdy-opt %s -sdy-convert-global-to-local=enable-rgv3 --sdy-version=2026-08 | filecheck %s --check-prefix=LATER
+// RUN: sdy-opt %s -sdy-convert-global-to-local=enable-rgv3 --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=AXES
+// RUN: sdy-opt %s -sdy-convert-global-to-local=enable-rgv3 | filecheck %s --check-prefix=LATER
 // RUN: sdy-opt %s -sdy-convert-global-to-local=replica-count=4 | filecheck %s --check-prefix=REPLICAS
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>

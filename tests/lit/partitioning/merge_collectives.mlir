@@ -44,8 +44,10 @@ func.func @unused(%a: tensor<8xf32>) -> tensor<8xf32> {
 // LOCAL-NOT: "stablehlo.all_reduce"
 // LOCAL: return
 func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"y"}>}) -> tensor<8xi1> {
-  %0 = stablehlo.compare LT, %a, %a : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
-  return %0 : tensor<8xi1>
+  %0 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>
+  %1 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>
+  %2 = stablehlo.compare LT, %0, %1 : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
+  return %2 : tensor<8xi1>
 }
 
 // In local programs, collectives that differ in their channels are equal. Without a channel, the groups of the second

@@ -1,5 +1,5 @@
-// RUN: sdy-opt %s -sdy-pad-for-divisibility | filecheck %s
-// RUN: sdy-opt %s -sdy-pad-for-divisibility --sdy-version=2026-08 | filecheck %s --check-prefix=LATER
+// RUN: sdy-opt %s -sdy-pad-for-divisibility --sdy-version=jaxlib-0.10.2 | filecheck %s
+// RUN: sdy-opt %s -sdy-pad-for-divisibility | filecheck %s --check-prefix=LATER
 
 // Sharded dimensions are padded to multiples of their number of shards.
 

@@ -28,7 +28,7 @@ def program(tmp_path: Path) -> str:
 
 def test_version_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capfd.readouterr() == (f"sdy-opt {__version__}\n", "")
+    assert capfd.readouterr() == (f"sdy-opt {__version__}, Shardy as in jaxlib-0.12.0.1\n", "")
 
 
 def test_a_program_round_trips(program: str, capfd: pytest.CaptureFixture[str]) -> None:
