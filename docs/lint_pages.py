@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 
 from docs.markdown import prose
+from sdyopt.analysis.lint.rule import Rule
+from sdyopt.analysis.lint.rule_table import all_rules
 from sdyopt.driver.job import Job, LintOptions
 from sdyopt.driver.run import run_job
-from sdyopt.lint.rule import Rule
-from sdyopt.lint.rule_table import all_rules
 
 FOLDER = Path(__file__).parent / "lint"
 TESTS = Path(__file__).parents[1] / "tests" / "lit" / "lint"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from docs.markdown import Entry, manual
+from sdyopt.cli.help import passes_markdown
 from sdyopt.registry import PipelineEntry, all_passes
 
 PAGE = Path(__file__).with_name("passes.md")
@@ -21,9 +23,10 @@ The manuals that `sdy-opt --help-pass NAME` prints. A flag may start with one or
 def page() -> str:
     """The text of the page."""
     entries = all_passes()
-    links = [f"- [-{entry.flag}](#-{entry.flag})" for entry in entries]
+    # A heading's anchor is its text without punctuation but dashes.
+    table = re.sub(r"^\| `(-[\w-]+)` \|", r"| [`\1`](#\1) |", passes_markdown(), flags=re.MULTILINE)
     sections = [f"## -{entry.flag}\n\n{manual(entry)}\n\n{_anchor(entry)}" for entry in entries]
-    return "\n".join([HEAD, *links, "", "\n\n".join(sections)]) + "\n"
+    return "\n".join([HEAD, table, "", "\n\n".join(sections)]) + "\n"
 
 
 def _anchor(entry: Entry) -> str:

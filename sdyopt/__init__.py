@@ -7,12 +7,14 @@
 
 The names in `__all__` are public and described in docs/api.md; all others may change in any release. This
 module imports nothing, so that `sdy-opt --version` starts fast; the first use of a public name imports
-`sdyopt.api`. Each layer imports only those to its left:
+`sdyopt.api`. There are five storeys; a room imports only rooms to its left, and the storeys before its own:
 
-  dataclasses ‹ interning ‹ releases ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition
-  partition ‹ pipeline ‹ registry ‹ passes
-  registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver
-  driver ‹ api ‹ cli ‹ lit ‹ start
+  base      dataclasses ‹ interning ‹ releases ‹ diagnostics
+  mlir      ir ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
+  shardy    sharding ‹ record ‹ partition
+  analysis  figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹ explain ‹ remarks ‹ steps ‹
+            comparison ‹ snapshot ‹ execution ‹ lint
+  tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
 __version__ = "0.1.0"

@@ -66,11 +66,76 @@ class Behavior(Enum):
         self.case = case
         self.active = True
 
+    # Operations and attributes.
+    STORED_REDUCTION_OP = (
+        AUGUST_2026,
+        "`sdy.all_reduce` and `sdy.reduce_scatter` always store `reduction_op`, also for sums",
+        "dialects/sdy/reductions.mlir",
+    )
+    COLLECTIVE_REDUCE = (
+        AUGUST_2026,
+        "`stablehlo.collective_reduce` is an operation",
+        "dialects/stablehlo/rooted_collectives.mlir",
+    )
+    UNSTABLE_TOP_K = (
+        AUGUST_2026,
+        "`chlo.top_k` has the attribute `is_stable`",
+        "dialects/chlo/top_k.mlir",
+    )
+    RESULT_TILINGS = (
+        AUGUST_2026,
+        "`stablehlo.custom_call` has the attribute `result_tilings`",
+        "dialects/stablehlo/custom_call.mlir",
+    )
+    BROADCASTS_OF_SEVERAL_VALUES = (
+        SEPTEMBER_2026,
+        "`stablehlo.collective_broadcast` takes several operands, and with `has_dynamic_root` their roots",
+        "dialects/stablehlo/rooted_collectives.mlir",
+    )
+
     # Import and propagation.
 
     # Sharding rules.
+    DEBUG_LOG_CALLS = (
+        AUGUST_2026,
+        "custom calls to `xla.debug.Log` need no sharding rule, so there is no warning",
+        "propagation/populate_op_sharding_rules_custom_call.mlir",
+    )
+    PERMUTED_UPDATES = (
+        SEPTEMBER_2026,
+        "updated dimensions of `stablehlo.dynamic_update_slice` are permutation factors, one of the operand "
+        "and one of the update, which needs no replication",
+        "propagation/populate_op_sharding_rules_slices.mlir",
+    )
+    PERMUTATION_OF_PADDED_DIMS = (
+        OCTOBER_2026,
+        "a dimension of `stablehlo.pad` with padding is a permutation factor even if it keeps its size",
+        "propagation/populate_op_sharding_rules_slices.mlir",
+    )
+    RESHAPE_FACTOR_TYPES = (
+        OCTOBER_2026,
+        "in `stablehlo.reshape`, dimensions without a common divisor share a permutation factor, and a "
+        "factor of only one of the tensors needs replication",
+        "propagation/populate_op_sharding_rules.mlir",
+    )
+    SMALL_WINDOW_FACTORS = (
+        OCTOBER_2026,
+        "in `stablehlo.convolution`, a kernel window or a number of windows that the size of the input "
+        "leaves no room for is a permutation factor of its own",
+        "propagation/populate_op_sharding_rules.mlir",
+    )
+    TOP_K_CALLS = (
+        OCTOBER_2026,
+        "custom calls to `TopK` have the sharding rule of `mhlo.topk`",
+        "propagation/populate_op_sharding_rules_custom_call.mlir",
+    )
 
     # Export: reshards and collectives.
+    REDUCTION_KINDS = (
+        AUGUST_2026,
+        'partial results may be a maximum or minimum: `unreduced=max{"x"}`, `sdy.all_reduce max {"x"}`',
+        "driver/sdy_version_syntax.mlir",
+    )
     UNREDUCED_AXES_IN_EQUIVALENCE = (
         AUGUST_2026,
         "shardings that differ in unreduced axes only are different, so they are resharded",

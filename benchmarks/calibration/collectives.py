@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import prod
 
 from benchmarks.calibration.device_groups import Groups, groups_of_axes, groups_of_hlo
-from sdyopt.report.figures import Report
+from sdyopt.analysis.figures.figures import Report
 
 _OP = re.compile(
     r"= (\(.*?\)|\S+) (all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute)(?:-start)?\((.*)"

@@ -9,7 +9,7 @@ from textwrap import fill
 
 from benchmarks.calibration.matching import AXIS_BY_AXIS, HIT, ONLY_REPORT, ONLY_XLA, REASONS, REPEATED
 from benchmarks.calibration.program import Comparison, wire_bytes
-from sdyopt.report.units import bytes_text
+from sdyopt.analysis.figures.units import bytes_text
 
 _TITLE = "# Calibration of reports against XLA\n"
 _INTRODUCTION = """

@@ -12,6 +12,8 @@ from typing import Any
 from benchmarks.calibration.collectives import CollectiveOperand, of_hlo, of_report
 from benchmarks.calibration.matching import compare
 from benchmarks.processes import BenchmarkFailed, run
+from sdyopt.analysis.figures.figures import Report
+from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.asm.parser.module_parser import parse_module
 from sdyopt.diagnostics.source import Source
 from sdyopt.driver.interpreter import interpreter_settings
@@ -20,8 +22,6 @@ from sdyopt.driver.run import run_job
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.registry import all_dialects, find_dialect, lookup
-from sdyopt.report.figures import Report
-from sdyopt.report.program_report import report_on
 
 # XLA inlines calls, too.
 PIPELINE = "builtin.module(sdy-propagation-pipeline{enable-insert-explicit-collectives=true},inline)"

@@ -7,7 +7,7 @@ from fractions import Fraction
 from textwrap import fill
 
 from benchmarks.communication.program import KINDS, Communication, ReceivedBytes
-from sdyopt.report.units import bytes_text
+from sdyopt.analysis.figures.units import bytes_text
 
 _TITLE = "# Communication of partitioned programs\n"
 _INTRODUCTION = """

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.calibration.collectives import CollectiveOperand, of_hlo
 from benchmarks.calibration.program import NotComparedError, compile_with_xla
+from sdyopt.analysis.execution.local_program import REPLICAS, local_text
 from sdyopt.asm.parser.module_parser import parse_module
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.builtin import ModuleOp
@@ -19,7 +20,6 @@ from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.driver.interpreter import interpreter_settings
 from sdyopt.driver.job import Job
 from sdyopt.driver.run import run_job
-from sdyopt.execution.local_program import REPLICAS, local_text
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.registry import all_dialects, find_dialect, lookup

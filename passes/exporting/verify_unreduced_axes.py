@@ -47,6 +47,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 
 from ..common.support.call_graph import called_function
 
@@ -56,7 +57,7 @@ _WITHOUT_RESHARD = (
 )
 
 
-@register("sdy-verify-unreduced-axes")
+@register("sdy-verify-unreduced-axes", since=Behavior.VERIFIED_UNREDUCED_AXES)
 class VerifyUnreducedAxes(Pass):
     anchor = FUNCTION
 

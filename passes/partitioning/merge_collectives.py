@@ -27,6 +27,7 @@ from sdyopt.dialects.stablehlo.collectives import (
     AllToAllOp,
     CollectiveBroadcastOp,
     CollectivePermuteOp,
+    CollectiveReduceOp,
     ReduceScatterOp,
 )
 from sdyopt.ir.cse import CseDriver
@@ -37,7 +38,7 @@ from sdyopt.registry import register
 
 _WITH_CHANNELS = (
     *(AllGatherOp, AllReduceOp, AllToAllOp),
-    *(CollectiveBroadcastOp, CollectivePermuteOp, ReduceScatterOp),
+    *(CollectiveBroadcastOp, CollectivePermuteOp, CollectiveReduceOp, ReduceScatterOp),
 )
 _COLLECTIVES = (CollectiveOp, ReshardOp, *_WITH_CHANNELS)
 _CHANNEL = "channel_handle"

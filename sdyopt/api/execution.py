@@ -15,7 +15,7 @@ from sdyopt.diagnostics.ids import NOT_VALIDATED
 from sdyopt.ir.verify_incremental import IncrementalVerifier
 
 if TYPE_CHECKING:  # imported when programs are run
-    from sdyopt.execution.validation import ResultComparison
+    from sdyopt.analysis.execution.validation import ResultComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class Validation:
 
 def validation_of(program: Program, after: Program, seeds: int, how: HowToRun) -> Validation:
     """Compares what a program computes before and after passes."""
-    from sdyopt.execution.findings import findings
-    from sdyopt.execution.process import Worker
-    from sdyopt.execution.validation import ValidationOptions, validate
+    from sdyopt.analysis.execution.findings import findings
+    from sdyopt.analysis.execution.process import Worker
+    from sdyopt.analysis.execution.validation import ValidationOptions, validate
 
     options = ValidationOptions(seeds, how.mode, Worker(how.python, how.timeout, how.memory))
     results: list[ResultComparison] = []
@@ -81,9 +81,9 @@ def results_of(
     """The results of each step as arrays of numpy."""
     import numpy as np
 
-    from sdyopt.execution.process import Worker
-    from sdyopt.execution.running import Execution
-    from sdyopt.execution.worker.element_types import numpy_type
+    from sdyopt.analysis.execution.process import Worker
+    from sdyopt.analysis.execution.running import Execution
+    from sdyopt.analysis.execution.worker.element_types import numpy_type
 
     with session(discard, program.sdy_version), _execution_errors(program):
         execution = Execution(program.op, how.mode, Worker(how.python, how.timeout, how.memory))
@@ -108,7 +108,7 @@ def results_of(
 @contextmanager
 def _execution_errors(program: Program) -> Iterator[None]:
     """Turns the failures of execution into an ExecutionError."""
-    from sdyopt.execution.failure import NoJax, NotValidated
+    from sdyopt.analysis.execution.failure import NoJax, NotValidated
 
     try:
         yield

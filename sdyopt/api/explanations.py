@@ -21,7 +21,8 @@ def explanation(program: Program, what: str, passes: Sequence[Passes], width: in
 
     Raises PassError if a pass fails, and ParseError, located in `what`, if `what` names nothing.
     """
-    from sdyopt.explain.explainer import Explainer
+    from sdyopt.analysis.explain.explainer import Explainer
+    from sdyopt.analysis.explain.recorded_program import RecordedProgram
 
     pipeline = combined_pipeline(passes, {})
     # The printed program has the names that its user sees.
@@ -30,9 +31,10 @@ def explanation(program: Program, what: str, passes: Sequence[Passes], width: in
     with session(collector.handle, program.sdy_version):
         module, _ = parse_module(source, program.dialects, program.options)
         try:
-            explainer = Explainer(source, module, program.dialects, program.options)
+            recorded = RecordedProgram(source, module, program.dialects, program.options)
+            explainer = Explainer(recorded)
             target = explainer.target(what)
-            with explainer.recording():
+            with recorded.recording():
                 succeeded = run_pipeline(pipeline, module, IncrementalVerifier(program.verifier))
             if succeeded:
                 return explainer.answer(target, width)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics import location as ir
-from sdyopt.report.source_locations import SourceLocation, source_location
 
 
 @dataclass(frozen=True, slots=True)

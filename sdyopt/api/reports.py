@@ -13,6 +13,7 @@ from html import escape
 from os import PathLike, fspath
 from typing import Any
 
+from sdyopt.analysis.figures import figures
 from sdyopt.api.errors import Diagnostic, ParseError, diagnostic_of
 from sdyopt.api.locations import Location, from_source
 from sdyopt.diagnostics import diagnostic as ir
@@ -27,7 +28,6 @@ from sdyopt.diagnostics.ids import (
     identify,
 )
 from sdyopt.ir.operation import Op
-from sdyopt.report import figures
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Report:
 
         Raises ParseError if the file is malformed.
         """
-        from sdyopt.report.entry import over_budget
+        from sdyopt.analysis.report.entry import over_budget
 
         with _as_parse_error(BUDGET_ERROR):
             return _diagnostics(
@@ -95,7 +95,7 @@ class Report:
 
         `path` is the JSON of that report. Raises ParseError if it is malformed.
         """
-        from sdyopt.report.entry import over_baseline
+        from sdyopt.analysis.report.entry import over_baseline
 
         with _as_parse_error(BASELINE_ERROR):
             return _diagnostics(over_baseline(self.ir, fspath(path), tolerance), {"error": BASELINE_EXCEEDED})
@@ -131,7 +131,7 @@ class Report:
         )
 
     def _write(self, path: str) -> str:
-        from sdyopt.report.formats import report_text
+        from sdyopt.analysis.report.formats import report_text
 
         return report_text(self.ir, path, lambda: self._program, self._title)
 
@@ -157,7 +157,7 @@ def _collective(found: figures.Collective) -> Collective:
 
 def report_of(op: Op, title: str, program: str, topology: str | PathLike[str] | None = None) -> Report:
     """The report on a module, whose text is `program`."""
-    from sdyopt.report.entry import read_topology, report_on
+    from sdyopt.analysis.report.entry import read_topology, report_on
 
     with _as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from sdyopt.analysis.figures.mesh_coordinates import all_coordinates, shard_index
 from sdyopt.api.sharding_html import sharding_html
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.sdy import mesh as ir_mesh
@@ -13,7 +14,6 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.operation import Op
-from sdyopt.report.mesh_coordinates import all_coordinates, shard_index
 
 # The HTML of a sharding on a larger mesh does not show devices.
 MAX_DEVICES_IN_HTML = 4096

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import PurePath
 
 from sdyopt.cli.arguments import Arguments
@@ -9,23 +10,28 @@ from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, read_input
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.job import ComparisonOptions, SnapshotOptions
 from sdyopt.pipeline.tree import Pipeline
+from sdyopt.releases import following
 
 _SNAPSHOT_SUFFIX = ".json"
 
 
-def comparison_options(arguments: Arguments, pipeline: Pipeline) -> ComparisonOptions:
+def comparison_options(
+    arguments: Arguments, pipeline: Pipeline, build: Callable[[Arguments], Pipeline]
+) -> ComparisonOptions:
     """The options of a comparison, with the other program. Raises UsageError and FileProblem.
 
-    `pipeline` is the pipeline of this run, which also runs on the other program by default.
+    `pipeline` is the pipeline of this run, which also runs on the other program by default; `build` makes it
+    from the arguments as in another release.
     """
-    path, passes, output = (arguments[f"compare-{name}"] for name in ("with", "pipeline", "output"))
-    if path is None and passes is None:
+    names = ("with", "pipeline", "sdy-version", "output")
+    path, passes, other_version, output = (arguments[f"compare-{name}"] for name in names)
+    if path is None and passes is None and not other_version:
         if output is not None:
             message = "the --compare-output option has nothing to compare"
             raise UsageError(message, "add --compare-with=FILE or --compare-pipeline=PASSES")
         return ComparisonOptions()
     if output is not None:
-        from sdyopt.comparison.comparison_formats import check_comparison_format
+        from sdyopt.analysis.comparison.comparison_formats import check_comparison_format
 
         check_comparison_format(output)
     name = arguments.input if path is None else path
@@ -35,11 +41,20 @@ def comparison_options(arguments: Arguments, pipeline: Pipeline) -> ComparisonOp
         )
     data = read_input(name)
     name = STDIN_NAME if name == STDIN else name
+    version = other_version or arguments["sdy-version"]
+    with following(version):
+        if passes is not None:
+            other = _pipeline(passes)
+        elif other_version:
+            other = build(arguments)
+        else:
+            other = _copy(pipeline)
     return ComparisonOptions(
         name,
         data,
-        _copy(pipeline) if passes is None else _pipeline(passes),
-        _titles(arguments, name, passes),
+        other,
+        version,
+        _titles(arguments, name, passes, other_version),
         to_stdout=output is None,
         path=output or "",
     )
@@ -61,7 +76,9 @@ def snapshot_options(arguments: Arguments) -> SnapshotOptions:
 
 def _prints_other(arguments: Arguments) -> bool:
     """Whether answers, a summary of findings, a report or a comparison are on stdout."""
-    is_compared = arguments["compare-with"] is not None or arguments["compare-pipeline"] is not None
+    is_compared = any(
+        arguments[f"compare-{name}"] not in (None, "") for name in ("with", "pipeline", "sdy-version")
+    )
     return (
         bool(arguments["explain"])
         or bool(arguments["lint"])
@@ -88,9 +105,11 @@ def _copy(pipeline: Pipeline) -> Pipeline:
     return _pipeline(str(pipeline)) if pipeline.elements else Pipeline()
 
 
-def _titles(arguments: Arguments, name: str, passes: str | None) -> tuple[str, str]:
-    """What the programs are called: by their files, and by their passes with --compare-pipeline."""
+def _titles(arguments: Arguments, name: str, passes: str | None, other_version: str) -> tuple[str, str]:
+    """What the programs are called: by their files, and by their releases and passes if these may differ."""
     own = STDIN_NAME if arguments.input == STDIN else arguments.input
+    if other_version:
+        name, own = f"{name} in {other_version}", f"{own} in {arguments['sdy-version']}"
     if passes is None:
         return name, own
     flags = [f"-{flag.name}={flag.options}" if flag.options else f"-{flag.name}" for flag in arguments.passes]

@@ -37,7 +37,7 @@ NEEDS = MappingProxyType(
         "mlir-output-format": ("mlir-timing",),
         "mlir-pass-statistics-display": ("mlir-pass-statistics",),
         "output-split-marker": ("split-input-file",),
-        "report-rows": ("report", "compare-with", "compare-pipeline"),
+        "report-rows": ("report", "compare-with", "compare-pipeline", "compare-sdy-version"),
         "tolerance": ("baseline",),
         "snapshot-places": ("snapshot", "check-snapshot"),
         "remark-format": REMARK_FILTERS,

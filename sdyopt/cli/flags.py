@@ -259,6 +259,15 @@ _ALL = (
         "PASSES",
     ),
     Flag(
+        "compare-sdy-version",
+        REPORTS,
+        "run the passes of this release of Shardy on the other program, which is the input unless "
+        "--compare-with names one",
+        "|".join(RELEASE_NAMES),
+        "",
+        choices=RELEASE_NAMES,
+    ),
+    Flag(
         "compare-output",
         REPORTS,
         "write the comparison to FILE (.json, .md or .txt) instead of stdout",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
+from sdyopt.analysis.lint.rule import Rule
+from sdyopt.analysis.lint.rule_table import all_rules, rule_ids
 from sdyopt.cli.help import MAX_WIDTH, wrapped
 from sdyopt.diagnostics.usage import UsageError, nearest
-from sdyopt.lint.rule import Rule
-from sdyopt.lint.rule_table import all_rules, rule_ids
 
 
 def lint_help(id: str) -> str:

@@ -22,8 +22,8 @@ def remark_options(arguments: Arguments) -> tuple[RemarkOptions, list[Diagnostic
     filters = {flag: arguments[flag] for flag in REMARK_FILTERS if arguments[flag]}
     if not filters:
         return RemarkOptions(), []
-    from sdyopt.explain.remarks.remark import CATEGORIES
-    from sdyopt.explain.remarks.remark_filter import RemarkFilter
+    from sdyopt.analysis.remarks.remark import CATEGORIES
+    from sdyopt.analysis.remarks.remark_filter import RemarkFilter
 
     warnings = [
         _warning(

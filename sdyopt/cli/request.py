@@ -125,7 +125,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
         warnings=(*flag_warnings(arguments), *remark_warnings),
         report_options=_report_options(arguments),
-        comparison=comparison_options(arguments, pipeline),
+        comparison=comparison_options(arguments, pipeline, build_pipeline),
         snapshot=snapshot_options(arguments),
         lint_options=_lint_options(arguments),
         validation=_validation_request(arguments),
@@ -159,7 +159,7 @@ def _report_options(arguments: Arguments) -> ReportOptions:
     path = _report_path(arguments)
     to_stdout = path == STDOUT
     if not to_stdout and path:
-        from sdyopt.report.formats import check_format
+        from sdyopt.analysis.report.formats import check_format
 
         check_format(path)
     if arguments["topology"] is not None and not path:

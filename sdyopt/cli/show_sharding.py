@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from sdyopt.analysis.notation.drawing import drawing
+from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
+from sdyopt.analysis.notation.program_values import only_mesh, sharding_of_value
+from sdyopt.analysis.notation.reading import Context, mesh_name, names_a_value, read_sharding
+from sdyopt.analysis.notation.views import ShardingView, view_of_sharding
 from sdyopt.cli.arguments import Arguments
 from sdyopt.cli.exit_codes import FAILURE, SUCCESS, WRONG_USAGE
 from sdyopt.cli.files import STDIN, Input, Output, read_input, write_to_stderr
@@ -16,11 +21,6 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.run import run_job
 from sdyopt.ir.operation import Op
-from sdyopt.notation.drawing import drawing
-from sdyopt.notation.mesh_text import parse_mesh, parse_shape
-from sdyopt.notation.program_values import only_mesh, sharding_of_value
-from sdyopt.notation.reading import Context, mesh_name, names_a_value, read_sharding
-from sdyopt.notation.views import ShardingView, view_of_sharding
 
 if TYPE_CHECKING:  # imported only with one of its flags
     from sdyopt.cli.diagnostics_output import DiagnosticsOutput
@@ -30,7 +30,7 @@ T = TypeVar("T")
 # Flags that read the program, too, and print something else.
 _OTHER_OUTPUTS = (
     *("report", "budget", "baseline"),
-    *("compare-with", "compare-pipeline", "snapshot", "check-snapshot"),
+    *("compare-with", "compare-pipeline", "compare-sdy-version", "snapshot", "check-snapshot"),
 )
 
 

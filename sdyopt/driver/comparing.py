@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sdyopt.comparison.comparison import Comparison, Program, compare
-from sdyopt.comparison.comparison_formats import comparison_text, text_comparison
-from sdyopt.comparison.program_values import ProgramValues, values_of
-from sdyopt.comparison.report_values import program_of_report, values_at_peak
+from sdyopt.analysis.comparison.comparison import Comparison, Program, compare
+from sdyopt.analysis.comparison.comparison_formats import comparison_text, text_comparison
+from sdyopt.analysis.comparison.program_values import ProgramValues, values_of
+from sdyopt.analysis.comparison.report_values import program_of_report, values_at_peak
+from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.diagnostics.ids import COMPARISON_ERROR, identified
 from sdyopt.diagnostics.source import Source
 from sdyopt.driver.job import Job, JobFailed, Outcome
 from sdyopt.ir.operation import Op
-from sdyopt.report.program_report import report_on
+from sdyopt.releases import following
 
 REPORT_SUFFIX = ".json"
 
@@ -40,8 +41,9 @@ class Comparing:
                 self._other = program_of_report(options.name, other_text)
             return
         observed = _Observed(options.name, options.titles[0], has_inputs)
-        if not run(_other_job(job, observed)).succeeded:
-            raise JobFailed
+        with following(options.sdy_version):
+            if not run(_other_job(job, observed)).succeeded:
+                raise JobFailed
         self._other = observed.program
 
     def on_input(self, op: Op) -> None:

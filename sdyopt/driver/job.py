@@ -71,13 +71,15 @@ class ComparisonOptions:
     """Options of the comparison with another program, or with a report.
 
     `name` and `data` are the name and the content of the other file; without a name, nothing is compared.
-    `pipeline` runs on the other program, and `titles` name both programs, the other one first. The suffix of
-    the file `path` selects the format; with `to_stdout`, the comparison replaces the program on stdout.
+    `pipeline` runs on the other program, as in the release `sdy_version` of Shardy, and `titles` name both
+    programs, the other one first. The suffix of the file `path` selects the format; with `to_stdout`, the
+    comparison replaces the program on stdout.
     """
 
     name: str = ""
     data: bytes = b""
     pipeline: Pipeline = field(default_factory=Pipeline)
+    sdy_version: str = ""
     titles: tuple[str, str] = ("", "")
     to_stdout: bool = False
     path: str = ""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from sdyopt.analysis.lint.linter import Linter
+from sdyopt.analysis.lint.settings import ALL, Settings, read_settings, select
+from sdyopt.analysis.lint.summary import summary_text
 from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.diagnostics.diagnostic import Severity, emit
 from sdyopt.diagnostics.ids import LINT_CONFIG_ERROR, identified
@@ -12,9 +15,6 @@ from sdyopt.driver.job import Job
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.lint.linter import Linter
-from sdyopt.lint.settings import ALL, Settings, read_settings, select
-from sdyopt.lint.summary import summary_text
 
 # The severities at which a job fails, by --lint-fail-on.
 _FAILING = {

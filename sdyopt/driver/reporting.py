@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from sdyopt.analysis.figures.figures import Report
+from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.report.baseline import read_baseline
+from sdyopt.analysis.report.budget import Budget
+from sdyopt.analysis.report.formats import report_text
+from sdyopt.analysis.report.text_report import text_report
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.diagnostics.ids import (
     BASELINE_ERROR,
@@ -18,13 +25,6 @@ from sdyopt.diagnostics.ids import (
 )
 from sdyopt.driver.job import Job
 from sdyopt.ir.operation import Op
-from sdyopt.report.baseline import read_baseline
-from sdyopt.report.budget import Budget
-from sdyopt.report.figures import Report
-from sdyopt.report.formats import report_text
-from sdyopt.report.program_report import report_on
-from sdyopt.report.text_report import text_report
-from sdyopt.report.topology import read_topology
 
 
 class Reporting:

@@ -201,11 +201,11 @@ class _JobRun:
     def _report_statistics_and_timing(self) -> None:
         job = self._job
         if job.statistics:
-            from sdyopt.report.statistics import statistics_report
+            from sdyopt.pipeline.statistics_report import statistics_report
 
             job.write_log(statistics_report(self._last_pipeline, job.statistics == "list"))
         if self._timing is not None:
-            from sdyopt.report.timing import timing_report
+            from sdyopt.pipeline.timing_report import timing_report
 
             job.write_log(timing_report(self._timing.finish(), job.timing == "list", job.timing_as_json))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sdyopt.comparison.program_values import values_of
-from sdyopt.comparison.snapshot import snapshot_of
-from sdyopt.comparison.snapshot_check import SnapshotCheck
-from sdyopt.comparison.snapshot_file import snapshot_text
+from sdyopt.analysis.comparison.program_values import values_of
+from sdyopt.analysis.snapshot.snapshot import snapshot_of
+from sdyopt.analysis.snapshot.snapshot_check import SnapshotCheck
+from sdyopt.analysis.snapshot.snapshot_file import snapshot_text
 from sdyopt.diagnostics.diagnostic import emit
 from sdyopt.diagnostics.ids import SNAPSHOT_DIFFERENCE, SNAPSHOT_ERROR, identified, identify
 from sdyopt.driver.job import Job

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from sdyopt.analysis.execution.bisection.bisect import Bisection
+from sdyopt.analysis.execution.bisection.reduced_program import bisection_finding, reduced_program
+from sdyopt.analysis.execution.bisection.steps import OwnPasses, ReferencePasses, Runner, steps_of
+from sdyopt.analysis.execution.completion import partitioning_of
+from sdyopt.analysis.execution.failure import NoJax, NotValidated
+from sdyopt.analysis.execution.findings import findings
+from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.execution.validation import ValidationOptions, is_partitioned, validate
 from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
 from sdyopt.diagnostics.ids import NOT_VALIDATED, USAGE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.driver.job import Job
-from sdyopt.execution.bisection.bisect import Bisection
-from sdyopt.execution.bisection.reduced_program import bisection_finding, reduced_program
-from sdyopt.execution.bisection.steps import OwnPasses, ReferencePasses, Runner, steps_of
-from sdyopt.execution.completion import partitioning_of
-from sdyopt.execution.failure import NoJax, NotValidated
-from sdyopt.execution.findings import findings
-from sdyopt.execution.process import Worker
-from sdyopt.execution.validation import ValidationOptions, is_partitioned, validate
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline.run import Verify

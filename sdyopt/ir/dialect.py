@@ -15,10 +15,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from sdyopt.ir.attribute import Attribute, DictAttr
-from sdyopt.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS, AttrField, Field, RegionField
+from sdyopt.ir.op_fields import (
+    OPERAND_SEGMENTS,
+    RESULT_SEGMENTS,
+    AttrField,
+    Field,
+    RegionField,
+    active_fields,
+)
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, TERMINATOR, Trait
 from sdyopt.ir.types import RankedTensor, Type
+from sdyopt.releases import Behavior, on_change
 
 C = TypeVar("C", bound=type[Op])
 A = TypeVar("A", bound=Callable[..., Attribute])
@@ -66,20 +74,26 @@ class Dialect:
         # Whether the inliner may inline functions with operations of this dialect.
         self.is_inlinable = False
 
-    def op(self, mnemonic: str, *traits: Trait) -> Callable[[C], C]:
-        """Class decorator: registers the class as the operation `name.mnemonic`."""
+    def op(self, mnemonic: str, *traits: Trait, since: Behavior | None = None) -> Callable[[C], C]:
+        """Class decorator: registers the class as the operation `name.mnemonic`.
+
+        Releases without the behaviour `since` do not have the operation.
+        """
 
         def register(cls: C) -> C:
             assert mnemonic not in self.ops, f"{self.name}.{mnemonic} is defined twice"
             cls.name = f"{self.name}.{mnemonic}"
             cls.dialect = self
+            cls.since = since
             cls.traits = frozenset(traits)
             cls.trait_order = traits
             cls.is_terminator = TERMINATOR in traits
             fields = {}
             for base in reversed(cls.__mro__):
                 fields.update({n: f for n, f in vars(base).items() if isinstance(f, Field)})
-            cls.fields = fields
+            cls.fields = active_fields(fields)
+            if any(field.behavior is not None for field in fields.values()):
+                _changing_fields[cls] = fields
             for index, field in enumerate(f for f in fields.values() if isinstance(f, RegionField)):
                 field.index = index
                 cls.declares_regions = True
@@ -146,6 +160,16 @@ def inherent_names(op_class: type[Op]) -> frozenset[str]:
 _SEGMENTS = {ATTR_SIZED_OPERANDS: OPERAND_SEGMENTS, ATTR_SIZED_RESULTS: RESULT_SEGMENTS}
 _inherent_names: dict[type[Op], frozenset[str]] = {}
 
+# The declared fields of the classes whose fields depend on the release.
+_changing_fields: dict[type[Op], dict[str, Field]] = {}
+
+
+@on_change
+def _change_fields() -> None:
+    for op_class, fields in _changing_fields.items():
+        op_class.fields = active_fields(fields)
+        _inherent_names.pop(op_class, None)
+
 
 class DialectTable:
     """The dialects of a run by namespace, each loaded on first use.
@@ -172,4 +196,7 @@ class DialectTable:
         """The class of the operation `namespace.mnemonic`; None if it is not registered."""
         namespace, _, mnemonic = name.partition(".")
         dialect = self.find(namespace)
-        return None if dialect is None else dialect.ops.get(mnemonic)
+        op_class = None if dialect is None else dialect.ops.get(mnemonic)
+        if op_class is None or op_class.since is None or op_class.since.active:
+            return op_class
+        return None

@@ -11,11 +11,15 @@
 On an operation, a field gives its value: `op.lhs` is a Value, `op.dot_dimension_numbers` the Python value of
 the attribute.
 On a signature, an operand or result field gives its type: `signature[DotGeneralOp.lhs]`.
+
+    inputs = operands(TENSOR).since(Behavior.BROADCASTS_OF_SEVERAL_VALUES, before=operand(TENSOR))
+
+declares a field that older releases declare otherwise, or, without `before`, do not have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 from sdyopt.ir.attribute import Attribute
@@ -25,6 +29,7 @@ from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import OpResult, Value
+from sdyopt.releases import Behavior
 
 if TYPE_CHECKING:  # operation.py imports this module
     from sdyopt.ir.operation import Op
@@ -44,13 +49,22 @@ RESULT_SEGMENTS = "resultSegmentSizes"
 class Field:
     """A declared operand, result, attribute or region of an operation class, or a group of them.
 
-    `field_name` is its name in Python.
+    `field_name` is its name in Python. Releases without `behavior` have the field `before` instead, or none.
     """
 
     field_name: str
+    behavior: Behavior | None = None
+    before: Field | None = None
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.field_name = name
+        if self.before is not None:
+            self.before.__set_name__(owner, name)
+
+    def since(self, behavior: Behavior, before: Field | None = None) -> Self:
+        """Declares the first behaviour with this field, and the field of the releases before it."""
+        self.behavior, self.before = behavior, before
+        return self
 
     def of_signature(self, signature: OpSignature) -> Any:
         """The type of an operand or result, or the value of an attribute; see `OpSignature.__getitem__`."""
@@ -291,3 +305,15 @@ def _ranges(signature: OpSignature, fields: Sequence[ValueField[object, object]]
         ranges[field.field_name] = (start, size)
         start += size
     return ranges
+
+
+def active_fields(fields: Mapping[str, Field]) -> dict[str, Field]:
+    """These declared fields as the followed release has them."""
+    active = {}
+    for name, declared in fields.items():
+        field: Field | None = declared
+        if declared.behavior is not None and not declared.behavior.active:
+            field = declared.before
+        if field is not None:
+            active[name] = field
+    return active

@@ -19,6 +19,7 @@ from sdyopt.ir.op_signature import OpSignature, may_exist
 from sdyopt.ir.traits import Trait
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Value
+from sdyopt.releases import Behavior
 
 NO_ATTRIBUTES = DictAttr(())
 UNKNOWN = UnknownLoc()
@@ -54,6 +55,7 @@ class Op:
 
     name: ClassVar[str] = ""
     dialect: ClassVar[Any] = None  # an `ir.dialect.Dialect`, or None for unregistered operations
+    since: ClassVar[Behavior | None] = None  # releases without the behaviour do not have the operation
     traits: ClassVar[frozenset[Trait]] = frozenset()
     trait_order: ClassVar[tuple[Trait, ...]] = ()
     fields: ClassVar[Mapping[str, Field]] = {}

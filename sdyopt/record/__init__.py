@@ -1,6 +1,4 @@
-"""The sharding record: how every axis came to every value, as the passes that decide it record it.
+"""What passes see of the sharding record: hooks that report to the active recorder, if there is one.
 
-`sharding_record` describes the record, and `model` has its data. Passes see only `recorder`, `copies` and
-`reshards`, which report to the active recorder, if there is one; the rest is imported when something is
-recorded.
+The record itself is `sdyopt.analysis.sharding_record`, which is imported when something is recorded.
 """

@@ -2,7 +2,7 @@
 
 A pass or pipeline is in the file that its flag names: `sdy-close-shardings` is in
 `passes/exporting/close_shardings.py`. So running a pass imports only its module. Help imports all modules,
-and so does the search for a flag without such a file.
+and so does the search for a flag without such a file. Passes that show an analysis are beside the analyses.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from sdyopt.registry.table import PassEntry, PipelineEntry, entries
 # Help for the name of a pass that resembles no other.
 LIST_PASSES: Final = "--list-passes lists the passes"
 
+# The package of the passes that show an analysis, such as a report. It is above the registry, so a name.
+_ANALYSIS_PASSES: Final = "sdyopt.analysis.passes"
 # Dialects of other packages, by namespace.
 _added_dialects: dict[str, Dialect] = {}
 
@@ -70,16 +72,16 @@ def _likely_modules(flag: str) -> Iterator[list[str]]:
 
 
 @cache
-def _passes_package() -> str:
-    return "sdyopt.passes" if find_spec("sdyopt.passes") else "passes"
-
-
-@cache
 def _pass_modules() -> tuple[str, ...]:
-    """The full names of all modules in the passes package, in a fixed order, without importing them."""
-    spec = find_spec(_passes_package())
-    folders = spec.submodule_search_locations if spec is not None else None
-    return tuple(module for folder in folders or () for module in _modules_in(folder, _passes_package()))
+    """The full names of all modules in packages of passes, in a fixed order, without importing them."""
+    passes = "sdyopt.passes" if find_spec("sdyopt.passes") else "passes"
+    return tuple(module for package in (passes, _ANALYSIS_PASSES) for module in _modules_of(package))
+
+
+def _modules_of(package: str) -> Iterator[str]:
+    spec = find_spec(package)
+    for folder in (spec.submodule_search_locations if spec is not None else None) or ():
+        yield from _modules_in(folder, package)
 
 
 def _modules_in(folder: str, package: str) -> Iterator[str]:

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
+from sdyopt.analysis.sharding_record.absences import Obstacle, absences
 from sdyopt.dialects.sdy.axes import axis_ref_text
-from sdyopt.record.absences import Obstacle, absences
 from tests.explanations.chains import check_chains, check_replay
 from tests.explanations.origins import compare_origins
 from tests.explanations.programs import Recorded, propagated

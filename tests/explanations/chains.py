@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
+from sdyopt.analysis.sharding_record.model import Step
 from sdyopt.dialects.sdy.axes import difference
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.record.arrivals import Arrival, arrivals
-from sdyopt.record.model import Step
 from sdyopt.record.recorder import Subject
 from sdyopt.sharding.axis_lists import overlap
 from sdyopt.sharding.propagation.propagation_step import StepRunner

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
+from sdyopt.analysis.sharding_record.arrivals import arrivals
 from sdyopt.dialects.sdy.axes import AxisRef, difference
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.record.arrivals import arrivals
 from sdyopt.record.recorder import Subject
 from sdyopt.sharding.axis_lists import Axes, overlap, prefix_without
 from sdyopt.sharding.propagation.refusals import Reason

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
+from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.dialects.func import FuncOp, ReturnOp
 from sdyopt.dialects.sdy.attribute_names import ORIGIN_NAME, ORIGINS
 from sdyopt.dialects.sdy.axes import axis_ref_text
@@ -15,8 +17,6 @@ from sdyopt.dialects.sdy.value_shardings import owning_op
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record.annotations import Annotation, Kind
-from sdyopt.record.arrivals import Arrival, arrivals
 from sdyopt.record.recorder import FunctionResult
 from tests.explanations.programs import Recorded
 

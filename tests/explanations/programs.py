@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
@@ -20,9 +22,7 @@ from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.run import run_pipeline
 from sdyopt.pipeline.text import parse_passes
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.record.model import Run
 from sdyopt.record.recorder import FunctionResult, Subject
-from sdyopt.record.sharding_record import ShardingRecord
 from sdyopt.registry import lookup
 
 _PROPAGATION = "sdy-user-priority-propagate"

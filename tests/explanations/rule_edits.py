@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd
 
+from sdyopt.analysis.sharding_record.absences import Absence
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
@@ -16,7 +17,6 @@ from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I32, RankedShapedType
 from sdyopt.ir.value import BlockArgument
-from sdyopt.record.absences import Absence
 from tests.explanations.programs import Edit, Imported, Recorded
 from tests.explanations.undoing import Undoing
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
+from sdyopt.analysis.sharding_record.absences import Absence
 from sdyopt.dialects.sdy.axes import AxisRef, difference
 from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
@@ -14,7 +15,6 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, fully_rep
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpResult
-from sdyopt.record.absences import Absence
 from sdyopt.record.recorder import Subject
 from sdyopt.sharding.axis_lists import Axes, sharded_size
 from sdyopt.sharding.propagation.refusals import Reason

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from sdyopt.record.absences import absences
+from sdyopt.analysis.sharding_record.absences import absences
 from tests.explanations.__main__ import random_programs
 from tests.explanations.chains import check_chains, check_replay
 from tests.explanations.programs import Recorded, propagated

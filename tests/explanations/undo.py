@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
+from sdyopt.analysis.sharding_record.model import Site
 from sdyopt.dialects.sdy.axes import AxisRef, difference
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.record.absences import Absence, Obstacle, absences
-from sdyopt.record.model import Site
 from sdyopt.record.recorder import Subject
 from sdyopt.sharding.propagation.refusals import Reason, Refusal
 from tests.explanations.edits import edits_of, pin

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from sdyopt.analysis.sharding_record.absences import Absence
+from sdyopt.analysis.sharding_record.model import Site
 from sdyopt.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
-from sdyopt.record.absences import Absence
-from sdyopt.record.model import Site
 from sdyopt.record.recorder import Subject
 from sdyopt.sharding.axis_lists import Axes, overlap
 from sdyopt.sharding.propagation.propagation_step import StepResult

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
 
-from sdyopt.execution.validation import ValidationOptions
+from sdyopt.analysis.execution.validation import ValidationOptions
 from tests.fuzz.batch import run_all
 from tests.fuzz.contract import Outcome, pattern
 from tests.fuzz.inputs import Input, Source

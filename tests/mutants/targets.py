@@ -24,7 +24,7 @@ GROUPS = {
     ),
     "partitioning": ("sdyopt/partition/**/*.py", "passes/partitioning/**/*.py"),
     "report formulas": tuple(
-        f"sdyopt/report/{name}.py"
+        f"sdyopt/analysis/figures/{name}.py"
         for name in (
             "causes",
             "execution_counts",

@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import sdyopt
+from sdyopt.analysis.execution.entry_functions import entry_names
+from sdyopt.analysis.execution.failure import NotValidated
+from sdyopt.analysis.execution.global_program import COLLECTIVES
+from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.execution.validation import FunctionValidation, ValidationOptions, compare
 from sdyopt.api.session import discard, session
-from sdyopt.execution.entry_functions import entry_names
-from sdyopt.execution.failure import NotValidated
-from sdyopt.execution.global_program import COLLECTIVES
-from sdyopt.execution.process import Worker
-from sdyopt.execution.validation import FunctionValidation, ValidationOptions, compare
 from sdyopt.releases import NEWEST
 from tests.random_modules.compare import KINDS
 from tests.random_modules.kept_worker import KeptProcess, Outcome

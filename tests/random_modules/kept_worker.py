@@ -33,7 +33,7 @@ def serve(devices: int) -> None:
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     for line in sys.stdin:
         request = json.loads(line)
-        module = import_module(f"sdyopt.execution.worker.{request['task']}")
+        module = import_module(f"sdyopt.analysis.execution.worker.{request['task']}")
         answers.write(json.dumps(module.answer(request, print)) + "\n")
         answers.flush()
     os._exit(0)  # XLA's threads may hang at exit

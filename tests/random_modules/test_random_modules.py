@@ -1,5 +1,6 @@
 """Passes and pipelines on a few random modules of each kind."""
 
+import os
 import sys
 from collections.abc import Iterator
 
@@ -9,7 +10,9 @@ from tests.random_modules import partitioned
 from tests.random_modules.compare import KINDS, PipelineResult, Reference, compare, reference, run_here
 from tests.random_modules.partitioned import Partitioned, partition
 
-SEEDS, REFERENCE_SEEDS = range(8), range(40)
+SEEDS = range(8)
+# How many modules of each kind are compared with the reference.
+REFERENCE_SEEDS = range(int(os.environ.get("REFERENCE_SEEDS", "40")))
 
 
 @pytest.fixture(scope="module")

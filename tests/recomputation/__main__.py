@@ -11,6 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.asm.parser.module_parser import parse_module
 from sdyopt.diagnostics.source import Source
 from sdyopt.driver.interpreter import interpreter_settings
@@ -20,7 +21,6 @@ from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.registry import all_dialects, find_dialect, lookup
-from sdyopt.report.program_report import report_on
 from tests.recomputation.agreement import disagreements
 
 PIPELINE = "builtin.module(sdy-propagation-pipeline{enable-insert-explicit-collectives=true})"

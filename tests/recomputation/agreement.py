@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from sdyopt.analysis.figures.figures import Report, Times
+from sdyopt.analysis.figures.memory_figures import MAX_LIVE_VALUES
+from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.totals import flop_totals, wire_totals
 from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.ir.operation import Op
-from sdyopt.report.figures import Report, Times
-from sdyopt.report.memory_figures import MAX_LIVE_VALUES
-from sdyopt.report.program_report import report_on
-from sdyopt.report.totals import flop_totals, wire_totals
 from tests.recomputation import compute, memory, replica_groups
 from tests.recomputation.communication import RecomputedCollective, recompute
 from tests.recomputation.executions import Executions, collectives

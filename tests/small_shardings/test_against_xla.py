@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import pytest
 
+from sdyopt.analysis.notation.device_tiling import DeviceTiling
+from sdyopt.analysis.notation.gspmd import gspmd_text, parse_gspmd
+from sdyopt.analysis.notation.mesh_of_tiling import sharding_on
+from sdyopt.analysis.notation.mesh_text import parse_mesh
+from sdyopt.analysis.notation.sdy_text import parse_sdy
+from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding, sharding_text
-from sdyopt.notation.device_tiling import DeviceTiling
-from sdyopt.notation.gspmd import gspmd_text, parse_gspmd
-from sdyopt.notation.mesh_of_tiling import sharding_on
-from sdyopt.notation.mesh_text import parse_mesh
-from sdyopt.notation.sdy_text import parse_sdy
-from sdyopt.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
 from tests.small_shardings.cases import RANKS, all_meshes, all_shardings
 from tests.small_shardings.golden import GOLDEN, groups
 from tests.small_shardings.xla import gspmd_texts, tiles_and_devices

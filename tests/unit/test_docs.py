@@ -1,4 +1,4 @@
-"""The hand-written documents name files, layers and identifiers that exist."""
+"""The hand-written documents name files, rooms and identifiers that exist."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from sdyopt.cli.flags import ALIASES, FLAGS
 from sdyopt.cli.missing_flags import ROWS
 from sdyopt.diagnostics.ids import SUMMARIES
 from sdyopt.registry import all_passes
-from tests.unit.test_layering import MAY_IMPORT
+from tests.unit.test_layering import PACKAGE, ROOMS, STOREYS
 
 pytestmark = pytest.mark.sources
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [
     *("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),
+    *("docs/README.md", "docs/versions.md"),
     *("docs/api.md", "docs/architecture.md", "docs/diagnostics.md"),
     *("docs/differences.md", "docs/lint.md", "docs/notation.md", "docs/random-modules.md", "docs/reports.md"),
     *("docs/from-jax.md", "docs/from-mlir-opt.md", "docs/ci.md", "docs/comparing.md", "docs/validation.md"),
@@ -27,7 +28,7 @@ DOCUMENTS = [
     *("examples/README.md", "benchmarks/README.md"),
 ]
 # Where the relative paths of a document start, besides its own folder.
-BASES = (ROOT, ROOT / "sdyopt")
+BASES = (ROOT, ROOT / "sdyopt", ROOT / "sdyopt/analysis")
 SUFFIXES = (".py", ".md", ".mlir", ".lark", ".sh", ".toml")
 SOURCES = ("sdyopt", "passes", "tests", "docs", "benchmarks", "examples")
 # Identifiers of other tools.
@@ -72,22 +73,22 @@ def test_identifiers_exist(document: str) -> None:
 
 
 def diagram(path: str) -> list[str]:
-    """The lines of the layer diagram in a file, without indentation."""
-    rows = r"^ *dataclasses ‹ .*\n *partition ‹ .*\n *registry ‹ .*\n *driver ‹ .*$"
-    [lines] = re.findall(rows, _text(path), re.MULTILINE)
-    return [line.strip() for line in lines.splitlines()]
+    """The lines of the diagram of storeys in a file, without indentation."""
+    [lines] = re.findall(r"^( *)(base .*\n(?:.*‹.*\n)+)", _text(path), re.MULTILINE)
+    indentation, text = lines
+    return [line.removeprefix(indentation) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/architecture.md", "sdyopt/__init__.py"])
-def test_layer_diagram_is_that_of_the_layering_test(path: str) -> None:
-    assert diagram(path) == diagram("tests/unit/test_layering.py")
+@pytest.mark.parametrize("path", ["docs/architecture.md", "sdyopt/__init__.py"])
+def test_diagram_of_storeys_is_that_of_the_layering_test(path: str) -> None:
+    assert diagram(path) == STOREYS.strip().splitlines()
 
 
-def test_layer_diagram_names_every_layer() -> None:
-    names = {name for line in diagram("tests/unit/test_layering.py") for name in line.split(" ‹ ")}
-    assert names == set(MAY_IMPORT) - {"__main__"}
-    modules = {path.stem for path in (ROOT / "sdyopt").iterdir() if path.name != "__pycache__"}
-    assert names - {"passes"} == modules - {"__init__", "__main__", "py"}
+def test_diagram_of_storeys_names_every_room() -> None:
+    folders = [path for folder in ("sdyopt", "sdyopt/analysis") for path in (ROOT / folder).iterdir()]
+    rooms = [path for path in folders if path.is_dir() or path.parent.name == PACKAGE]
+    names = {path.stem if path.parent.name == PACKAGE else f"analysis.{path.stem}" for path in rooms}
+    assert names - {"__init__", "__pycache__", "py", "analysis.__pycache__"} == set(ROOMS)
 
 
 def test_flags_exist() -> None:

@@ -1,14 +1,13 @@
-"""Imports: the order of the layers, no import cycles, and `passes/` in a checkout and in a wheel.
+"""Imports: five storeys of rooms, no import cycles, and `passes/` in a checkout and in a wheel.
 
-  dataclasses ‹ interning ‹ releases ‹ diagnostics ‹ ir ‹ asm ‹ dialects ‹ sharding ‹ record ‹ partition
-  partition ‹ pipeline ‹ registry ‹ passes
-  registry ‹ notation ‹ report ‹ comparison ‹ error_help ‹ explain ‹ execution ‹ lint ‹ driver
-  driver ‹ api ‹ cli ‹ lit ‹ start
+A room imports only rooms to its left on its storey, and those of the storeys before it. `passes/` stands on
+shardy, beside analysis and tools.
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,55 +20,46 @@ pytestmark = pytest.mark.sources
 
 ROOT = Path(__file__).parents[2]
 
-# The layers from the lowest to the one that passes are built on.
-CORE = (
-    "dataclasses",
-    "interning",
-    "releases",
-    "diagnostics",
-    "ir",
-    "asm",
-    "dialects",
-    "sharding",
-    "record",
-    "partition",
-    "pipeline",
-    "registry",
-)
+# The storeys from the lowest to the highest, and the rooms of each in their order.
+STOREYS = """
+base      dataclasses ‹ interning ‹ releases ‹ diagnostics
+mlir      ir ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
+shardy    sharding ‹ record ‹ partition
+analysis  figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹ explain ‹ remarks ‹ steps ‹
+          comparison ‹ snapshot ‹ execution ‹ lint
+tools     driver ‹ api ‹ cli ‹ lit ‹ start
+"""
 
-# The layers that each layer may import besides itself.
-MAY_IMPORT = {
-    **{layer: CORE[:index] for index, layer in enumerate(CORE)},
-    "passes": (*CORE, "report"),  # for the pass sdy-report
-    "notation": CORE,
-    "report": (*CORE, "notation"),
-    "error_help": CORE,
-    "comparison": (*CORE, "notation", "report"),
-    "explain": (*CORE, "notation", "report", "error_help"),
-    "execution": CORE,
-    "lint": (*CORE, "report", "error_help"),
-    "driver": (*CORE, "notation", "report", "comparison", "error_help", "explain", "execution", "lint"),
-    "api": (*CORE, "notation", "report", "comparison", "error_help", "explain", "execution", "driver"),
-    "cli": (*CORE, "notation", "report", "comparison", "error_help", "explain", "lint", "driver", "api"),
-    "lit": (*CORE, "notation", "report", "comparison", "error_help", "explain", "driver", "api", "cli"),
-    "start": ("cli",),
-    "__main__": ("start",),
-}
+
+def _rooms() -> list[str]:
+    """All rooms in order. Those of analysis are folders of it; what is not in a folder is before them."""
+    rooms = []
+    for line in STOREYS.replace("‹\n", "‹").strip().splitlines():
+        storey, _, names = line.partition(" ")
+        rooms += ["analysis"] if storey == "analysis" else []
+        rooms += [f"analysis.{name}" if storey == "analysis" else name for name in re.findall(r"\w+", names)]
+    return [*rooms, "__main__"]
+
+
+ROOMS = _rooms()
+# What `passes/` stand on.
+BELOW_PASSES = ROOMS[: ROOMS.index("analysis")]
 
 # The modules that may import each dependency, which is slow to import or a concern of one layer.
 USERS = {
     "click": ("sdyopt/cli",),
-    "jax": ("sdyopt/execution/worker",),
-    "jaxlib": ("sdyopt/execution/worker",),
+    "jax": ("sdyopt/analysis/execution/worker",),
+    "jaxlib": ("sdyopt/analysis/execution/worker",),
     "lark": ("sdyopt/asm",),
-    "ml_dtypes": ("sdyopt/execution/worker",),
-    "numpy": ("sdyopt/api/execution", "sdyopt/execution/worker"),
+    "ml_dtypes": ("sdyopt/analysis/execution/worker",),
+    "numpy": ("sdyopt/api/execution", "sdyopt/analysis/execution/worker"),
     "pytest": ("sdyopt/lit",),
     "rich": (
-        "sdyopt/report",
+        "sdyopt/analysis/figures",
+        "sdyopt/analysis/report",
         "sdyopt/diagnostics/render",
         "sdyopt/diagnostics/paint",
-        "sdyopt/notation/shard_table",
+        "sdyopt/analysis/notation/shard_table",
     ),
 }
 
@@ -86,7 +76,7 @@ IMPORT_LATE = (
     "sdyopt/api/execution",
     "sdyopt/api/explanations",
     "sdyopt/api/reports",
-    "passes/common/report",
+    "sdyopt/analysis/passes",
 )
 
 # The only import cycle: the classes of the IR core refer to each other.
@@ -107,42 +97,52 @@ class Import:
 def violations(path: str, source: str) -> list[str]:
     """The errors in the imports of a file; `path` is relative to the checkout."""
     module_path = path.removesuffix(".py").removesuffix("/__init__")
-    layer = _layer(module_path.replace("/", "."))
-    if layer not in MAY_IMPORT and layer is not None:
-        return [f"{path}: {layer!r} is not a known layer; add it to this test and to docs/architecture.md"]
-    errors = ((each.line, _error(module_path, layer, each)) for each in _imports(path, source))
+    room = _room(module_path.replace("/", "."))
+    if room not in (None, "passes", *ROOMS):
+        return [f"{path}: {room!r} is not a known room; add it to this test and to docs/architecture.md"]
+    errors = ((each.line, _error(module_path, room, each)) for each in _imports(path, source))
     return [f"{path}:{line}: {error}" for line, error in errors if error]
 
 
-def _error(module_path: str, layer: str | None, each: Import) -> str | None:
+def _error(module_path: str, room: str | None, each: Import) -> str | None:
     package, _, rest = each.name.partition(".")
-    target = _layer(each.name)
+    target = _room(each.name)
     if module_path == PACKAGE and target == OFFERED:
         return None
-    is_of_another_layer = target is not None and target != layer
-    if each.is_nested and is_of_another_layer and not _is_under(module_path, IMPORT_LATE):
+    is_of_another_room = target is not None and target != room
+    if each.is_nested and is_of_another_room and not _is_under(module_path, IMPORT_LATE):
         return f"imports {each.name} in a function, which hides a cycle; import it at the top"
     if package in USERS and not _is_under(module_path, USERS[package]):
         return f"uses {package}, which only {' and '.join(USERS[package])} may import"
-    if package == "passes" and layer != "passes":
+    if package == "passes" and room != "passes":
         return "imports `passes`, which does not exist in a wheel; use the registry"
     if package == "passes" and not each.is_relative:
         return "imports a pass module absolutely; its full name is different in a wheel"
-    if package == "sdyopt" and layer == "passes" and each.is_relative:
+    if package == "sdyopt" and room == "passes" and each.is_relative:
         return "imports the core relatively; in a checkout it is not a parent package of `passes`"
     if package == "sdyopt" and rest.split(".")[0] == "passes":
         return "imports `sdyopt.passes`, which does not exist in a checkout"
-    if target in MAY_IMPORT and target != layer and target not in MAY_IMPORT.get(layer or "", ()):
-        return f"{layer or 'the package itself'} may not import {target}"
+    if target in ROOMS and target != room and target not in _rooms_below(room):
+        return f"{room or 'the package itself'} may not import {target}"
     return None
 
 
-def _layer(module: str) -> str | None:
+def _rooms_below(room: str | None) -> list[str]:
+    if room is None:
+        return []
+    return BELOW_PASSES if room == "passes" else ROOMS[: ROOMS.index(room)]
+
+
+def _room(module: str) -> str | None:
     """`ir` for sdyopt.ir.types; None for sdyopt itself and for other packages."""
     package, _, rest = module.partition(".")
     if package == "passes":
         return "passes"
-    return rest.partition(".")[0] or None if package == "sdyopt" else None
+    if package != "sdyopt" or not rest:
+        return None
+    names = rest.split(".")
+    of_analysis = ".".join(names[:2])
+    return of_analysis if of_analysis in ROOMS else names[0]
 
 
 def _is_under(module_path: str, folders: tuple[str, ...]) -> bool:
@@ -219,7 +219,7 @@ def test_imports_are_allowed(path: str) -> None:
         ("sdyopt/ir/types.py", "from sdyopt.ir import Op"),
         ("sdyopt/dialects/builtin.py", "from sdyopt import ir, asm"),
         ("sdyopt/registry.py", "from sdyopt.pipeline import Pass"),
-        ("sdyopt/driver.py", "def run():\n    from sdyopt.report import timing"),
+        ("sdyopt/driver.py", "def run():\n    from sdyopt.analysis.report import timing"),
         ("sdyopt/cli.py", "import click\nfrom sdyopt import __version__"),
         ("sdyopt/ir/block.py", "if TYPE_CHECKING:\n    from sdyopt.ir.operation import Op"),
         ("passes/common/cse.py", "from sdyopt.ir import Op\nfrom .effects import x\nfrom ..mesh import y"),
@@ -238,8 +238,8 @@ def test_allowed_imports(path: str, source: str) -> None:
         ("sdyopt/ir/types.py", "import sdyopt.asm.parser.module_parser", "ir may not import asm"),
         ("sdyopt/ir/types.py", "from sdyopt import asm", "ir may not import asm"),
         ("sdyopt/ir/types.py", "from ..dialects import func", "ir may not import dialects"),
-        ("sdyopt/sharding/axis_lists.py", "import sdyopt.pipeline", "sharding may not import pipeline"),
-        ("sdyopt/report/mesh.py", "import sdyopt.driver", "report may not import driver"),
+        ("sdyopt/pipeline/text.py", "import sdyopt.sharding", "pipeline may not import sharding"),
+        ("sdyopt/analysis/report/mesh.py", "import sdyopt.driver", "analysis.report may not import driver"),
         ("sdyopt/__init__.py", "from sdyopt.ir import Op", "the package itself may not import ir"),
         ("sdyopt/__init__.py", "def __getattr__(name):\n    from sdyopt import cli", "hides a cycle"),
         ("sdyopt/driver/job.py", "import sdyopt.api", "driver may not import api"),
@@ -254,7 +254,7 @@ def test_allowed_imports(path: str, source: str) -> None:
         ("passes/common/cse.py", "from passes.mesh import x", "imports a pass module absolutely"),
         ("passes/common/cse.py", "from sdyopt.passes.mesh import x", "imports `sdyopt.passes`"),
         ("passes/common/cse.py", "from ...ir import Op", "imports the core relatively"),
-        ("sdyopt/utilities.py", "", "not a known layer"),
+        ("sdyopt/utilities.py", "", "not a known room"),
     ],
 )
 def test_rejected_imports(path: str, source: str, error: str) -> None:

@@ -1,13 +1,14 @@
-"""The examples, tables and links in the README are up to date."""
+"""The examples, images and links in the README are up to date."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from docs.readme import END, START, with_table
+from docs.readme import FOLDER, images
 
 pytestmark = pytest.mark.sources
 
@@ -15,32 +16,23 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_table_of_passes_is_up_to_date() -> None:
-    assert START in README
-    assert END in README
-    assert with_table(README) == README, "run: make docs"
+def test_the_readme_has_one_page() -> None:
+    assert len(README.splitlines()) <= 150
 
 
-def test_the_input_of_the_first_example_is_its_file() -> None:
-    [(path, text)] = re.findall(r"<!-- input: (\S+) -->\n```mlir\n(.*?)```", README, re.DOTALL)
-    assert (ROOT / path).read_text(encoding="utf-8") == text
+@pytest.mark.parametrize("name", ["report-dark.svg", "report-light.svg"])
+def test_the_image_is_of_the_report(name: str) -> None:
+    assert (FOLDER / name).read_text(encoding="utf-8") == images()[name], "run: make docs"
 
 
-def test_the_output_of_the_first_example_is_that_of_its_command() -> None:
-    [(command, text)] = re.findall(
-        r"<!-- output -->\n```console\n\$ sdy-opt (.*?)\n(.*?)```", README, re.DOTALL
-    )
-    assert output_of(command) == text.rstrip("\n")
-
-
-def test_the_excerpt_of_the_second_example_is_from_the_output_of_its_command() -> None:
+def test_excerpts_are_from_the_outputs_of_their_commands() -> None:
     """In an excerpt, `…` stands for an omitted part of a line or, alone, for omitted lines."""
-    [(command, text)] = re.findall(
-        r"<!-- excerpt -->\n```console\n\$ sdy-opt (.*?)\n(.*?)```", README, re.DOTALL
-    )
-    lines = ["(.*\n)*" if line == "…" else pattern_of(line) for line in text.splitlines()]
-    assert re.fullmatch("".join(lines), output_of(command) + "\n")
-    assert command.partition(".mlir ")[2].split() == flags_of(ROOT / "examples" / "run.sh")
+    excerpts = re.findall(r"<!-- excerpt -->\n```console\n\$ sdy-opt (.*?)\n(.*?)```", README, re.DOTALL)
+    assert len(excerpts) == README.count("```console")
+    for command, text in excerpts:
+        lines = ["(.*\n)*" if line == "…" else pattern_of(line) for line in text.splitlines()]
+        assert re.fullmatch("".join(lines), output_of(command) + "\n"), command
+        assert set(flags_of(ROOT / "examples" / "run.sh")) <= set(shlex.split(command))
 
 
 def pattern_of(line: str) -> str:
@@ -48,7 +40,7 @@ def pattern_of(line: str) -> str:
 
 
 def output_of(command: str) -> str:
-    arguments = [sys.executable, "-m", "sdyopt", *command.split()]
+    arguments = [sys.executable, "-m", "sdyopt", *shlex.split(command)]
     done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     return done.stdout.rstrip("\n")
@@ -62,8 +54,8 @@ def test_make_targets_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):.*## ", makefile, re.MULTILINE))
     shown = re.findall(r"(?:^ {4}|`)make ([a-z -]+?)(?=`| {2}|$)", README, re.MULTILINE)
+    assert {"run", "test"} <= {target for targets_shown in shown for target in targets_shown.split()}
     assert {target for targets_shown in shown for target in targets_shown.split()} <= targets
-    assert {"run", "test"} <= targets
 
 
 def test_link_targets_exist() -> None:

@@ -97,10 +97,10 @@ def test_add_a_pass(checkout: Path) -> None:
     follow(checkout, "Add a pass")
     manual = run(checkout, "sdyopt", "--help-pass", "sdy-drop-names").stdout
     assert manual.startswith("sdy-drop-names: remove the names of operations.")
-    run(checkout, "docs.readme")
-    assert "| `-sdy-drop-names` |" in (checkout / "README.md").read_text(encoding="utf-8")
     run(checkout, "docs.passes")
-    assert "## -sdy-drop-names\n" in (checkout / "docs/passes.md").read_text(encoding="utf-8")
+    page = (checkout / "docs/passes.md").read_text(encoding="utf-8")
+    assert "| [`-sdy-drop-names`](#-sdy-drop-names) |" in page
+    assert "## -sdy-drop-names\n" in page
 
 
 def test_add_an_operation(checkout: Path) -> None:

@@ -33,6 +33,7 @@ from sdyopt.ir.op_fields import (
 )
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import FunctionType, Type
+from sdyopt.releases import Behavior
 
 
 class FormatElement:
@@ -53,29 +54,42 @@ class FormatElement:
 
 
 class Assembly:
-    """The format of the text after an operation's name."""
+    """The format of the text after an operation's name.
 
-    def __init__(self, elements: Sequence[FormatElement]) -> None:
+    Releases without the behaviour `since`, if there is one, have the format `before`.
+    """
+
+    def __init__(
+        self, elements: Sequence[FormatElement], since: Behavior | None = None, before: Assembly | None = None
+    ) -> None:
         self.elements = tuple(elements)
         self.elided = frozenset(name for element in elements for name in element.elides)
+        self._since = since
+        self._before = before
+
+    def _active(self) -> Assembly:
+        return self if self._before is None or self._since is None or self._since.active else self._before
 
     def parse(self, op_parser: OpAsmParser) -> None:
-        for element in self.elements:
+        for element in self._active().elements:
             element.parse(op_parser)
 
     def template(
         self, signature: OpSignature, attributes: DictAttr, attribute_printer: AttributePrinter
     ) -> Template:
         """The print template of the text after the operation's name."""
-        out = Template(attribute_printer, self.elided)
-        for element in self.elements:
+        active = self._active()
+        out = Template(attribute_printer, active.elided)
+        for element in active.elements:
             element.write(out, signature, attributes)
         return out
 
 
-def assembly(*elements: FormatElement | str) -> Assembly:
+def assembly(
+    *elements: FormatElement | str, since: Behavior | None = None, before: Assembly | None = None
+) -> Assembly:
     """The format with these elements; strings are literals."""
-    return Assembly(_elements(elements))
+    return Assembly(_elements(elements), since, before)
 
 
 def _elements(elements: Sequence[FormatElement | str]) -> list[FormatElement]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
+from sdyopt.asm.format.assembly_format import AttrDict, Operand, OptionalGroup, assembly
 from sdyopt.dialects.chlo.assembly_directives import AnyTensorTypeOf
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.assembly_directives import integer_attr
@@ -13,11 +13,19 @@ from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
-from sdyopt.ir.constraints import I64_ATTR
+from sdyopt.ir.constraints import BOOL_ATTR, I64_ATTR
+from sdyopt.ir.numeric_attributes import TRUE
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE
-from sdyopt.ir.types import DYNAMIC, I32, RankedTensor, Type, UnrankedTensor
+from sdyopt.ir.types import DYNAMIC, I1, I32, RankedTensor, Type, UnrankedTensor
+from sdyopt.releases import Behavior
+
+_IS_STABLE = OptionalGroup(",", "is_stable", "=", integer_attr("is_stable", I1), anchor="is_stable")
+_TYPES = (
+    *(AttrDict(), ":", AnyTensorTypeOf("operand"), "->"),
+    *("(", AnyTensorTypeOf("values"), ",", AnyTensorTypeOf("indices"), ")"),
+)
 
 
 @chlo.op("top_k", PURE, INFERS_COMPATIBLE_TYPES)
@@ -28,20 +36,14 @@ class TopKOp(Op):
 
     operand = op_fields.operand(ANY_TENSOR)
     k = op_fields.attr(I64_ATTR)
+    is_stable = op_fields.default_valued_optional_attr(BOOL_ATTR, TRUE).since(Behavior.UNSTABLE_TOP_K)
     values = op_fields.result(ANY_TENSOR)
     indices = op_fields.result(ANY_TENSOR)
 
     assembly = assembly(
-        *("(", Operand("operand"), ",", "k", "=", integer_attr("k"), ")", AttrDict(), ":"),
-        *(
-            AnyTensorTypeOf("operand"),
-            "->",
-            "(",
-            AnyTensorTypeOf("values"),
-            ",",
-            AnyTensorTypeOf("indices"),
-            ")",
-        ),
+        *("(", Operand("operand"), ",", "k", "=", integer_attr("k"), _IS_STABLE, ")", *_TYPES),
+        since=Behavior.UNSTABLE_TOP_K,
+        before=assembly("(", Operand("operand"), ",", "k", "=", integer_attr("k"), ")", *_TYPES),
     )
 
     @staticmethod

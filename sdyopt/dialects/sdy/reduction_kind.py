@@ -2,7 +2,8 @@
 
     unreduced=max{"x"}        sdy.all_reduce max {"x"} %0 …
 
-The default, `sum`, is not printed, and collectives do not store it as an attribute.
+The default, `sum`, is not printed. Collectives store it as an attribute too, since the releases with
+`Behavior.STORED_REDUCTION_OP`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import AttrConstraint
 from sdyopt.ir.numeric_attributes import IntegerAttr, integer
-from sdyopt.ir.op_fields import AttrField, default_valued_optional_attr
+from sdyopt.ir.op_fields import AttrField, attr, default_valued_optional_attr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import I32
+from sdyopt.releases import Behavior
 
 
 class ReductionKind(IntEnum):
@@ -41,8 +43,13 @@ _KINDS = {str(kind): kind for kind in ReductionKind}
 
 
 def accept_reduction_kind(parser: AsmParser) -> ReductionKind | None:
-    """Parses the keyword of a kind of reduction, if there is one."""
-    return next((kind for word, kind in _KINDS.items() if parser.accept(word)), None)
+    """Parses the keyword of a kind of reduction, if there is one. Earlier releases do not have it."""
+    start = parser.skip_trivia()
+    kind = next((kind for word, kind in _KINDS.items() if parser.accept(word)), None)
+    if kind is not None and not Behavior.REDUCTION_KINDS.active:
+        release = Behavior.REDUCTION_KINDS.since.name
+        raise parser.error("expected '{'", start).help(f"'{kind}' came with {release}; change --sdy-version")
+    return kind
 
 
 # --- The attribute `reduction_op` of collectives --------------------------------------------------
@@ -57,11 +64,13 @@ _CONSTRAINT = AttrConstraint[ReductionKind](
 
 def reduction_attr() -> AttrField[ReductionKind]:
     """The field `reduction_op`."""
-    return default_valued_optional_attr(_CONSTRAINT, integer(ReductionKind.SUM, I32))
+    default = integer(ReductionKind.SUM, I32)
+    optional = default_valued_optional_attr(_CONSTRAINT, default)
+    return attr(_CONSTRAINT, default=default).since(Behavior.STORED_REDUCTION_OP, before=optional)
 
 
 def reduction_attributes(kind: ReductionKind) -> dict[str, Attribute]:
-    """The attribute for a kind of reduction; none for the default."""
+    """The attribute for a kind of reduction; none for the default, which is filled in where it is stored."""
     return {} if kind is ReductionKind.SUM else {_REDUCTION_OP: integer(kind, I32)}
 
 

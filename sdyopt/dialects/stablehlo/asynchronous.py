@@ -22,7 +22,7 @@ _BODY_OPERATIONS = frozenset(
     f"stablehlo.{name}"
     for name in (
         *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
-        *("reduce_scatter", "slice", "dynamic_slice", "dynamic_update_slice"),
+        *("collective_reduce", "reduce_scatter", "slice", "dynamic_slice", "dynamic_update_slice"),
     )
 )
 

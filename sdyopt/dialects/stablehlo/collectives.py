@@ -40,8 +40,9 @@ from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, are_compatible_sizes
-from sdyopt.ir.traits import PURE
-from sdyopt.ir.types import DYNAMIC, RankedTensor, ShapedType, Type, element_of, tensor
+from sdyopt.ir.traits import PURE, Trait
+from sdyopt.ir.types import DYNAMIC, I32, RankedTensor, ShapedType, Type, element_of, tensor
+from sdyopt.releases import Behavior
 
 # --- all_gather and all_to_all -----------------------------------------------------------------
 
@@ -164,19 +165,25 @@ class AllReduceOp(CollectiveOp, RegionVerifyingOp):
         uses_global_ids = bool(signature[AllReduceOp.use_global_device_ids])
         check_replica_groups(signature, has_uniform_size=False, uses_global_ids=uses_global_ids)
         _check_channel(signature, uses_global_ids)  # all_reduce_c4
-        for input in signature.operand_types:  # all_reduce_c5
-            check_reducer(signature, regions[0], [input], [tensor((), element_of(input))], ())
+        _check_reduced_values(signature, regions, signature.operand_types)  # all_reduce_c5
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-        element = (
-            element_of(region_signature(regions[0]).returned_types[0]) if signature.operand_types else None
-        )
-        return [
-            RankedTensor(input.shape, element, input.encoding)  # all_reduce_c6, all_reduce_c7
-            for input in signature.operand_types
-            if isinstance(input, RankedTensor) and element is not None
-        ]
+        return _reduced_types(signature.operand_types, regions[0])  # all_reduce_c6, all_reduce_c7
+
+
+def _check_reduced_values(signature: OpSignature, regions: RegionSignatures, inputs: Sequence[Type]) -> None:
+    for input in inputs:
+        check_reducer(signature, regions[0], [input], [tensor((), element_of(input))], ())
+
+
+def _reduced_types(inputs: Sequence[Type], computation: Region) -> Sequence[Type]:
+    element = element_of(region_signature(computation).returned_types[0]) if inputs else None
+    return [
+        RankedTensor(input.shape, element, input.encoding)
+        for input in inputs
+        if isinstance(input, RankedTensor) and element is not None
+    ]
 
 
 def _check_channel(signature: OpSignature, uses_global_ids: bool) -> None:
@@ -258,41 +265,122 @@ class CrossReplicaSumOp(Op):
         return [most_specific_type(signature, signature.operand_types)]
 
 
-# --- collective_broadcast and collective_permute -----------------------------------------------
+# --- Collectives with a root -------------------------------------------------------------------
 
 
-@stablehlo.op("collective_broadcast", SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
-class CollectiveBroadcastOp(CollectiveOp):
-    """Sends the operand of the first process of each replica group to all processes of the group."""
+def data_types(signature: OpSignature) -> Sequence[Type]:
+    """The types of the operands that a collective with a root sends or reduces.
+
+    With `has_dynamic_root`, one more operand has the index of the root of each of them in the replica group.
+    """
+    has_root = signature.attributes.get("has_dynamic_root") is not None
+    return signature.operand_types[:-1] if has_root else signature.operand_types
+
+
+def _check_roots(signature: OpSignature) -> None:
+    name = signature.name.removeprefix("stablehlo.")
+    count = len(data_types(signature))
+    if signature.attributes.get("has_dynamic_root") is None:
+        if not count:
+            raise signature.error_without_op_note(f"{name} requires at least one data operand")
+        return
+    if count < 1:
+        raise signature.error_without_op_note(
+            f"{name} with has_dynamic_root=true requires at least two operands (data + root)"
+        )
+    roots = signature.operand_types[-1]
+    what = f"last operand of {name} with has_dynamic_root=true must"
+    if not isinstance(roots, RankedTensor) or roots.rank != 1 or roots.element is not I32:
+        raise signature.error_without_op_note(f"{what} be a rank-1 i32 tensor, but got {quoted(roots)}")
+    if roots.shape[0] != count:
+        raise signature.error_without_op_note(
+            f"{what} have the same number of elements as data operands ({count}), but got {roots.shape[0]}"
+        )
+
+
+@stablehlo.op("collective_reduce", INFERS_COMPATIBLE_TYPES, SINGLE_BLOCK, since=Behavior.COLLECTIVE_REDUCE)
+class CollectiveReduceOp(CollectiveOp, RegionVerifyingOp):
+    """Reduces each operand elementwise over the processes of a replica group; the root has the result."""
 
     __slots__ = ()
 
-    value = op_fields.operand(TENSOR)
-    out = op_fields.result(TENSOR)
+    inputs = op_fields.operands(TENSOR)
+    use_global_device_ids = op_fields.optional_attr(UNIT_ATTR)
+    has_dynamic_root = op_fields.optional_attr(UNIT_ATTR)
+    out = op_fields.results(TENSOR)
+    computation = op_fields.region(ONE_BLOCK)
 
     @staticmethod
-    def verify_signature(signature: OpSignature) -> None:
-        groups = signature[CollectiveOp.replica_groups]
-        if not isinstance(groups, DenseElements):
-            return
-        rank = len(groups.type.shape)
-        if rank != 2:
-            raise signature.error_without_op_note(
-                f"replica groups should be a rank 2 tensor,but instead it is of rank {rank}"
-            )
-        replica_ids = set()
-        for replica in integers_of(groups):
-            if replica < 0:  # collective_broadcast_c2
-                raise signature.error_without_op_note(
-                    f"replica_groups values must be positive, but was given {replica}"
-                )
-            if replica in replica_ids:  # collective_broadcast_c1
-                raise signature.error_without_op_note(f"replica id #{replica} seen more than once")
-            replica_ids.add(replica)
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
+        uses_global_ids = bool(signature[CollectiveReduceOp.use_global_device_ids])
+        check_replica_groups(signature, has_uniform_size=False, uses_global_ids=uses_global_ids)
+        _check_channel(signature, uses_global_ids)
+        _check_roots(signature)
+        _check_reduced_values(signature, regions, data_types(signature))
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-        return signature.operand_types
+        return _reduced_types(data_types(signature), regions[0])
+
+
+def _check_one_element_type(signature: OpSignature) -> None:
+    if not Behavior.BROADCASTS_OF_SEVERAL_VALUES.active:
+        assert SAME_ELEMENT_TYPE.verify_signature is not None
+        SAME_ELEMENT_TYPE.verify_signature(signature)
+
+
+@stablehlo.op(
+    "collective_broadcast",
+    Trait("same-element-type-of-one-value", _check_one_element_type),
+    INFERS_COMPATIBLE_TYPES,
+)
+class CollectiveBroadcastOp(CollectiveOp):
+    """Sends each operand of the root of each replica group to all processes of the group.
+
+    The root is the first process of the group, unless an operand has its index.
+    """
+
+    __slots__ = ()
+
+    inputs = op_fields.operands(TENSOR).since(
+        Behavior.BROADCASTS_OF_SEVERAL_VALUES, before=op_fields.operand(TENSOR)
+    )
+    has_dynamic_root = op_fields.optional_attr(UNIT_ATTR).since(Behavior.BROADCASTS_OF_SEVERAL_VALUES)
+    out = op_fields.results(TENSOR).since(
+        Behavior.BROADCASTS_OF_SEVERAL_VALUES, before=op_fields.result(TENSOR)
+    )
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        _check_broadcast_groups(signature)
+        _check_roots(signature)
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        return data_types(signature)
+
+
+def _check_broadcast_groups(signature: OpSignature) -> None:
+    groups = signature[CollectiveOp.replica_groups]
+    if not isinstance(groups, DenseElements):
+        return
+    rank = len(groups.type.shape)
+    if rank != 2:
+        raise signature.error_without_op_note(
+            f"replica groups should be a rank 2 tensor,but instead it is of rank {rank}"
+        )
+    replica_ids = set()
+    for replica in integers_of(groups):
+        if replica < 0:  # collective_broadcast_c2
+            raise signature.error_without_op_note(
+                f"replica_groups values must be positive, but was given {replica}"
+            )
+        if replica in replica_ids:  # collective_broadcast_c1
+            raise signature.error_without_op_note(f"replica id #{replica} seen more than once")
+        replica_ids.add(replica)
+
+
+# --- collective_permute ------------------------------------------------------------------------
 
 
 @stablehlo.op("collective_permute", SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)

@@ -11,7 +11,7 @@ from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.dialects.stablehlo.custom_call_targets import check_target
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
-from sdyopt.dialects.stablehlo.layouts import LAYOUTS, check_layouts
+from sdyopt.dialects.stablehlo.layouts import LAYOUTS, TILINGS, check_layouts
 from sdyopt.dialects.stablehlo.operand_alias import ALIASES, OutputOperandAlias, tuple_element_type
 from sdyopt.dialects.stablehlo.types import CUSTOM_CALL_VALUE
 from sdyopt.ir import op_fields
@@ -21,6 +21,7 @@ from sdyopt.ir.numeric_attributes import FALSE, IntegerAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I32, TupleType, Type
+from sdyopt.releases import Behavior
 
 API_VERSIONS = (
     "API_VERSION_UNSPECIFIED",
@@ -73,6 +74,7 @@ class CustomCallOp(Op):
     operand_layouts = op_fields.optional_attr(LAYOUTS)
     result_layouts = op_fields.optional_attr(LAYOUTS)
     output_operand_aliases = op_fields.default_valued_optional_attr(ALIASES, EMPTY_ARRAY)
+    result_tilings = op_fields.optional_attr(TILINGS).since(Behavior.RESULT_TILINGS)
     out = op_fields.results(CUSTOM_CALL_VALUE)
 
     assembly = assembly(

@@ -1,4 +1,4 @@
-"""Layouts of custom_call: the minor-to-major dimension order of operands and results."""
+"""Layouts of custom_call: minor-to-major dimension order of operands and results, tiles of results."""
 
 from __future__ import annotations
 
@@ -27,6 +27,17 @@ Layouts = tuple[DenseElements, ...]
 LAYOUTS: AttrConstraint[Layouts] = AttrConstraint(
     "Array of layout (1D tensor of index type) attributes",
     lambda a: isinstance(a, ArrayAttr) and all(map(_is_layout, a)),
+    lambda a: a.elements,
+    lambda a: isinstance(a, ArrayAttr),
+)
+
+# The tiles of each result, outermost first.
+TILINGS: AttrConstraint[tuple[Attribute, ...]] = AttrConstraint(
+    "Array of tiling attributes",
+    lambda a: (
+        isinstance(a, ArrayAttr)
+        and all(isinstance(tiles, ArrayAttr) and all(map(_is_layout, tiles)) for tiles in a)
+    ),
     lambda a: a.elements,
     lambda a: isinstance(a, ArrayAttr),
 )

@@ -6,6 +6,7 @@ from operator import itemgetter
 
 from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.ir.op_signature import OpSignature
+from sdyopt.releases import Behavior
 from sdyopt.sharding.op_sharding_rule_builder import Dims, FactorType, OpShardingRuleBuilder
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
@@ -14,7 +15,8 @@ _Factor = tuple[int, Dims, Dims, FactorType]
 
 @sharding_rule(ConvolutionOp)
 def convolution(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
-    """([i, jk, l], [k, l, m])->([i, j, m]) reduction={k, l} permutation={j}
+    """([i, jk, l], [k, l, m])->([i, j, m]) reduction={k, l} permutation={j}, or, if windows overlap,
+    ([i, j, l], [k, l, m])->([i, j, m]) reduction={l} permutation={j, k}
 
     i is the batch, j the output window positions, k the kernel window, l the input features, m the output
     features. Batch groups and feature groups, if any, are factors of their own.
@@ -50,7 +52,8 @@ def _add_spatial_factors(
 ) -> None:
     """Adds a factor for the window positions and a factor for the window itself; the larger factor is major.
 
-    Their product is at most the size of the input dimension. A factor of size 1 is left out.
+    Their product is at most the size of the input dimension. The second factor does not belong to the input
+    if the first one leaves no room for it. A factor of size 1 is left out.
     """
     result_size = signature[ConvolutionOp.out].shape[result_dim]
     window_size = signature[ConvolutionOp.rhs].shape[kernel_dim]
@@ -64,3 +67,6 @@ def _add_spatial_factors(
         if size > 1:
             builder.add_factor(size, operand_dims, result_dims, factor_type)
             remaining_size //= size
+        elif factor_size > 1 and Behavior.SMALL_WINDOW_FACTORS.active:
+            without_input = [None, *operand_dims[1:]]
+            builder.add_factor(factor_size, without_input, result_dims, FactorType.PERMUTATION)

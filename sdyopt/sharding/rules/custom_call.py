@@ -10,6 +10,7 @@ from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.dialects.stablehlo.random import RngBitGeneratorOp
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import RankedTensor, Type
+from sdyopt.releases import Behavior
 from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
 from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 
@@ -17,6 +18,7 @@ from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 _OPAQUE = {
     "sdy_testonly",
     "tpu_custom_call",
+    "xla.debug.Log",
     "xla_ffi_python_cpu_callback",
     "xla_ffi_python_gpu_callback",
     "xla_python_cpu_callback",
@@ -45,6 +47,9 @@ _POINTWISE = {
     "mhlo.erf",
     "xla.megascale.provide_metadata",
 }
+
+# Call targets that are unknown before a release.
+_NEWER = {"TopK": Behavior.TOP_K_CALLS, "xla.debug.Log": Behavior.DEBUG_LOG_CALLS}
 
 Shapes = Sequence[tuple[int, ...]]
 # (shapes of operands, shapes of results, builder)
@@ -94,6 +99,8 @@ def custom_call(
     There is no rule for an unknown target, nor for unexpected numbers or ranks of operands or results.
     """
     name = signature[CustomCallOp.call_target_name]
+    if name in _NEWER and not _NEWER[name].active:
+        return NoRule("custom call", f"@{name}")
     if name in _OPAQUE:
         return NoRule()
     if name in _POINTWISE:
@@ -172,7 +179,7 @@ def _householder_product(operands: Shapes, results: Shapes, builder: OpShardingR
     builder.add_factor(scales[rows], [None, rows], [None], FactorType.NEED_REPLICATION)
 
 
-@_target("mhlo.topk", operands=_ANY, results=_ANY)
+@_target("TopK", "mhlo.topk", operands=_ANY, results=_ANY)
 def _top_k(operands: Shapes, results: Shapes, builder: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j], [i, j]) need_replication={j} blocked_propagation={j}"""
     shape = operands[0]

@@ -2,8 +2,9 @@
 
 Both shapes are read from the major-most dimension on, and divided into factors. While the products of the
 factors read so far are equal, the greatest common divisor of what remains of both current dimensions is a
-factor of both, along which shardings propagate; if it is 1, each shape gets a factor of its own. While the
-products differ, the shape with the smaller product gets factors of its own.
+factor of both, along which shardings propagate. If it is 1, both shapes share a permutation factor of what
+remains of the operand's dimension. While the products differ, the shape with the smaller product gets factors
+of its own, which need replication.
 """
 
 from __future__ import annotations
@@ -13,35 +14,45 @@ from math import gcd
 
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
+from sdyopt.releases import Behavior
+from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
 from sdyopt.sharding.op_sharding_rule_registry import NoRule, sharding_rule
 
 
 @sharding_rule(ReshapeOp)
 def reshape(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule | None:
-    """([ij])->([i, j]), or without a common divisor, such as 3x2 to 2x3, ([i, l])->([j, k])"""
+    """([ij])->([i, j]), or without a common divisor, such as 3x2 to 2x3,
+    ([i, k])->([i, j]) need_replication={j, k} permutation={i}
+    """
     operand, result = signature[ReshapeOp.operand], signature[ReshapeOp.out]
     if not operand.has_static_shape or not result.has_static_shape:
         return NoRule()
     if operand.num_elements != result.num_elements or operand.num_elements == 0:
         return NoRule()
+    has_types = Behavior.RESHAPE_FACTOR_TYPES.active
+    unshared_type = FactorType.NEED_REPLICATION if has_types else FactorType.PASS_THROUGH
     source, target = _ShapeReader(operand.shape), _ShapeReader(result.shape)
     while not (source.is_done and target.is_done):
         if source.has_unit_dim:
-            builder.add_factor(1, [source.advance()], [None])
+            builder.add_factor(1, [source.advance()], [None], unshared_type)
         elif target.has_unit_dim:
-            builder.add_factor(1, [None], [target.advance()])
+            builder.add_factor(1, [None], [target.advance()], unshared_type)
         elif source.product != target.product:
             smaller, larger = (source, target) if source.product < target.product else (target, source)
             size = smaller.next_factor(larger)
             dim = smaller.take_factor(size)
-            builder.add_factor(size, *(([dim], [None]) if smaller is source else ([None], [dim])))
+            dims, result_dims = ([dim], [None]) if smaller is source else ([None], [dim])
+            builder.add_factor(size, dims, result_dims, unshared_type)
         elif (size := gcd(source.remaining, target.remaining)) > 1:
             builder.add_factor(size, [source.take_factor(size)], [target.take_factor(size)])
         else:
-            size, target_size = source.remaining, target.remaining
-            builder.add_factor(size, [source.take_factor(size)], [None])
-            builder.add_factor(target_size, [None], [target.take_factor(target_size)])
+            size, result_size = source.remaining, target.remaining
+            dims, result_dims = [source.take_factor(size)], [target.take_factor(result_size)]
+            if has_types:
+                builder.add_factor(size, dims, result_dims, FactorType.PERMUTATION)
+            else:
+                builder.add_factor(size, dims, [None])
+                builder.add_factor(result_size, [None], result_dims)
     return None
 
 

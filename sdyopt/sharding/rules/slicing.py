@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sdyopt.dialects.sdy.ops import ConstantOp
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import CONSTANT_LIKE
 from sdyopt.ir.value import Value
+from sdyopt.releases import Behavior
 from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
@@ -17,22 +16,32 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 @sharding_rule(SliceOp)
 def slice(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j])->([i, j]) permutation={i}, where i is sliced"""
-    _add_slice_or_pad_factors(builder, signature[SliceOp.operand].shape, signature[SliceOp.out].shape)
+    builder.add_pointwise_with_type_for_mismatch(
+        signature[SliceOp.operand].shape,
+        signature[SliceOp.out].shape,
+        FactorType.PERMUTATION,
+        is_mismatch_blocked=builder.is_conservative,
+    )
 
 
 @sharding_rule(PadOp)
 def pad(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j], [])->([i, j]) permutation={i}, where i is padded"""
-    _add_slice_or_pad_factors(builder, signature[PadOp.operand].shape, signature[PadOp.out].shape)
+    shape, result_shape = signature[PadOp.operand].shape, signature[PadOp.out].shape
+    by_padding = Behavior.PERMUTATION_OF_PADDED_DIMS.active
+    paddings = zip(*[signature[amount] for amount in _PADDING], strict=True)
+    for dim, (size, result_size, padding) in enumerate(zip(shape, result_shape, paddings, strict=True)):
+        is_resized = size != result_size
+        is_padded = is_resized or (by_padding and any(padding))
+        builder.add_common_factor(
+            dim,
+            size,
+            FactorType.PERMUTATION if is_padded else FactorType.PASS_THROUGH,
+            is_blocked=is_resized and builder.is_conservative,
+        )
 
 
-def _add_slice_or_pad_factors(
-    builder: OpShardingRuleBuilder, shape: Sequence[int], result_shape: Sequence[int]
-) -> None:
-    """Adds a common factor per dimension, a permutation factor where the size changes."""
-    builder.add_pointwise_with_type_for_mismatch(
-        shape, result_shape, FactorType.PERMUTATION, is_mismatch_blocked=builder.is_conservative
-    )
+_PADDING = (PadOp.edge_padding_low, PadOp.edge_padding_high, PadOp.interior_padding)
 
 
 @sharding_rule(DynamicSliceOp)
@@ -54,12 +63,12 @@ def _has_constant_indices(op: DynamicUpdateSliceOp) -> bool:
 def dynamic_update_slice(
     signature: OpSignature, builder: OpShardingRuleBuilder, has_constant_indices: bool
 ) -> None:
-    """([i, k], [j, k], [], [])->([i, k]) need_replication={j}
-
-    Each device updates its own shard of the operand. It needs the whole update, unless the start indices are
-    constants.
-    """
-    factor_type = FactorType.PASS_THROUGH if has_constant_indices else FactorType.NEED_REPLICATION
+    """([i, k], [j, k], [], [])->([i, k]) permutation={i, j}"""
+    if Behavior.PERMUTED_UPDATES.active:
+        operand_type = update_type = FactorType.PERMUTATION
+    else:  # each device updates its own shard, by the whole update unless the start indices are constants
+        operand_type = FactorType.PASS_THROUGH
+        update_type = operand_type if has_constant_indices else FactorType.NEED_REPLICATION
     shape = signature[DynamicUpdateSliceOp.operand].shape
     update_shape = signature[DynamicUpdateSliceOp.update].shape
     indices = [None] * len(signature[DynamicUpdateSliceOp.start_indices])
@@ -67,8 +76,8 @@ def dynamic_update_slice(
         if size == update_size:
             builder.add_factor(size, [dim, dim, *indices], [dim])
         else:
-            builder.add_factor(size, [dim, None, *indices], [dim])
-            builder.add_factor(update_size, [None, dim, *indices], [None], factor_type)
+            builder.add_factor(size, [dim, None, *indices], [dim], operand_type)
+            builder.add_factor(update_size, [None, dim, *indices], [None], update_type)
 
 
 def _concatenates_slices(op: ConcatenateOp) -> bool:

@@ -26,7 +26,7 @@ func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
 }
 
 //--- gspmd.mlir
-func.func @main(%a: tensor<8x8xf32> {mhlo.sharding = "{devices=[4,1,2]<=[8] last_tile_dim_replicate}"})
+func.func @main(%a: tensor<8x8xf32> {mhlo.sharding = "{mesh['x'=4,'y'=2], [{'x'}, {}]}"})
     -> (tensor<8x8xf32> {mhlo.sharding = "{devices=[1,8]<=[4,2]T(1,0)}"}, tensor<8x8xf32> {mhlo.sharding = "{replicated}"}) {
   %0 = stablehlo.custom_call @Sharding(%a) {mhlo.sharding = "{devices=[2,4]0,2,4,6,1,3,5,7}"} : (tensor<8x8xf32>) -> tensor<8x8xf32>
   %1 = stablehlo.tanh %0 {mhlo.sharding = "{devices=[4,2]<=[8]}"} : tensor<8x8xf32>

@@ -8,14 +8,14 @@
 // GRID:      │ 0:16  │  0, 1  │  2, 3  │
 // GRID:      │ 48:64 │ 12, 13 │ 14, 15 │
 // GRID:      sdy            #sdy.sharding<@mesh, [{"x"}, {"y":(1)2}]>
-// GRID-NEXT: GSPMD V2       {devices=[4,2,2]<=[16] last_tile_dim_replicate}
+// GRID: GSPMD V2       {devices=[4,2,2]<=[16] last_tile_dim_replicate}
 // GRID-NEXT: PartitionSpec  none: "y":(1)2 is a sub-axis, and a PartitionSpec has full axes only
 // GRID-NEXT: mesh dialect   none: "y":(1)2 is a sub-axis, and the mesh dialect has full axes only
 
 // Every notation is accepted: here that of JAX. Quotes around the axes of --mesh may be left out.
 // RUN: sdy-opt --show-sharding="PartitionSpec(('y', 'x'), None)" --mesh=x=2,y=2 --shape=8x8 | filecheck %s --check-prefix=SPEC
 // SPEC:      sdy            #sdy.sharding<@mesh, [{"y", "x"}, {}]>
-// SPEC-NEXT: GSPMD V2       {devices=[4,1]<=[2,2]T(1,0)}
+// SPEC: GSPMD V2       {devices=[4,1]<=[2,2]T(1,0)}
 // SPEC-NEXT: PartitionSpec  PartitionSpec(('y', 'x'), None)
 // SPEC-NEXT: mesh dialect   #mesh.shard<@mesh, {{\[\[}}1, 0], []]>
 
@@ -35,6 +35,30 @@
 // NEW-MESH: sdy            #sdy.sharding<@mesh, [{"_axis_1"}, {"_axis_0"}]>
 // NEW-MESH: GSPMD V2       {devices=[2,2]<=[2,2]T(1,0)}
 // NEW-MESH: GSPMD V1       {devices=[2,2]0,2,1,3}
+
+// That of the HLO of today, which has the mesh and names axes.
+// RUN: sdy-opt --show-sharding="{mesh['data'=2,'model'=4], [{'data'}, {'model':(1)2, ?}]}" --shape=8x8 | filecheck %s --check-prefix=NAMED
+// NAMED:      mesh           <["data"=2, "model"=4]>
+// NAMED:      │ 0:4 │ 0, 1 │ 2, 3 │
+// NAMED:      sdy            #sdy.sharding<@mesh, [{"data"}, {"model":(1)2, ?}]>
+// NAMED-NEXT: HLO V3         {mesh['data'=2,'model'=4], [{'data'}, {'model':(1)2, ?}]}
+// NAMED-NEXT: GSPMD V2       {devices=[2,2,2]<=[8] last_tile_dim_replicate}
+
+// It may list devices, or transpose them as GSPMD does, and is manual along axes in the body of a shard_map.
+// RUN: sdy-opt --show-sharding="{mesh['x'=2,'y'=2], device_ids=(0,2,1,3), [{'x'}], manual={'y'}, metadata={op_name='f'}}" | filecheck %s --check-prefix=MANUAL
+// RUN: sdy-opt --show-sharding="{mesh['x'=2,'y'=2], device_ids=([2,2]T(1,0)), [{'x'}], manual={'y'}}" | filecheck %s --check-prefix=MANUAL
+// MANUAL: │  0/2  │  1/2  │
+// MANUAL: │ 0 | 2 │ 1 | 3 │
+// MANUAL: HLO V3         {mesh['x'=2,'y'=2], device_ids=(0,2,1,3), [{'x'}], manual={'y'}}
+
+// A word, if all devices have the whole tensor, and a single device. Scalars have a word as well.
+// RUN: sdy-opt --show-sharding="{mesh['x'=2,'y'=2], unreduced=min}" --shape=4x4 | filecheck %s --check-prefix=UNIFORM
+// UNIFORM: sdy            #sdy.sharding<@mesh, [{}, {}], unreduced=min{"x", "y"}>
+// RUN: sdy-opt --show-sharding='<@mesh, [], unreduced={"x"}>' --mesh=x=4 --shape= | filecheck %s --check-prefix=SCALAR
+// SCALAR: HLO V3         {mesh['x'=4], unreduced}
+// RUN: sdy-opt --show-sharding='{single_device[device_id=3]}' | filecheck %s --check-prefix=SINGLE
+// SINGLE: HLO V3         {single_device[device_id=3]}
+// SINGLE: GSPMD V2       {maximal device=3}
 
 // That of the mesh dialect, which numbers axes. --mesh-version selects its syntax in the output.
 // RUN: sdy-opt --show-sharding='<@grid, [[1], [0]]>' --mesh=x=2,y=2 --shape=4x4 --mesh-version=21 | filecheck %s --check-prefix=MESH
@@ -69,11 +93,14 @@
 // TABLE-NEXT: … and 1048574 more shards; --sharding-rows=0 shows all
 // TABLE:      GSPMD V2       {devices=[1024,1,1024]<=[1048576]}
 
-// Partial results may be combined by a maximum or a minimum. GSPMD and PartitionSpec have sums only.
+// Partial results may be combined by a maximum or a minimum. GSPMD has sums only.
+// RUN: sdy-opt "--show-sharding={mesh['x'=2,'y'=2], [{'x'}], unreduced=max{'y'}}" | filecheck %s --check-prefix=MAX
+// RUN: sdy-opt "--show-sharding=P('x', unreduced={'y'}, unreduced_kind=max)" --mesh=x=2,y=2 | filecheck %s --check-prefix=MAX
 // RUN: sdy-opt '--show-sharding=<@mesh, [{"x"}], unreduced=max{"y"}>' --mesh=x=2,y=2 | filecheck %s --check-prefix=MAX
 // RUN: sdy-opt '--show-sharding=<@mesh, [[0]], partial = max[1]>' --mesh=x=2,y=2 | filecheck %s --check-prefix=MAX
 // MAX: a + b: these devices have partial results, and their max is the shard
 // MAX: sdy            #sdy.sharding<@mesh, [{"x"}], unreduced=max{"y"}>
+// MAX-NEXT: HLO V3         {mesh['x'=2,'y'=2], [{'x'}], unreduced=max{'y'}}
 // MAX-NEXT: GSPMD V2       none: partial results are combined by max, not summed
-// MAX-NEXT: PartitionSpec  none: partial results are combined by max, not summed
+// MAX-NEXT: PartitionSpec  PartitionSpec('x', unreduced={'y'}, unreduced_kind=UnreducedKind.max)
 // MAX-NEXT: mesh dialect   #mesh.shard<@mesh, {{\[\[}}0]], partial = max[1]>

@@ -1,4 +1,5 @@
 // RUN: sdy-opt %s -sdy-populate-op-sharding-rules | filecheck %s
+// RUN: sdy-opt %s -sdy-populate-op-sharding-rules --sdy-version=jaxlib-0.11.2 | filecheck %s --check-prefix=BEFORE
 
 // Elementwise operations have a common factor for each dimension.
 // CHECK-LABEL: func.func @elementwise
@@ -78,10 +79,13 @@ func.func @reshape_splits(%a: tensor<24xf32>) {
   return
 }
 
-// The same for merged dimensions. Dimensions of size 1 have factors of their own.
+// The same for merged dimensions. Dimensions of size 1 have factors of their own, which need replication since
+// jaxlib 0.12.0.1.
 // CHECK-LABEL: func.func @reshape_joins
+// BEFORE-LABEL: func.func @reshape_joins
 func.func @reshape_joins(%a: tensor<2x1x4xf32>) {
-  // CHECK: stablehlo.reshape{{.*}}#sdy.op_sharding_rule<([i, j, k])->([ik, l]) {i=2, j=1, k=4, l=1}>
+  // CHECK: stablehlo.reshape{{.*}}#sdy.op_sharding_rule<([i, j, k])->([ik, l]) {i=2, j=1, k=4, l=1} need_replication={j, l}>
+  // BEFORE: stablehlo.reshape{{.*}}#sdy.op_sharding_rule<([i, j, k])->([ik, l]) {i=2, j=1, k=4, l=1}>
   %0 = stablehlo.reshape %a : (tensor<2x1x4xf32>) -> tensor<8x1xf32>
   return
 }
@@ -94,10 +98,14 @@ func.func @reshape_shares_a_divisor(%a: tensor<4x6xf32>) {
   return
 }
 
-// Only the last factor is common.
+// Sizes without a common divisor share a permutation factor, as 2 and 3 do here. It has the size of the operand's
+// dimension. The other factors of operand or result need replication, and along the last factor the sizes match again.
 // CHECK-LABEL: func.func @reshape_goes_apart
+// BEFORE-LABEL: func.func @reshape_goes_apart
 func.func @reshape_goes_apart(%a: tensor<2x15xf32>) {
-  // CHECK: stablehlo.reshape{{.*}}#sdy.op_sharding_rule<([i, km])->([j, lm]) {i=2, j=3, k=3, l=2, m=5}>
+  // CHECK: stablehlo.reshape{{.*}}#sdy.op_sharding_rule<([i, jl])->([i, kl]) {i=2, j=3, k=2, l=5} need_replication={j, k} permutation={i}>
+  // Before jaxlib 0.12.0.1 each had a factor of its own, and only the last factor was common.
+  // BEFORE: stablehlo.reshape{{.*}}#sdy.op_sharding_rule<([i, km])->([j, lm]) {i=2, j=3, k=3, l=2, m=5}>
   %0 = stablehlo.reshape %a : (tensor<2x15xf32>) -> tensor<3x10xf32>
   return
 }
@@ -129,11 +137,33 @@ func.func @dot(%matrix: tensor<4x8xf32>, %vector: tensor<8xf32>) {
 }
 
 // i is the batch, l the input and m the output features. A spatial dimension has a factor for the window
-// positions and, if the window has several elements, one for the window; the larger of the two is major.
+// positions and, if the window has several elements, one for the window; the larger of the two is major. Here windows
+// overlap, so 28 positions leave no room in the input for the window of size 5, which has a permutation factor k.
 // CHECK-LABEL: func.func @convolution
+// BEFORE-LABEL: func.func @convolution
 func.func @convolution(%image: tensor<2x32x4x3xf32>, %kernel: tensor<5x1x3x16xf32>) {
-  // CHECK: stablehlo.convolution{{.*}}#sdy.op_sharding_rule<([i, j, k, l], [n, o, l, m])->([i, j, k, m]) {i=2, j=28, k=4, l=3, m=16, n=1, o=1} reduction={l} permutation={j, k}>
+  // CHECK: stablehlo.convolution{{.*}}#sdy.op_sharding_rule<([i, j, l, m], [k, o, m, n])->([i, j, l, n]) {i=2, j=28, k=5, l=4, m=3, n=16, o=1} reduction={m} permutation={j, k, l}>
+  // Before jaxlib 0.12.0.1 there was no factor for the window.
+  // BEFORE: stablehlo.convolution{{.*}}#sdy.op_sharding_rule<([i, j, k, l], [n, o, l, m])->([i, j, k, m]) {i=2, j=28, k=4, l=3, m=16, n=1, o=1} reduction={l} permutation={j, k}>
   %0 = stablehlo.convolution(%image, %kernel) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x32x4x3xf32>, tensor<5x1x3x16xf32>) -> tensor<2x28x4x16xf32>
+  return
+}
+
+// Windows that do not overlap are a reduction factor of input and kernel, as l is: there are 16 windows of size 2.
+// CHECK-LABEL: func.func @patches
+func.func @patches(%image: tensor<2x32x3xf32>, %kernel: tensor<2x3x16xf32>) {
+  // CHECK: stablehlo.convolution{{.*}}#sdy.op_sharding_rule<([i, jk, l], [k, l, m])->([i, j, m]) {i=2, j=16, k=2, l=3, m=16} reduction={k, l} permutation={j}>
+  %0 = stablehlo.convolution(%image, %kernel) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x32x3xf32>, tensor<2x3x16xf32>) -> tensor<2x16x16xf32>
+  return
+}
+
+// For the gradient of a kernel, the window is larger than the number of its positions, which is a factor k of the result.
+// CHECK-LABEL: func.func @kernel_gradient
+// BEFORE-LABEL: func.func @kernel_gradient
+func.func @kernel_gradient(%image: tensor<3x32x2xf32>, %gradient: tensor<2x30x16xf32>) {
+  // CHECK: stablehlo.convolution{{.*}}#sdy.op_sharding_rule<([i, j, l], [l, j, m])->([i, k, m]) {i=3, j=30, k=3, l=2, m=16} reduction={j, l} permutation={k}>
+  // BEFORE: stablehlo.convolution{{.*}}#sdy.op_sharding_rule<([i, j, k], [k, j, l])->([i, m, l]) {i=3, j=30, k=2, l=16, m=1} reduction={j, k}>
+  %0 = stablehlo.convolution(%image, %gradient) dim_numbers = [b, 0, f]x[i, 0, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<3x32x2xf32>, tensor<2x30x16xf32>) -> tensor<3x3x16xf32>
   return
 }
 

@@ -7,6 +7,9 @@ func.func @bounds(%a: tensor<8x4xf32>, %zero: tensor<f32>) {
   %0 = stablehlo.slice %a [0:8, 1:3] : (tensor<8x4xf32>) -> tensor<8x2xf32>
   // CHECK: stablehlo.pad{{.*}}#sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=8, j=4} permutation={j} blocked_propagation={j}>
   %1 = stablehlo.pad %a, %zero, low = [0, 1], high = [0, 1], interior = [0, 0] : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x6xf32>
+  // This padding keeps the size of the shards.
+  // CHECK: stablehlo.pad{{.*}}#sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=8, j=4} permutation={j}>
+  %2 = stablehlo.pad %a, %zero, low = [0, 1], high = [0, -1], interior = [0, 0] : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
   return
 }
 

@@ -1,4 +1,20 @@
 // RUN: sdy-opt %s -sdy-populate-op-sharding-rules | filecheck %s
+// RUN: sdy-opt %s -sdy-populate-op-sharding-rules -verify-diagnostics
+// RUN: sdy-opt %s -sdy-populate-op-sharding-rules --sdy-version=jaxlib-0.11.2 2>&1 | filecheck %s --check-prefix=SEPTEMBER
+// RUN: sdy-opt %s -sdy-populate-op-sharding-rules --sdy-version=jaxlib-0.10.2 2>&1 | filecheck %s --check-prefix=JUNE
+
+// Earlier versions do not know some of the targets, and warn about the first one.
+// SEPTEMBER: warning: custom call @TopK is unknown to SDY sharding rule registry
+// JUNE: warning: custom call @xla.debug.Log is unknown to SDY sharding rule registry
+
+// Logging has no rule, and no warning.
+// CHECK-LABEL: func.func @log
+func.func @log(%a: tensor<8xf32>) {
+  // CHECK-NOT: sharding_rule
+  stablehlo.custom_call @xla.debug.Log(%a) {has_side_effect = true} : (tensor<8xf32>) -> ()
+  // CHECK: return
+  return
+}
 
 // The operands and results of some calls are sharded alike.
 // CHECK-LABEL: func.func @alike
@@ -35,6 +51,16 @@ func.func @top_k(%a: tensor<8x64xf32>, %iota: tensor<8x64xi32>, %init: tensor<f3
   %0:2 = stablehlo.custom_call @mhlo.topk(%a) : (tensor<8x64xf32>) -> (tensor<8x4xf32>, tensor<8x4xi32>)
   // CHECK: stablehlo.custom_call{{.*}}#sdy.op_sharding_rule<([i, j], [i, j], [], [])->([i, k], [i, k]) {i=8, j=64, k=4} need_replication={k} blocked_propagation={k}>
   %1:2 = stablehlo.custom_call @ApproxTopK(%a, %iota, %init, %arg) : (tensor<8x64xf32>, tensor<8x64xi32>, tensor<f32>, tensor<i32>) -> (tensor<8x4xf32>, tensor<8x4xi32>)
+  return
+}
+
+// The name of a top-k in XLA has the same rule since jaxlib 0.12.0.1.
+// CHECK-LABEL: func.func @xla_top_k
+// SEPTEMBER-LABEL: func.func @xla_top_k
+func.func @xla_top_k(%a: tensor<8x64xf32>) {
+  // CHECK: stablehlo.custom_call{{.*}}#sdy.op_sharding_rule<([i, j])->([i, j], [i, j]) {i=8, j=64} need_replication={j} blocked_propagation={j}>
+  // SEPTEMBER-NEXT: stablehlo.custom_call @TopK(%arg0) : (tensor<8x64xf32>)
+  %0:2 = stablehlo.custom_call @TopK(%a) : (tensor<8x64xf32>) -> (tensor<8x4xf32>, tensor<8x4xi32>)
   return
 }
 

@@ -1,4 +1,6 @@
 // RUN: sdy-opt %s -sdy-populate-op-sharding-rules | filecheck %s
+// RUN: sdy-opt %s -sdy-populate-op-sharding-rules --sdy-version=jaxlib-0.11.2 | filecheck %s --check-prefix=SEPTEMBER
+// RUN: sdy-opt %s -sdy-populate-op-sharding-rules --sdy-version=2026-08 | filecheck %s --check-prefix=AUGUST
 
 // Operations that slice, concatenate, gather, scatter and reduce.
 
@@ -12,6 +14,22 @@ func.func @static_bounds(%a: tensor<8x4xf32>, %zero: tensor<f32>) {
   return
 }
 
+// Since jaxlib 0.12.0.1, the padding decides and not the sizes, which are equal here.
+// CHECK-LABEL: func.func @shift
+// SEPTEMBER-LABEL: func.func @shift
+func.func @shift(%a: tensor<8x4xf32>, %zero: tensor<f32>) {
+  // CHECK: stablehlo.pad{{.*}}#sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=8, j=4} permutation={j}>
+  // SEPTEMBER: stablehlo.pad{{.*}}#sdy.op_sharding_rule<([i, j], [])->([i, j]) {i=8, j=4}>
+  %0 = stablehlo.pad %a, %zero, low = [0, 1], high = [0, -1], interior = [0, 0] : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+  // Interior padding of a single element inserts nothing, but counts as well.
+  // CHECK: stablehlo.pad{{.*}}#sdy.op_sharding_rule<([], [])->([])>
+  // CHECK: stablehlo.pad{{.*}}#sdy.op_sharding_rule<([i], [])->([i]) {i=1} permutation={i}>
+  %1 = stablehlo.pad %zero, %zero, low = [], high = [], interior = [] : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %2 = stablehlo.reshape %1 : (tensor<f32>) -> tensor<1xf32>
+  %3 = stablehlo.pad %2, %zero, low = [0], high = [0], interior = [2] : (tensor<1xf32>, tensor<f32>) -> tensor<1xf32>
+  return
+}
+
 // The start of a dynamic slice is not constant, so the sliced dimension needs replication.
 // CHECK-LABEL: func.func @dynamic_slice
 func.func @dynamic_slice(%a: tensor<8x4xf32>, %at: tensor<i32>) {
@@ -20,13 +38,17 @@ func.func @dynamic_slice(%a: tensor<8x4xf32>, %at: tensor<i32>) {
   return
 }
 
-// Each device updates its own shard; the update needs replication, unless the start indices are constants.
+// An updated dimension is a permutation factor of the operand and another one of the update. Before jaxlib 0.11.2, each
+// device updated its own shard; the update needed replication, unless the start indices were constants.
 // CHECK-LABEL: func.func @dynamic_update_slice
+// AUGUST-LABEL: func.func @dynamic_update_slice
 func.func @dynamic_update_slice(%a: tensor<8x4xf32>, %update: tensor<8x2xf32>, %at: tensor<i32>) {
   %zero = stablehlo.constant dense<0> : tensor<i32>
-  // CHECK: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2} need_replication={k}>
+  // CHECK: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2} permutation={j, k}>
+  // AUGUST: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2} need_replication={k}>
   %0 = stablehlo.dynamic_update_slice %a, %update, %zero, %at : (tensor<8x4xf32>, tensor<8x2xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
-  // CHECK: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2}>
+  // CHECK: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2} permutation={j, k}>
+  // AUGUST: stablehlo.dynamic_update_slice{{.*}}#sdy.op_sharding_rule<([i, j], [i, k], [], [])->([i, j]) {i=8, j=4, k=2}>
   %1 = stablehlo.dynamic_update_slice %a, %update, %zero, %zero : (tensor<8x4xf32>, tensor<8x2xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
   return
 }

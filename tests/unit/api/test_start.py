@@ -29,7 +29,7 @@ def test_names_are_imported_when_used() -> None:
 
 def test_running_passes_imports_neither_click_nor_rich() -> None:
     code = "import sdyopt; sdyopt.parse('func.func private @f()').run('cse')._repr_html_()"
-    assert not modules_after(code) & {"click", "rich", "sdyopt.cli", "sdyopt.report.program_report"}
+    assert not modules_after(code) & {"click", "rich", "sdyopt.cli", "sdyopt.analysis.figures.program_report"}
 
 
 def test_unknown_names_are_attribute_errors() -> None:

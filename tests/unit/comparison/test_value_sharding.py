@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from sdyopt.comparison.value_sharding import (
+from sdyopt.analysis.comparison.value_sharding import (
     ValueSharding,
     dimensions_text,
     local_bytes,
     same_annotation,
     same_placement,
 )
+from sdyopt.analysis.notation.mesh_text import parse_mesh
+from sdyopt.analysis.notation.sdy_text import parse_sdy
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.ir.types import F32, RankedTensor
-from sdyopt.notation.mesh_text import parse_mesh
-from sdyopt.notation.sdy_text import parse_sdy
 
 
 def mesh(text: str) -> Mesh:

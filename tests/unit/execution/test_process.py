@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.execution.failure import NoJax, NotValidated
-from sdyopt.execution.process import Worker
+from sdyopt.analysis.execution.failure import NoJax, NotValidated
+from sdyopt.analysis.execution.process import Worker
 
 
 def worker(folder: Path, script: str, timeout: int = 20) -> Worker:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 import sdyopt
+from sdyopt.analysis.execution.entry_functions import entry_names, program_of
+from sdyopt.analysis.execution.failure import NotValidated
+from sdyopt.analysis.execution.global_program import has_manual_computation, make_global
+from sdyopt.analysis.execution.local_program import is_local, local_text
+from sdyopt.analysis.execution.promotion import promote, reason_not_to_promote
 from sdyopt.asm.printer.asm_printer import print_op
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.execution.entry_functions import entry_names, program_of
-from sdyopt.execution.failure import NotValidated
-from sdyopt.execution.global_program import has_manual_computation, make_global
-from sdyopt.execution.local_program import is_local, local_text
-from sdyopt.execution.promotion import promote, reason_not_to_promote
 
 MESH = 'sdy.mesh @mesh = <["x"=2]>\n'
 ROWS = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}'

@@ -3,11 +3,11 @@
 import pytest
 import yaml
 
+from sdyopt.analysis.remarks.remark import Kind, Remark, remark_text
+from sdyopt.analysis.remarks.remark_filter import RemarkFilter
+from sdyopt.analysis.remarks.remark_yaml import remark_yaml
 from sdyopt.diagnostics.location import FileLoc, UnknownLoc
 from sdyopt.diagnostics.usage import UsageError
-from sdyopt.explain.remarks.remark import Kind, Remark, remark_text
-from sdyopt.explain.remarks.remark_filter import RemarkFilter
-from sdyopt.explain.remarks.remark_yaml import remark_yaml
 
 REMARK = Remark(
     *(Kind.MISSED, "propagation", "axis-not-propagated", "main", FileLoc("train.py", 12, 4)),

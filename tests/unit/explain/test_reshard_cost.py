@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import sdyopt
+from sdyopt.analysis.explain.reshard_cost import reshard_bytes
+from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.explain.reshard_cost import reshard_bytes
-from sdyopt.report.local_shapes import LocalShapes
 
 PROGRAM = """
 sdy.mesh @m = <["x"=2, "y"=4, "z"=2]>

@@ -5,17 +5,18 @@ import re
 
 import pytest
 
+from sdyopt.analysis.explain.names import sharding_text
+from sdyopt.analysis.explain.recorded_program import RecordedProgram
+from sdyopt.analysis.sharding_record.model import Step
+from sdyopt.analysis.steps import step_data as step_data_module
+from sdyopt.analysis.steps.factor_table import AFTER, BEFORE, factor_table
+from sdyopt.analysis.steps.step_data import StepData
+from sdyopt.analysis.steps.steps_page import steps_page
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.diagnostics.source import Source
 from sdyopt.driver.dialect_tables import dialect_table
-from sdyopt.explain.explainer import Explainer
-from sdyopt.explain.names import sharding_text
-from sdyopt.explain.steps import step_data as step_data_module
-from sdyopt.explain.steps.factor_table import AFTER, BEFORE, factor_table
-from sdyopt.explain.steps.step_data import StepData
 from sdyopt.pipeline.run import run_pipeline
 from sdyopt.pipeline.text import parse_passes
-from sdyopt.record.model import Step
 from sdyopt.registry import lookup
 
 MATMUL = """
@@ -30,13 +31,13 @@ func.func @main(
 """
 
 
-def explained(text: str, name: str = "program.mlir") -> Explainer:
+def explained(text: str, name: str = "program.mlir") -> RecordedProgram:
     source, dialects, options = Source(name, text), dialect_table(), ParseOptions()
     module, _ = parse_module(source, dialects, options)
-    explainer = Explainer(source, module, dialects, options)
-    with explainer.recording():
+    program = RecordedProgram(source, module, dialects, options)
+    with program.recording():
         assert run_pipeline(parse_passes("sdy-propagation-pipeline", lookup), module)
-    return explainer
+    return program
 
 
 def data_of(page: str) -> StepData:
@@ -63,8 +64,8 @@ def test_the_table_of_a_product_has_its_factors_and_what_it_refuses() -> None:
 
 
 def test_replaying_the_steps_gives_the_final_shardings() -> None:
-    explainer = explained(MATMUL)
-    data = data_of(explainer.steps_page())
+    program = explained(MATMUL)
+    data = data_of(steps_page(program))
     values: list[list[str]] = json.loads(json.dumps(data.values))
     shown: dict[str, object] = {}
     for _, _, _, changes in json.loads(json.dumps(data.steps)):
@@ -72,9 +73,9 @@ def test_replaying_the_steps_gives_the_final_shardings() -> None:
             name = values[value][0]
             assert shown.get(name) == (data.shardings[before] if before >= 0 else None)
             shown[name] = data.shardings[after]
-    [run] = explainer.record.runs
+    [run] = program.record.runs
     final = {
-        explainer.names.in_function("main").subject(run, subject): sharding_text(sharding)
+        program.names.in_function("main").subject(run, subject): sharding_text(sharding)
         for subject, sharding in run.final.items()
         if sharding is not None and any(sharding.axis_refs)
     }
@@ -83,26 +84,26 @@ def test_replaying_the_steps_gives_the_final_shardings() -> None:
 
 def test_the_program_cannot_end_the_script_or_start_a_tag() -> None:
     text = MATMUL.replace("@main", '@"</script><script>alert(1)</script>"').replace("%a", "%ab")
-    page = explained(text, "<b>.mlir").steps_page()
+    page = steps_page(explained(text, "<b>.mlir"))
     assert page.count("</script>") == 2
     assert "<title>&lt;b>" in page or "<title>&lt;b&gt;" in page
     assert "<script>alert" not in page
 
 
 def test_of_more_steps_only_the_first_are_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = data_of(explained(MATMUL).steps_page())
+    whole = data_of(steps_page(explained(MATMUL)))
     monkeypatch.setattr(step_data_module, "MAX_STEPS", 2)
-    part = data_of(explained(MATMUL).steps_page())
+    part = data_of(steps_page(explained(MATMUL)))
     assert part.steps == whole.steps[:2]
     assert part.count == whole.count == len(whole.steps)
 
 
 def test_a_page_is_deterministic() -> None:
-    assert explained(MATMUL).steps_page() == explained(MATMUL).steps_page()
+    assert steps_page(explained(MATMUL)) == steps_page(explained(MATMUL))
 
 
 def test_the_page_has_no_unprintable_characters() -> None:
-    page = explained(MATMUL.replace('"x"', '"x\u202e\\1B"')).steps_page()
+    page = steps_page(explained(MATMUL.replace('"x"', '"x\u202e\\1B"')))
     assert "x\ufffd\ufffd" in page
     assert all(
         character.isprintable() for character in page.replace("\n", "").replace(BEFORE, "").replace(AFTER, "")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from sdyopt.analysis.lint.linter import Linter, LintResult
+from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.lint.settings import Settings
+from sdyopt.analysis.lint.trials import wire_bytes
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.dialect import DialectTable
-from sdyopt.lint.linter import Linter, LintResult
-from sdyopt.lint.program import LintedProgram
-from sdyopt.lint.settings import Settings
-from sdyopt.lint.trials import wire_bytes
 from sdyopt.registry import all_dialects, find_dialect
 
 DIALECTS = DialectTable(find_dialect, all_dialects)

@@ -2,13 +2,13 @@
 
 import pytest
 
+from sdyopt.analysis.lint.completion import Completion
+from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.lint.rule import Looks, Rule
+from sdyopt.analysis.lint.rule_table import all_rules
+from sdyopt.analysis.lint.settings import Settings
+from sdyopt.analysis.lint.trials import Trials
 from sdyopt.diagnostics.diagnostic import handling
-from sdyopt.lint.completion import Completion
-from sdyopt.lint.program import LintedProgram
-from sdyopt.lint.rule import Looks, Rule
-from sdyopt.lint.rule_table import all_rules
-from sdyopt.lint.settings import Settings
-from sdyopt.lint.trials import Trials
 from tests.unit.lint.programs import DIALECTS, lint, only, program
 
 TWO = """sdy.mesh @mesh = <["x"=4]>

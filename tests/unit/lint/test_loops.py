@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import pytest
 
+from sdyopt.analysis.lint.loops import MAX_SOURCES, is_invariant, loop_around
+from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.ir.operation import Op
-from sdyopt.lint.loops import MAX_SOURCES, is_invariant, loop_around
-from sdyopt.lint.program import LintedProgram
 from tests.unit.lint.programs import program
 
 

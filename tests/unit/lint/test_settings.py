@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
+from sdyopt.analysis.lint.rule_table import all_rules, rule_ids
+from sdyopt.analysis.lint.settings import Settings, read_settings, select
 from sdyopt.diagnostics.diagnostic import DiagnosticError, Severity
 from sdyopt.diagnostics.usage import UsageError
-from sdyopt.lint.rule_table import all_rules, rule_ids
-from sdyopt.lint.settings import Settings, read_settings, select
 
 
 def test_without_settings_all_rules_run_with_their_defaults() -> None:

@@ -2,11 +2,11 @@
 
 import pytest
 
+from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
+from sdyopt.analysis.notation.reading import Context, read_sharding
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import FileRange, resolve_file_location
 from sdyopt.diagnostics.source import Source
-from sdyopt.notation.mesh_text import parse_mesh, parse_shape
-from sdyopt.notation.reading import Context, read_sharding
 
 MESH = parse_mesh(Source("mesh", "x=4, y=6"))
 
@@ -51,6 +51,27 @@ def underlined(text: str, error: DiagnosticError) -> str:
             "{devices=[4294967296,4294967296]<=[1]}",
             "[4294967296,4294967296]",
             "the number of devices is greater",
+        ),
+        # HLO V3
+        ("{mesh['x'=4], [{'q'}, {}]}", "'q'", "unknown axis name: 'q'"),
+        ("{mesh['x'=4], [{x}, {}]}", "x", "expected an axis name in quotes"),
+        ("{mesh['x'=4], [{'x'}, {'x'}]}", "'x'", 'duplicate axis ref: "x"'),
+        ("{mesh['x'=4], [{'x'}]}", "{mesh['x'=4], [{'x'}]}", "sharding doesn't match tensor rank: 1 != 2"),
+        ("{mesh['x'=4], device_ids=(0,1), [{}, {}]}", "0,1)", "2 devices are listed, but the mesh has 4"),
+        ("{mesh['x'=4], device_ids=([3]), [{}, {}]}", "[3]", "[3] has 3 devices, but the tiles have 4"),
+        ("{mesh['x'=0], [{}, {}]}", "0", "axis size must be at least 1"),
+        ("{mesh['x'=4], [{'x', ?, 'y'}, {}]}", ",", "expected '}'"),
+        ("{mesh['x'=4], [{}, {}], shared={'x'}}", "shared", "expected one of replicated, unreduced, manual"),
+        ("{mesh['x'=4], [{}, {}], unreduced=add{'x'}}", "add", "expected one of sum, max, min"),
+        (
+            "{mesh['x'=4], [{}, {}], manual={'x':(1)2}}",
+            "manual={'x':(1)2}",
+            "only a part of an axis is manual",
+        ),
+        (
+            "{mesh['x'=4], [{'x'}, {}], manual={'x'}}",
+            "{mesh['x'=4], [{'x'}, {}], manual={'x'}",
+            "axis 'x' is",
         ),
         # PartitionSpec
         ("P('q')", "'q'", "unknown axis name: 'q'"),

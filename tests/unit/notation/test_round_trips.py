@@ -6,6 +6,15 @@ from math import prod
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from sdyopt.analysis.notation.device_tiling import DeviceTiling, Sharing, Uniform, slice_of
+from sdyopt.analysis.notation.gspmd import gspmd_text, parse_gspmd
+from sdyopt.analysis.notation.mesh_dialect import mesh_dialect_text, parse_mesh_dialect
+from sdyopt.analysis.notation.mesh_of_tiling import sharding_on, sharding_on_new_mesh
+from sdyopt.analysis.notation.named_sharding import UniformOnMesh, named_sharding_text, parse_named_sharding
+from sdyopt.analysis.notation.partition_spec import parse_partition_spec, partition_spec_text
+from sdyopt.analysis.notation.sdy_text import parse_sdy
+from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
+from sdyopt.analysis.notation.views import as_iota
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged
 from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis, mesh
@@ -13,14 +22,6 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding, shar
 from sdyopt.dialects.sdy.sharding_checks import sharding_problem
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.ir.types import F32, RankedTensor
-from sdyopt.notation.device_tiling import DeviceTiling, Sharing, Uniform, slice_of
-from sdyopt.notation.gspmd import gspmd_text, parse_gspmd
-from sdyopt.notation.mesh_dialect import mesh_dialect_text, parse_mesh_dialect
-from sdyopt.notation.mesh_of_tiling import sharding_on, sharding_on_new_mesh
-from sdyopt.notation.partition_spec import parse_partition_spec, partition_spec_text
-from sdyopt.notation.sdy_text import parse_sdy
-from sdyopt.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
-from sdyopt.notation.views import as_iota
 
 MESH = SymbolRef("mesh")
 
@@ -132,6 +133,18 @@ def test_the_gspmd_text_stays_the_same_by_way_of_sdy(subject: ShardingOnMesh) ->
 @given(shardings())
 def test_the_sdy_text_parses_to_the_same_sharding(subject: ShardingOnMesh) -> None:
     assert parse_sdy(Source("text", sharding_text(subject.sharding))) is subject.sharding
+
+
+@given(shardings())
+def test_the_text_of_hlo_parses_to_the_same_sharding(subject: ShardingOnMesh) -> None:
+    parsed = parse_named_sharding(Source("text", named_sharding_text(subject)), MESH)
+    if isinstance(parsed, UniformOnMesh):
+        parsed = parsed.of_rank(0, MESH)
+    assert isinstance(parsed, ShardingOnMesh)
+    assert parsed.mesh is subject.mesh
+    assert tiling_of(parsed) == tiling_of(subject)
+    if subject.sharding.rank:
+        assert parsed.sharding is subject.sharding
 
 
 @given(shardings(with_sub_axes=False))

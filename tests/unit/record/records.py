@@ -1,12 +1,12 @@
 """Programs for the tests of the sharding record: parsed, propagated and recorded."""
 
+from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.diagnostics.source import Source
 from sdyopt.driver.dialect_tables import dialect_table
 from sdyopt.ir.operation import Op
 from sdyopt.pipeline.run import run_pipeline
 from sdyopt.pipeline.text import parse_passes
-from sdyopt.record.sharding_record import ShardingRecord
 from sdyopt.registry import lookup
 
 

@@ -1,7 +1,7 @@
 """Why a value lacks an axis of a neighbor: the reasons are about the axes of this neighbor."""
 
+from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.record.absences import Absence, Obstacle, absences
 from sdyopt.record.recorder import Subject
 from sdyopt.sharding.propagation.refusals import Reason
 from tests.unit.record.records import recorded

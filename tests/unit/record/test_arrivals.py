@@ -1,14 +1,14 @@
 """The way of an axis to a value: its steps, the closest first, and its annotation."""
 
+from sdyopt.analysis.sharding_record.absences import Obstacle, absences
+from sdyopt.analysis.sharding_record.annotations import Kind
+from sdyopt.analysis.sharding_record.arrivals import arrivals
+from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.precedence import Rule, precedence
+from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.ir.value import Value
-from sdyopt.record.absences import Obstacle, absences
-from sdyopt.record.annotations import Kind
-from sdyopt.record.arrivals import arrivals
-from sdyopt.record.model import Run
-from sdyopt.record.precedence import Rule, precedence
 from sdyopt.record.recorder import Subject
-from sdyopt.record.sharding_record import ShardingRecord
 from sdyopt.sharding.propagation.refusals import Reason
 from tests.unit.record.records import recorded
 

@@ -1,7 +1,7 @@
 """The axes that a change adds, each with the step that propagated it."""
 
-from sdyopt.record.arrivals import axes_added
-from sdyopt.record.model import Step
+from sdyopt.analysis.sharding_record.arrivals import axes_added
+from sdyopt.analysis.sharding_record.model import Step
 from tests.unit.record.records import recorded
 
 RANDOM = """

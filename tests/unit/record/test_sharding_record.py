@@ -1,8 +1,8 @@
 """The sharding record: changes with their causes, copies, refusals at the fixed point."""
 
+from sdyopt.analysis.sharding_record.model import Restored, Step
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.record.copies import Means
-from sdyopt.record.model import Restored, Step
 from sdyopt.record.recorder import active_recorder
 from sdyopt.sharding.propagation.refusals import Reason, Refusal
 from tests.unit.record.records import recorded

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
+from sdyopt.analysis.figures.figures import Collective, Report
+from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.asm.parser.module_parser import parse_module
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.registry import all_dialects, find_dialect
-from sdyopt.report.figures import Collective, Report
-from sdyopt.report.program_report import report_on
 
 ROOT = Path(__file__).parents[3]
 

@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
+from sdyopt.analysis.report.baseline import read_baseline
+from sdyopt.analysis.report.json_report import json_report
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import FileLoc
-from sdyopt.report.baseline import read_baseline
-from sdyopt.report.json_report import json_report
 from tests.unit.report.programs import report
 
 PROGRAM = """

@@ -5,10 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.location import FileLoc
-from sdyopt.diagnostics.usage import UsageError
-from sdyopt.report.entry import (
+from sdyopt.analysis.report.entry import (
     over_baseline,
     over_budget,
     read_topology,
@@ -16,6 +13,9 @@ from sdyopt.report.entry import (
     report_text,
     write_report,
 )
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.location import FileLoc
+from sdyopt.diagnostics.usage import UsageError
 from tests.unit.report.programs import module
 
 PROGRAM = """

@@ -2,9 +2,9 @@
 
 import pytest
 
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts, counter_trip_count
+from sdyopt.analysis.figures.figures import ONCE, Times
 from sdyopt.dialects.stablehlo.unary import NegOp
-from sdyopt.report.execution_counts import ExecutionCounts, counter_trip_count
-from sdyopt.report.figures import ONCE, Times
 from tests.unit.report.programs import module
 
 

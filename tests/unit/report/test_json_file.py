@@ -2,9 +2,9 @@
 
 import pytest
 
+from sdyopt.analysis.figures.json_file import JsonFile, Path
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import FileLoc
-from sdyopt.report.json_file import JsonFile, Path
 
 TEXT = """{
  "a": [1, {"b, }": "]", "c": {}}, []],

@@ -6,11 +6,11 @@ from math import prod
 
 import pytest
 
+from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.mesh_coordinates import kept_count, moved_share
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.report.local_shapes import LocalShapes
-from sdyopt.report.mesh_coordinates import kept_count, moved_share
 from tests.unit.report.programs import module
 
 # (axis, pre-size, size)

@@ -2,7 +2,7 @@
 
 from sdyopt.dataclasses import dataclass
 from sdyopt.pipeline import Pass, Pipeline, Statistic
-from sdyopt.report.statistics import statistics_report
+from sdyopt.pipeline.statistics_report import statistics_report
 
 
 @dataclass(frozen=True, eq=False)

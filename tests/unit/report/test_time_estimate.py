@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import pytest
 
+from sdyopt.analysis.figures.figures import Report
+from sdyopt.analysis.figures.time_estimate import time_estimate
+from sdyopt.analysis.figures.topology import Link, Topology
+from sdyopt.analysis.figures.totals import time_totals
+from sdyopt.analysis.figures.units import seconds_text
+from sdyopt.analysis.report.json_report import json_report
 from sdyopt.dataclasses import replace
-from sdyopt.report.figures import Report
-from sdyopt.report.json_report import json_report
-from sdyopt.report.time_estimate import time_estimate
-from sdyopt.report.topology import Link, Topology
-from sdyopt.report.totals import time_totals
-from sdyopt.report.units import seconds_text
 from tests.unit.report.programs import report
 
 PROGRAM = """

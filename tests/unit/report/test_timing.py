@@ -3,7 +3,7 @@
 import json
 
 from sdyopt.pipeline.timing import Timer
-from sdyopt.report.timing import timing_report
+from sdyopt.pipeline.timing_report import timing_report
 
 
 def a_run() -> Timer:

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
+from sdyopt.analysis.figures.topology import Link, read_topology
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import FileLoc
-from sdyopt.report.topology import Link, read_topology
 
 TEXT = """
 flops = "197 TFLOP/s"

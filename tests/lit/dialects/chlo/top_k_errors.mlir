@@ -24,3 +24,19 @@ func.func @indices(%x: tensor<4xf32>) {
   %0:2 = chlo.top_k(%x, k = 2) : tensor<4xf32> -> (tensor<2xf32>, tensor<2xi64>)
   return
 }
+
+// -----
+
+func.func @unknown_parameter(%x: tensor<3x4xf32>) {
+  // expected-error @+1 {{custom op 'chlo.top_k' expected 'is_stable'}}
+  %0:2 = chlo.top_k(%x, k = 2, stable = false) : tensor<3x4xf32> -> (tensor<3x2xf32>, tensor<3x2xi32>)
+  return
+}
+
+// -----
+
+func.func @no_truth(%x: tensor<3x4xf32>) {
+  // expected-error @+1 {{custom op 'chlo.top_k' 'chlo.top_k' op attribute 'is_stable' failed to satisfy constraint: bool attribute}}
+  %0:2 = chlo.top_k(%x, k = 2) {is_stable} : tensor<3x4xf32> -> (tensor<3x2xf32>, tensor<3x2xi32>)
+  return
+}

@@ -1,5 +1,6 @@
 // RUN: sdy-opt %s | filecheck %s
 // RUN: sdy-opt %s -mlir-print-op-generic | filecheck %s --check-prefix=GENERIC
+// RUN: sdy-opt %s -mlir-print-op-generic --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=BEFORE
 
 // The target is printed as a symbol name, quoted if necessary. Default attributes are not printed.
 // CHECK-LABEL: func.func @targets
@@ -46,4 +47,17 @@ func.func @any_value(%a: tensor<*xf32>, %b: tuple<tensor<4xf32>, !stablehlo.toke
   // CHECK-NEXT: stablehlo.custom_call @foo() : () -> ()
   stablehlo.custom_call @foo() : () -> ()
   return
+}
+
+// The tiles of each result, here of a matrix in the tiles of a TPU, and of a vector without tiles. To older
+// releases, `result_tilings` is any attribute.
+// CHECK-LABEL: func.func @tilings
+func.func @tilings(%a: tensor<16x256xbf16>) -> (tensor<16x256xbf16>, tensor<16xf32>) {
+  // CHECK: {result_tilings = {{\[\[}}dense<[8, 128]> : tensor<2xindex>, dense<[2, 1]> : tensor<2xindex>], []]}
+  // GENERIC: <{call_target_name = "tiled", result_tilings = {{.*}}}> :
+  // BEFORE: <{call_target_name = "tiled"}> {result_tilings = {{.*}}} :
+  %0:2 = stablehlo.custom_call @tiled(%a) {
+    result_tilings = [[dense<[8, 128]> : tensor<2xindex>, dense<[2, 1]> : tensor<2xindex>], []]
+  } : (tensor<16x256xbf16>) -> (tensor<16x256xbf16>, tensor<16xf32>)
+  return %0#0, %0#1 : tensor<16x256xbf16>, tensor<16xf32>
 }

@@ -79,3 +79,11 @@ func.func @unpin(%a: memref<4xf32>) {
   %0 = stablehlo.custom_call @Unpin(%a) : (memref<4xf32>) -> tensor<4xi32>
   return
 }
+
+// -----
+
+func.func @tiles_of_no_result(%a: tensor<4xf32>) {
+  // expected-error @+1 {{attribute 'result_tilings' failed to satisfy constraint: Array of tiling attributes}}
+  %0 = stablehlo.custom_call @foo(%a) {result_tilings = [dense<128> : tensor<1xindex>]} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

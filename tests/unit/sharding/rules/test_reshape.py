@@ -1,4 +1,8 @@
-"""The factors of a reshape: the product in each dimension is its size, and common factors keep strides."""
+"""The factors of a reshape: the product in each dimension is its size, and common factors keep strides.
+
+A permutation factor has the size of the operand's dimension, so the former need not hold for the result.
+Factors have types since jaxlib 0.12.0.1.
+"""
 
 from math import prod
 
@@ -10,6 +14,7 @@ from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import F32, tensor
+from sdyopt.releases import following
 from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
 from sdyopt.sharding.rules.reshape import reshape
 
@@ -46,20 +51,45 @@ def strides(rule: OpShardingRule, tensor_mapping: TensorMapping) -> dict[int, tu
     return {factor: (prod(sizes[:n]), prod(sizes[n:])) for n, factor in enumerate(factors)}
 
 
+def untyped_rule_of(before: Shape, after: Shape) -> OpShardingRule:
+    with following("jaxlib-0.11.2"):
+        return rule_of(before, after)
+
+
 @given(shape_pairs())
 def test_the_product_of_factors_is_the_dimension_size(shapes: tuple[Shape, Shape]) -> None:
-    rule = rule_of(*shapes)
-    for shape, mapping in zip(shapes, rule.tensors, strict=True):
-        for size, dim in zip(shape, mapping.dims, strict=True):
-            assert prod(rule.factor_sizes[factor] for factor in dim.factors) == size
+    for rule in (rule_of(*shapes), untyped_rule_of(*shapes)):
+        for shape, mapping in zip(shapes, rule.tensors, strict=True):
+            for size, dim in zip(shape, mapping.dims, strict=True):
+                if mapping in rule.operands or not set(dim.factors) & set(rule.permutation):
+                    assert prod(rule.factor_sizes[factor] for factor in dim.factors) == size
 
 
 @given(shape_pairs())
 def test_common_factors_have_the_same_stride(shapes: tuple[Shape, Shape]) -> None:
-    rule = rule_of(*shapes)
+    rule = untyped_rule_of(*shapes)
     before, after = (strides(rule, mapping) for mapping in rule.tensors)
     for factor in before.keys() & after.keys():
         assert before[factor] == after[factor]
+
+
+@given(shape_pairs())
+def test_only_pass_through_and_permutation_factors_are_common(shapes: tuple[Shape, Shape]) -> None:
+    rule, untyped = rule_of(*shapes), untyped_rule_of(*shapes)
+    common = common_factors(rule)
+    assert set(rule.need_replication) == set(range(len(rule.factor_sizes))) - set(common)
+    assert set(rule.permutation) <= set(common)
+    pass_through = [factor for factor in common if factor not in rule.permutation]
+    assert sizes_of(rule, pass_through) == sizes_of(untyped, common_factors(untyped))
+
+
+def common_factors(rule: OpShardingRule) -> list[int]:
+    before, after = (strides(rule, mapping) for mapping in rule.tensors)
+    return sorted(before.keys() & after.keys())
+
+
+def sizes_of(rule: OpShardingRule, factors: list[int]) -> list[int]:
+    return [rule.factor_sizes[factor] for factor in factors]
 
 
 @given(st.lists(st.integers(2, 9), max_size=4).map(tuple))

@@ -1,0 +1,287 @@
+"""The values of a program with their shardings, as plain data in the order of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from enum import StrEnum
+
+from sdyopt.analysis.comparison.gspmd_attributes import gspmd_argument, gspmd_function_result, gspmd_result
+from sdyopt.analysis.comparison.structure import Structure, is_constraint, is_transparent
+from sdyopt.analysis.comparison.value_sharding import ValueSharding, local_bytes
+from sdyopt.analysis.figures.call_locations import CallLocations
+from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, ExecutionCounts
+from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, code_of, source_location
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.ssa_names import SsaNames
+from sdyopt.dataclasses import dataclass, field
+from sdyopt.dialects.func import CallOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.ir.attribute import DictAttr, StringAttr
+from sdyopt.ir.function_interface import FunctionOpInterface, type_of_function
+from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import is_private, symbol_name
+from sdyopt.ir.types import RankedShapedType, Type
+from sdyopt.ir.value import Value
+
+# The operation that both forms of a sharding constraint count as.
+CONSTRAINT = "sharding_constraint"
+_RESULT_INFO = "jax.result_info"
+
+
+class Role(StrEnum):
+    """What a value is to its function. A manual input is an operand of a manual computation."""
+
+    ARGUMENT = "argument"
+    RESULT = "result"
+    MANUAL_INPUT = "manual input"
+    OPERATION = "operation"
+
+
+@dataclass(slots=True, eq=False)
+class ProgramValue:
+    """A value with its sharding.
+
+    `name` is the SSA name, or `result 0`; `label` is what the program calls it: the name of an argument, or a
+    name stack. `op` is the name of the operation that it belongs to, `path` are those around it. `bytes` are
+    those on one device. If it `is_located`, the program states a location, which is not just the line of its
+    own text.
+    `defined` and `used` stand for the operations that it is computed from, and that use it; `outline_defined`
+    and `outline_used` for the names of these alone; None if unknown.
+    `callee` is the function that is called, `code` the user's function and file, without a line.
+    """
+
+    role: Role
+    function: str
+    name: str
+    label: str
+    op: str
+    path: tuple[str, ...]
+    type: str
+    rank: int
+    sharding: ValueSharding | None
+    bytes: int | None
+    location: SourceLocation
+    is_located: bool
+    is_constant: bool = False
+    defined: int | None = None
+    used: int | None = None
+    outline_defined: int | None = None
+    outline_used: int | None = None
+    callee: str = ""
+    code: str = ""
+
+    @property
+    def is_interface(self) -> bool:
+        """Whether it is a value whose sharding users annotate."""
+        return self.role is not Role.OPERATION or self.op == CONSTRAINT
+
+
+@dataclass(slots=True, eq=False)
+class FunctionValues:
+    """The values of a function: arguments, results, and those in its body."""
+
+    name: str
+    is_public: bool
+    arguments: list[ProgramValue] = field(default_factory=list)
+    results: list[ProgramValue] = field(default_factory=list)
+    body: list[ProgramValue] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[ProgramValue]:
+        yield from self.arguments
+        yield from self.results
+        yield from self.body
+
+
+@dataclass(slots=True, eq=False)
+class ProgramValues:
+    """The functions of a program, and its meshes by name.
+
+    If it `is_partial`, the program has more values than these.
+    """
+
+    name: str
+    meshes: dict[str, Mesh] = field(default_factory=dict)
+    functions: list[FunctionValues] = field(default_factory=list)
+    is_partial: bool = False
+    # What `defined` and `used` are hashes of, which must not be freed while they are compared.
+    alive: set[Hashable] = field(default_factory=set, repr=False)
+
+    def __iter__(self) -> Iterator[ProgramValue]:
+        for function in self.functions:
+            yield from function
+
+    @property
+    def is_gspmd(self) -> bool:
+        """Whether shardings are those of GSPMD, which have no mesh."""
+        return any(value.sharding is not None and value.sharding.gspmd for value in self)
+
+    @property
+    def mesh(self) -> Mesh | None:
+        """The mesh with the most devices."""
+        return max(self.meshes.values(), key=lambda mesh: mesh.total_size, default=None)
+
+
+def values_of(module: Op, source_name: str) -> ProgramValues:
+    """The values of a module that was parsed from a source of this name. The module is not changed."""
+    return _Collector(module, source_name).values()
+
+
+class _Collector:
+    def __init__(self, module: Op, source_name: str) -> None:
+        self._module = module
+        self._source_name = source_name
+        self._names = SsaNames(module).names
+        self._shapes = LocalShapes(module)
+        self._calls = CallLocations(ExecutionCounts(module))
+        self._structure = Structure()
+        self._printer = AttributePrinter()
+        self._types: dict[Type, str] = {}
+        self._sharding_of: dict[TensorSharding, ValueSharding] = {}
+
+    def values(self) -> ProgramValues:
+        found = ProgramValues(self._source_name, alive=self._structure.full.alive)
+        for op in self._module.walk():
+            if isinstance(op, MeshOp):
+                found.meshes[op.sym_name] = op.mesh
+            elif isinstance(op, FunctionOpInterface):
+                found.functions.append(self._function(op))
+        return found
+
+    def _function(self, function: FunctionOpInterface) -> FunctionValues:
+        entry = function.regions[0].entry
+        arguments = () if entry is None else entry.arguments
+        locations = [source_location(argument.location) for argument in arguments]
+        labels = [location.name_stack for location in locations]
+        results = [_result_label(attributes) for attributes in function.result_attributes]
+        self._structure.add_function(function, labels, results)
+        name = symbol_name(function) or ""
+        found = FunctionValues(name, not is_private(function))
+        for argument, location in zip(arguments, locations, strict=True):
+            sharding = self._sharding(argument) or gspmd_argument(function, argument.index)
+            found.arguments.append(
+                self._value(argument, Role.ARGUMENT, name, location, sharding, function, ())
+            )
+        found.results.extend(self._results(function, name))
+        paths: dict[Op, tuple[str, ...]] = {function: ()}
+        for op in function.walk():
+            # The regions of other operations, such as a reduction, compute with scalars.
+            if (path := paths.get(op.parent_op or op)) is None or op is function:
+                continue
+            if isinstance(op, CONTROL_FLOW):
+                paths[op] = (*path, op.signature.name)
+            if op.results and not is_transparent(op):
+                found.body.extend(self._op_values(op, name, path))
+            if isinstance(op, ManualComputationOp):
+                found.body.extend(self._manual_inputs(op, name, path))
+        return found
+
+    def _results(self, function: FunctionOpInterface, name: str) -> Iterator[ProgramValue]:
+        structure, returned = self._structure, self._structure.returned(function)
+        for index, type in enumerate(type_of_function(function).results):
+            attributes = function.result_attributes[index]
+            attribute = attributes.get(SHARDING)
+            sharding = self._value_sharding(attribute) if isinstance(attribute, TensorSharding) else None
+            sharding = sharding or gspmd_function_result(function, index)
+            yield ProgramValue(
+                Role.RESULT,
+                name,
+                f"result {index}",
+                _result_label(attributes),
+                "",
+                (),
+                self._type(type),
+                _rank(type),
+                sharding,
+                local_bytes(type, sharding),
+                NO_LOCATION,
+                False,
+                defined=structure.full.defined.get(returned[index]) if returned else None,
+                outline_defined=structure.outline.defined.get(returned[index]) if returned else None,
+            )
+
+    def _op_values(self, op: Op, name: str, path: tuple[str, ...]) -> Iterator[ProgramValue]:
+        location = self._calls.completed(source_location(op.location), op)
+        code = code_of(op.location) if location.file != self._source_name else ""
+        for result in op.results:
+            sharding = self._sharding(result) or gspmd_result(op, result.index)
+            value = self._value(result, Role.OPERATION, name, location, sharding, op, path)
+            value.is_constant = op in self._structure.constants
+            value.code = code
+            if isinstance(op, CallOp):
+                value.callee = op.callee
+            yield value
+
+    def _manual_inputs(
+        self, op: ManualComputationOp, name: str, path: tuple[str, ...]
+    ) -> Iterator[ProgramValue]:
+        """The operands of a manual computation, with its input shardings in place of their own."""
+        location = source_location(op.location)
+        for index, operand in enumerate(op.operands):
+            in_sharding = op.in_shardings.at(index)
+            sharding = None if in_sharding is None else self._value_sharding(in_sharding)
+            value = self._value(operand, Role.MANUAL_INPUT, name, location, sharding, op, path)
+            value.name = f"{value.name} into a manual computation"
+            value.code = code_of(op.location) if value.location.file != self._source_name else ""
+            yield value
+
+    def _value(
+        self,
+        value: Value,
+        role: Role,
+        function: str,
+        location: SourceLocation,
+        sharding: ValueSharding | None,
+        op: Op,
+        path: tuple[str, ...],
+    ) -> ProgramValue:
+        is_located = location.file != self._source_name and bool(location.path_text)
+        return ProgramValue(
+            role,
+            function,
+            self._names[value],
+            location.name_stack,
+            "" if role is Role.ARGUMENT else CONSTRAINT if is_constraint(op) else op.signature.name,
+            path,
+            self._type(value.type),
+            _rank(value.type),
+            sharding,
+            local_bytes(value.type, sharding),
+            location,
+            is_located or bool(location.name_stack),
+            defined=self._structure.full.defined.get(value),
+            used=self._structure.full.used.get(value),
+            outline_defined=self._structure.outline.defined.get(value),
+            outline_used=self._structure.outline.used.get(value),
+        )
+
+    # --- Parts of a value -----------------------------------------------------------------
+
+    def _sharding(self, value: Value) -> ValueSharding | None:
+        sharding = self._shapes.sharding(value)
+        return None if sharding is None else self._value_sharding(sharding)
+
+    def _value_sharding(self, sharding: TensorSharding) -> ValueSharding:
+        if (found := self._sharding_of.get(sharding)) is None:
+            found = ValueSharding(sharding, self._shapes.mesh(sharding.mesh_or_ref))
+            self._sharding_of[sharding] = found
+        return found
+
+    def _type(self, type: Type) -> str:
+        if (text := self._types.get(type)) is None:
+            text = self._types[type] = self._printer.type(type)
+        return text
+
+
+def _result_label(attributes: DictAttr) -> str:
+    """The name that JAX gives to a function result."""
+    info = attributes.get(_RESULT_INFO)
+    return info.value if isinstance(info, StringAttr) else ""
+
+
+def _rank(type: Type) -> int:
+    return type.rank if isinstance(type, RankedShapedType) else -1

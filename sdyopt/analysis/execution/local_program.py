@@ -1,0 +1,134 @@
+"""The local program in a form that XLA runs on the CPU: one virtual device for each device of the mesh.
+
+XLA runs a program with several partitions only through its own partitioner. There are two ways around it:
+
+- `replicas`: the devices are replicas instead of partitions. No partitioner is involved.
+- `manual`: the program is called from a manual computation over all devices, where XLA's partitioner leaves
+  it as it is. Slower, but partition ids and collectives stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.analysis.execution.global_program import COLLECTIVES, drop_annotations
+from sdyopt.analysis.execution.layouts import make_row_major
+from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.asm.printer.attribute_printer import plain_type
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
+from sdyopt.ir.attribute import string
+from sdyopt.ir.operation import NO_ATTRIBUTES
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import RankedTensor, Type
+
+# The mode in which the devices are replicas.
+REPLICAS = "replicas"
+
+
+def is_local(module: ModuleOp) -> bool:
+    """Whether a program has collectives or the partition id of StableHLO, and of sdy nothing but meshes.
+
+    A local program that needs neither is not recognized; it is the same on whole tensors.
+    """
+    names = {op.name for op in module.walk()}
+    return bool(names & {*COLLECTIVES, PartitionIdOp.name}) and not any(
+        name.startswith("sdy.") and name != MeshOp.name for name in names
+    )
+
+
+def program_text(module: ModuleOp) -> str:
+    """The text of a program for XLA: in the generic form, which all versions of StableHLO parse.
+
+    The program is changed.
+    """
+    make_row_major(module)
+    return print_op(module, PrintOptions(generic=True))
+
+
+def local_text(module: ModuleOp, entry: FuncOp, devices: int, mode: str) -> str:
+    """The text of a local program for a mode. The program is changed."""
+    rewriter = Rewriter()
+    for op in list(module.walk()):
+        if isinstance(op, MeshOp):
+            rewriter.erase(op)
+            continue
+        drop_annotations(op, rewriter)
+        if mode == REPLICAS and isinstance(op, PartitionIdOp):
+            rewriter.replace(op, rewriter.create(ReplicaIdOp, (), op.result_types, before=op))
+        elif mode == REPLICAS and op.name in COLLECTIVES:
+            # Without these attributes, groups are groups of replicas.
+            rewriter.remove_attribute(op, "channel_handle")
+            rewriter.remove_attribute(op, "use_global_device_ids")
+    if mode == REPLICAS:
+        return program_text(module)
+    type = entry.function_type
+    rewriter.set_attribute(entry, "sym_name", string("local"))
+    rewriter.set_attribute(entry, "sym_visibility", string("private"))
+    rewriter.set_attributes(module, NO_ATTRIBUTES)  # which would be printed after the region
+    text = program_text(module)
+    end = text.rindex("})")
+    return text[:end] + _manual_main(type.inputs, type.results, devices) + text[end:]
+
+
+def _manual_main(inputs: Sequence[Type], results: Sequence[Type], devices: int) -> str:
+    """A function @main that calls @local on every device; values have a leading dimension of devices."""
+
+    def types(of: Sequence[Type], *lead: int) -> list[str]:
+        return [_type_text(type, lead) for type in of]
+
+    def joined(parts: Sequence[str]) -> str:
+        return ", ".join(parts)
+
+    def names(letter: str, of: Sequence[Type]) -> list[str]:
+        return [f"%{letter}{number}" for number in range(len(of))]
+
+    def with_attributes(parts: Sequence[str], of: Sequence[Type]) -> str:
+        shardings = map(_sharding_text, of)
+        attribute = "sdy.sharding = #sdy.sharding"
+        return joined([f"{part} {{{attribute}{s}}}" for part, s in zip(parts, shardings, strict=True)])
+
+    arguments = [f"{n}: {t}" for n, t in zip(names("a", inputs), types(inputs, devices), strict=True)]
+    block_arguments = [f"{n}: {t}" for n, t in zip(names("x", inputs), types(inputs, 1), strict=True)]
+    assigned = {letter: f"%{letter}:{len(results)} = " if results else "" for letter in "rc"}
+    lines = [
+        f'sdy.mesh @devices = <["d"={devices}]>',
+        f"func.func public @main({with_attributes(arguments, inputs)}) -> "
+        f"({with_attributes(types(results, devices), results)}) {{",
+        f"{assigned['r']}sdy.manual_computation({joined(names('a', inputs))}) "
+        f"in_shardings=[{joined(list(map(_sharding_text, inputs)))}] "
+        f"out_shardings=[{joined(list(map(_sharding_text, results)))}] "
+        f'manual_axes={{"d"}} ({joined(block_arguments)}) {{',
+        *(
+            f"%y{n} = stablehlo.reshape %x{n} : ({_type_text(t, (1,))}) -> {_type_text(t, ())}"
+            for n, t in enumerate(inputs)
+        ),
+        f"{assigned['c']}func.call @local({joined(names('y', inputs))}) : "
+        f"({joined(types(inputs))}) -> ({joined(types(results))})",
+        *(
+            f"%z{n} = stablehlo.reshape %c#{n} : ({_type_text(t, ())}) -> {_type_text(t, (1,))}"
+            for n, t in enumerate(results)
+        ),
+        _return_text("sdy.return", names("z", results), types(results, 1)),
+        f"}} : ({joined(types(inputs, devices))}) -> ({joined(types(results, devices))})",
+        _return_text("return", [f"%r#{n}" for n in range(len(results))], types(results, devices)),
+        "}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _return_text(name: str, values: Sequence[str], types: Sequence[str]) -> str:
+    return f"{name} {', '.join(values)} : {', '.join(types)}" if values else name
+
+
+def _type_text(type: Type, lead: Sequence[int]) -> str:
+    assert isinstance(type, RankedTensor)
+    return plain_type(RankedTensor((*lead, *type.shape), type.element))
+
+
+def _sharding_text(type: Type) -> str:
+    assert isinstance(type, RankedTensor)
+    dims = ['{"d"}', *["{}"] * len(type.shape)]
+    return f"<@devices, [{', '.join(dims)}]>"

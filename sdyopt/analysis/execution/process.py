@@ -1,0 +1,79 @@
+"""The process that runs programs: XLA may crash or take forever there, and nothing of it is imported here."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sdyopt.analysis.execution.failure import NoJax, NotValidated
+from sdyopt.dataclasses import dataclass
+
+# Other packages beside this one must not hide those of the other Python, so the folder comes last.
+_FOLDER = Path(__file__).parents[3]
+_START = (
+    "import sys; sys.path.append(sys.argv[1]); from sdyopt.analysis.execution.worker.main import main; main()"
+)
+
+_GIB = 1 << 30
+# What XLA prints before the process ends because it gets no more memory.
+_OUT_OF_MEMORY = ("mmap error: 12", "bad_alloc", "Out of memory", "out of memory", "Cannot allocate memory")
+
+
+@dataclass(frozen=True)
+class Worker:
+    """How programs are run: by which Python, and for how many seconds and GiB of memory at most."""
+
+    python: str = ""
+    timeout: int = 300
+    memory: int = 8
+
+    def run(self, task: str, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The answers to a request. Raises NoJax, or NotValidated if the process does not answer."""
+        python = self.python or sys.executable
+        data = json.dumps({**request, "task": task, "memory": self.memory * _GIB}).encode()
+        command = [python, "-P", "-c", _START, str(_FOLDER)]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        try:
+            done = subprocess.run(
+                command, input=data, capture_output=True, timeout=self.timeout, env=environment, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise NotValidated(f"it runs for more than {self.timeout} seconds") from None
+        except OSError as error:
+            raise NoJax(f"cannot run '{python}': {error.strerror}", "name a Python with jax") from None
+        answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
+        last = answers[-1] if answers else {}
+        if "missing" in last:
+            raise NoJax(f"{python} cannot import jax: {last['missing']}", self._help())
+        if not answers:
+            raise NotValidated(self._reason(done.returncode, done.stderr.decode("utf-8", "replace")))
+        return answers
+
+    def _help(self) -> str:
+        if self.python:
+            return "install jax there, or name another Python"
+        return (
+            "pip install 'sdyopt[run]', or name a Python that has jax with --jax-python (python=… in Python)"
+        )
+
+    def _reason(self, code: int, stderr: str) -> str:
+        """Why the process has given no answer."""
+        if any(text in stderr for text in _OUT_OF_MEMORY):
+            return f"it needs more than {self.memory} GiB of memory"
+        lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+        return f"XLA {_ending(code)}{f': {lines[-1][:200]}' if lines else ''}"
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"ends with exit code {code}"
+    try:
+        return f"ends with {signal.Signals(-code).name}"
+    except ValueError:
+        return f"ends with signal {-code}"

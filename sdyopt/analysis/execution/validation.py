@@ -1,0 +1,260 @@
+"""Validation: whether a program computes the same after passes as before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sdyopt.analysis.execution.completion import partition, partitioning_of
+from sdyopt.analysis.execution.entry_functions import entry_names, function_named, program_of
+from sdyopt.analysis.execution.failure import NotValidated
+from sdyopt.analysis.execution.global_program import has_manual_computation, make_global
+from sdyopt.analysis.execution.local_program import REPLICAS, is_local, local_text, program_text
+from sdyopt.analysis.execution.placement import check_is_array, placement
+from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.execution.promotion import promote, reason_not_to_promote
+from sdyopt.dataclasses import dataclass, field
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.elements_attributes import DenseResource, element_size
+from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.types import I32, FunctionType, RankedTensor, Type
+from sdyopt.partition.entry_functions import MAIN
+from sdyopt.partition.local_types import LocalTypes
+from sdyopt.pipeline.run import Verify
+
+MAX_DEVICES = 1024
+# Integers are drawn up to the largest dimension of the program, and this at most.
+_MAX_INTEGER = 1 << 15
+
+
+@dataclass(frozen=True)
+class ValidationOptions:
+    """`seeds` is the number of inputs that are tried; `mode` how local programs are run."""
+
+    seeds: int = 1
+    mode: str = REPLICAS
+    worker: Worker = field(default_factory=Worker)
+
+
+@dataclass(frozen=True)
+class ResultComparison:
+    """How far one result is from the expected one.
+
+    `error` and `limit` are relative to `largest`, the largest element; `not_finite` is the share of elements
+    that are NaN or infinite. A result is unstable if it differs as much when only its inputs are rounded
+    differently. `devices` are those whose shards differ, and `sample` is the element that differs most.
+    """
+
+    index: int
+    is_equal: bool
+    error: float
+    limit: float
+    largest: float
+    not_finite: float
+    is_unstable: bool
+    devices: Sequence[int]
+    sample: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class FunctionValidation:
+    """The comparison of one function, or the reason why it was not validated."""
+
+    name: str
+    reason: str = ""
+    results: Sequence[ResultComparison] = ()
+    devices: int = 1
+    # Why the program was run in its own types; empty if it was promoted.
+    not_promoted: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether a result differs, and rounding is not the reason."""
+        return any(not result.is_equal and not result.is_unstable for result in self.results)
+
+
+def validate(
+    before: ModuleOp, after: ModuleOp, options: ValidationOptions, verify: Verify
+) -> Iterator[FunctionValidation]:
+    """Compares what the functions of a program compute before and after passes. Raises NoJax.
+
+    `after` is partitioned first if it is not yet, with `verify` after each pass. Neither program is changed.
+    """
+    names = entry_names(before)
+    if not names:
+        yield FunctionValidation("", "the program has no function to run")
+        return
+    for name in names:
+        try:
+            yield compare(before, after, name, options, verify)
+        except NotValidated as failure:
+            yield FunctionValidation(name, str(failure))
+
+
+def compare(
+    before: ModuleOp, after: ModuleOp, name: str, options: ValidationOptions, verify: Verify | None = None
+) -> FunctionValidation:
+    """Compares what a function computes before and after passes. Raises NotValidated or NoJax.
+
+    If `after` is not partitioned yet, it is partitioned with `verify`, or without it run on one device.
+    """
+    return _Function(before, after, name, options, verify).validate()
+
+
+def is_partitioned(before: ModuleOp, after: ModuleOp, name: str) -> bool:
+    """Whether a function takes shards of what it took before, or communicates by collectives of StableHLO."""
+    one, other = function_named(before, name), function_named(after, name)
+    has_same_types = one is None or other is None or one.function_type is other.function_type
+    return not has_same_types or (is_local(after) and not is_local(before))
+
+
+class _Function:
+    """The validation of one function. Without `verify`, a program that is not partitioned stays so."""
+
+    def __init__(
+        self,
+        before: ModuleOp,
+        after: ModuleOp,
+        name: str,
+        options: ValidationOptions,
+        verify: Verify | None = None,
+    ) -> None:
+        if function_named(after, name) is None:
+            raise NotValidated(f"there is no function @{name} after the passes")
+        self._name = name
+        self._options = options
+        self._before, self._before_entry = program_of(before, name)
+        self._after, self._after_entry = program_of(after, name)
+        if is_partitioned(self._before, self._after, MAIN):
+            pass
+        elif verify is None:
+            self._make_whole()
+        else:
+            partition(self._after, partitioning_of(before, after), verify)
+            entry = function_named(self._after, MAIN)
+            assert entry is not None
+            self._after_entry = entry
+        self._devices = _device_count(self._after)
+        if self._devices > MAX_DEVICES:
+            raise NotValidated(f"it has {self._devices} devices; the limit is {MAX_DEVICES}")
+
+    def _make_whole(self) -> None:
+        """Makes a program that is not partitioned one for a single device."""
+        if has_manual_computation(self._before) or has_manual_computation(self._after):
+            raise NotValidated("it has a manual computation")
+        make_global(self._after)
+
+    def validate(self) -> FunctionValidation:
+        """Runs both programs and compares the results."""
+        type: FunctionType = self._before_entry.function_type
+        for each in (*type.inputs, *type.results):
+            check_is_array(each)
+        if any(
+            isinstance(value, DenseResource)
+            for op in self._before.walk()
+            for _, value in op.signature.attributes
+        ):
+            raise NotValidated("it has constants in resources")
+        not_promoted = reason_not_to_promote(self._before) or reason_not_to_promote(self._after)
+        if not not_promoted:
+            promote(self._before)
+            promote(self._after)
+        request = self._request(is_coarse=bool(not_promoted))
+        [answer] = self._options.worker.run("validate", request)
+        if "cannot" in answer:
+            raise NotValidated(answer["cannot"])
+        results = [ResultComparison(**result) for result in answer["results"]]
+        return FunctionValidation(self._name, "", results, self._devices, not_promoted)
+
+    def _request(self, is_coarse: bool) -> dict[str, object]:
+        arguments, results = self._placements()
+        self._check_size()
+        has_oracle = has_manual_computation(self._before)
+        if has_oracle:
+            count = integer(self._devices, I32)
+            Rewriter().set_attribute(self._before, "mhlo.num_partitions", count)
+        else:
+            make_global(self._before)
+        return {
+            "devices": self._devices,
+            "mode": self._options.mode,
+            "oracle": "spmd" if has_oracle else "single",
+            "global": program_text(self._before),
+            "local": local_text(self._after, self._after_entry, self._devices, self._options.mode),
+            "arguments": arguments,
+            "results": results,
+            "seeds": list(range(self._options.seeds)),
+            "largest": _largest_dimension(self._before),
+            "is_coarse": is_coarse,
+        }
+
+    def _placements(self) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+        before: FunctionType = self._before_entry.function_type
+        after: FunctionType = self._after_entry.function_type
+        return (
+            self._placed(before.inputs, after.inputs, self._after_entry.argument_attributes, "argument"),
+            self._placed(before.results, after.results, self._after_entry.result_attributes, "result"),
+        )
+
+    def _placed(
+        self, types: Sequence[Type], local: Sequence[Type], attributes: Sequence[DictAttr], word: str
+    ) -> list[dict[str, object]]:
+        if len(types) != len(local):
+            raise NotValidated(f"it has {len(types)} {word}s before the passes and {len(local)} after them")
+        known, placed = LocalTypes(self._after), []
+        for index, (type, local_type, attribute) in enumerate(zip(types, local, attributes, strict=True)):
+            found = attribute.get(SHARDING)
+            sharding = found if isinstance(found, TensorSharding) else None
+            mesh = None if sharding is None else known.mesh(sharding)
+            if sharding is not None and (not isinstance(type, RankedTensor) or sharding.rank != type.rank):
+                sharding = None
+            if local_type is not known.local_type(type, sharding, self._after_entry):
+                raise NotValidated(f"{word} #{index} after the passes has no shard of the type before")
+            placed.append(placement(type, sharding, mesh, local_type, self._devices))
+        return placed
+
+    def _check_size(self) -> None:
+        """Rejects values that cannot be in memory, before anything runs."""
+        before: FunctionType = self._before_entry.function_type
+        after: FunctionType = self._after_entry.function_type
+        total = sum(map(_bytes, (*before.inputs, *before.results)))
+        total += self._devices * sum(map(_bytes, (*after.inputs, *after.results)))
+        limit = self._options.worker.memory
+        if total > limit << 30:
+            size = f"{total / 2**30:.1f} GiB" if total < 1 << 60 else "too many bytes"
+            raise NotValidated(f"its inputs and outputs have {size}; the limit is {limit} GiB")
+
+
+def _bytes(type: Type) -> int:
+    assert isinstance(type, RankedTensor)
+    return type.num_elements * element_size(type.element)
+
+
+def _device_count(module: ModuleOp) -> int:
+    """The devices of the largest mesh."""
+    meshes = [op.mesh for op in module.block.ops if isinstance(op, MeshOp)]
+    known = LocalTypes(module)
+    for op in module.block.ops:
+        if isinstance(op, FuncOp):
+            for attributes in (*op.argument_attributes, *op.result_attributes):
+                sharding = attributes.get(SHARDING)
+                mesh = known.mesh(sharding) if isinstance(sharding, TensorSharding) else None
+                meshes += [] if mesh is None else [mesh]
+    return max([1, *(mesh.total_size for mesh in meshes)])
+
+
+def _largest_dimension(module: ModuleOp) -> int:
+    sizes = (
+        size
+        for op in module.walk()
+        for type in (*op.operand_types, *op.result_types)
+        if isinstance(type, RankedTensor)
+        for size in type.shape
+    )
+    return min(max(sizes, default=1) + 1, _MAX_INTEGER)

@@ -1,0 +1,94 @@
+"""Random inputs, and the shards of them that each device has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from sdyopt.analysis.execution.worker.element_types import Array, is_exact, numpy_type
+
+# The ranges that floats are drawn from. The next one is tried if one leads to NaN or infinity, or to results
+# that say nothing because rounding changes them.
+RANGES = ((-1.0, 1.0), (0.25, 1.25), (0.0, 0.0625), (-0.0625, 0.0625))
+# Without promotion, floats are multiples of this, so that short sums of them are not rounded at all.
+STEP = 1 / 64
+
+Placement = dict[str, Any]
+
+# How the parts of an unreduced value are combined.
+REDUCTIONS: dict[str, Any] = {"sum": np.add, "max": np.maximum, "min": np.minimum}
+# The sum of truths is their disjunction, and so is their maximum.
+_OF_TRUTHS = {"sum": "min", "max": "min", "min": "max"}
+_OPPOSITE = {"max": "min", "min": "max"}
+
+
+def draw(
+    rng: np.random.Generator, value: Placement, range: tuple[float, float], largest: int, is_coarse: bool
+) -> Array:
+    """A random tensor.
+
+    Half of the integers are small, the others up to the largest dimension of the program: as indices they
+    reach all shards, and some are out of bounds. Scalars are small, because they may count iterations.
+    """
+    dtype = numpy_type(value["element"])
+    assert dtype is not None
+    shape = tuple(value["shape"])
+    if dtype == np.bool_:
+        return rng.integers(0, 2, shape).astype(np.bool_)
+    if dtype == np.uint32:  # keys of random numbers
+        return rng.integers(0, 2**32, shape, dtype=np.uint64).astype(dtype)
+    if is_exact(dtype):
+        small, large = rng.integers(0, 7, shape), rng.integers(0, largest, shape)
+        if not shape or dtype.itemsize < 4:
+            return small.astype(dtype)
+        return np.where(rng.integers(0, 2, shape) == 1, small, large).astype(dtype)
+
+    def numbers() -> Array:
+        drawn = rng.uniform(*range, shape)
+        # Without -0.0, which an all-reduce of XLA on the CPU turns into 0.0.
+        return np.round(drawn / STEP) * STEP + 0.0 if is_coarse else drawn
+
+    return (numbers() + 1j * numbers() if dtype.kind == "c" else numbers()).astype(dtype)
+
+
+def perturbed(rng: np.random.Generator, array: Array) -> Array:
+    """A tensor whose floats are changed by about as much as rounding does."""
+    if is_exact(array.dtype):
+        return array
+    real = array.real.dtype
+    factors = 1 + 4 * float(ml_dtypes.finfo(real).eps) * rng.choice([-1, 1], array.shape)
+    return np.asarray(array * factors).astype(array.dtype)
+
+
+def slices(value: Placement, device: int) -> tuple[slice, ...]:
+    """The slice of a tensor that a device has."""
+    result = []
+    for local, shards in zip(value["local_shape"], value["shards"], strict=True):
+        start = 0 if shards is None else shards[device] * local
+        result.append(slice(start, start + local))
+    return tuple(result)
+
+
+def cut(rng: np.random.Generator, whole: Array, value: Placement, devices: int) -> list[Array]:
+    """The shard of each device. The parts of unreduced values are random; combined they are the shard."""
+    shards = [np.ascontiguousarray(whole[slices(value, device)]) for device in range(devices)]
+    for group in value["groups"]:
+        for device in group[1:]:
+            part = _part(rng, shards[device])
+            whole_shard = shards[group[0]]
+            if part.dtype == np.bool_:
+                shards[device] = REDUCTIONS[_OF_TRUTHS[value["reduction"]]](whole_shard, part)
+            elif value["reduction"] == "sum":
+                shards[group[0]] = (whole_shard - part).astype(part.dtype)
+                shards[device] = part
+            else:
+                # Parts that the reduction of the whole with them leaves as it is.
+                shards[device] = REDUCTIONS[_OPPOSITE[value["reduction"]]](whole_shard, part)
+    return shards
+
+
+def _part(rng: np.random.Generator, like: Array) -> Array:
+    drawn = rng.integers(-4, 5, like.shape)
+    return (drawn if is_exact(like.dtype) else drawn / 4).astype(like.dtype)

@@ -1,0 +1,54 @@
+"""The protocol: a request as JSON on stdin, and answers on stdout, each a line of JSON.
+
+XLA may write to stdout and end the process at any time, so answers go to a copy of stdout that nothing else
+writes to. An answer has the key `cannot` if a program cannot be run, or `missing` without jax.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+Answer = dict[str, object]
+
+
+def main() -> None:
+    """Answers one request."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    request = json.loads(sys.stdin.buffer.read())
+
+    def send(answer: Mapping[str, Any]) -> None:
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+    _limit_memory(request.get("memory", 0))
+    send(_answer(request, send))
+    # XLA's threads may hang at exit.
+    os._exit(0)
+
+
+def _limit_memory(limit: int) -> None:
+    if limit:
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
+
+
+def _answer(request: Answer, send: Callable[[Mapping[str, Any]], None]) -> Answer:
+    os.environ["XLA_FLAGS"] = " ".join(
+        [os.environ.get("XLA_FLAGS", ""), f"--xla_force_host_platform_device_count={request['devices']}"]
+    ).strip()
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    try:
+        module = import_module(f"sdyopt.analysis.execution.worker.{request['task']}")
+    except ImportError as error:
+        return {"missing": f"{type(error).__name__}: {error}"}
+    answer: Answer = module.answer(request, send)
+    return answer

@@ -1,0 +1,176 @@
+"""Sentences on how an axis came to a value."""
+
+from __future__ import annotations
+
+from sdyopt.analysis.explain.input_names import block_or_result
+from sdyopt.analysis.explain.names import Names, axis_text
+from sdyopt.analysis.explain.tree_text import Sentence
+from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
+from sdyopt.analysis.sharding_record.arrivals import Arrival
+from sdyopt.analysis.sharding_record.model import Gap, Run, Site, Step
+from sdyopt.dialects.func import FuncOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import OpResult
+from sdyopt.record.copies import Means
+
+# Of a longer chain, the steps in the middle are left out.
+_FIRST_STEPS, _LAST_STEPS = 3, 1
+
+
+def add_arrival(parent: Sentence, arrival: Arrival, run: Run, names: Names) -> None:
+    """Adds the steps by which an axis came, the closest first, and the annotation that it comes from."""
+    *steps, last = arrival.chain()
+    hidden = len(steps) - _FIRST_STEPS - _LAST_STEPS
+    for number, each in enumerate(steps):
+        if hidden > 1 and _FIRST_STEPS <= number < _FIRST_STEPS + hidden:
+            if number == _FIRST_STEPS:
+                parent.add(f"… {hidden} more steps, along {_operations(steps[number : number + hidden])}")
+            continue
+        text, source_line = step_text(each, run, names)
+        parent.add(text, source_line)
+    annotation = last.annotation
+    assert annotation is not None
+    text = annotation_text(annotation, names)
+    if len(parent.children) or annotation.means is None:
+        text = f"annotated: {text}"
+    parent.add(f"{text}{_of_priority(annotation.priority)}", annotation_source_line(annotation, names))
+
+
+def step_text(arrival: Arrival, run: Run, names: Names) -> tuple[str, str]:
+    """The sentence on one step, and the source line of its operation."""
+    step = arrival.step
+    assert step is not None
+    source = step.site.subjects[arrival.source_position]
+    assert source is not None
+    dim = dimension_of_factor(step, arrival.source_position, arrival.factor)
+    text = (
+        f"from {names.subject(run, source)} (dimension {dim}), "
+        f"{direction(step.site, arrival.source_position, arrival.position)} along {site_text(run, step.site)}"
+        f"{_phase(step)}"
+    )
+    if arrival.group_member is not None:
+        text = f"with {names.subject(run, arrival.group_member)}, which is in its sharding group: {text}"
+    return text, names.source_line(step.site.op)
+
+
+def _operations(steps: list[Arrival]) -> str:
+    """The operations of some steps, each once."""
+    ops = dict.fromkeys(step.step.site.op_name.partition(".")[2] for step in steps if step.step is not None)
+    shown = list(ops)[:4]
+    return ", ".join(shown) + (", …" if len(ops) > len(shown) else "")
+
+
+def direction(site: Site, source: int, target: int) -> str:
+    """The direction between two operands or results."""
+    count = site.operand_count
+    if (source < count) is (target < count):
+        return "between operands" if source < count else "between results"
+    return "forward" if source < count else "backward"
+
+
+def site_text(run: Run, site: Site | Gap) -> str:
+    """`stablehlo.add`, `the data-flow edge of stablehlo.while`, `the return of @main`."""
+    if isinstance(site.op, FuncOp):
+        return f"the return of @{site.op.sym_name}"
+    if isinstance(site, Site) and site.edge_owner is not None:
+        return f"the data-flow edge of {op_text(site.edge_owner)}"
+    return site.op_name
+
+
+def op_text(op: Op) -> str:
+    """The name of an operation; for a named computation, the call that it was."""
+    name = op.attribute("name") if op.signature.name == "sdy.named_computation" else None
+    return op.signature.name if name is None else f"the call of @{getattr(name, 'value', '')}"
+
+
+def _phase(step: Step) -> str:
+    parts = [f"priority p{step.priority}"] if step.priority else []
+    if step.round:
+        parts.append(f"round {step.round}")
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _of_priority(priority: int) -> str:
+    return f", with user priority p{priority}" if priority else ""
+
+
+def dimension_of_factor(step: Step, position: int, factor: int) -> int:
+    """The dimension of an operand or result that has a factor."""
+    mapping = list(step.site.rule.tensors)[position]
+    return next(dim for dim, each in enumerate(mapping.dims) if factor in each.factors)
+
+
+# --- Annotations ------------------------------------------------------------------------------------
+
+
+def annotation_text(annotation: Annotation, names: Names) -> str:
+    """What has the annotation."""
+    text = _KIND_TEXT[annotation.kind](annotation, names)
+    if annotation.means is Means.CONSTRAINT:
+        return f"{text}, which its input got before propagation"
+    if annotation.means is Means.GROUP:
+        return f"{text}, a member of its sharding group"
+    return text
+
+
+def where_annotated(annotation: Annotation, names: Names) -> str:
+    """`in the input %x (train.py:3)`."""
+    source_line = annotation_source_line(annotation, names)
+    text = annotation_text(annotation._replace(means=None), names)
+    return f"in {text}" + (f" ({source_line})" if source_line else "")
+
+
+def annotation_source_line(annotation: Annotation, names: Names) -> str:
+    """The source line of an annotation."""
+    if annotation.kind is Kind.INPUT and isinstance(annotation.op, FuncOp):
+        return names.source_line_of_value(annotation.op.entry.arguments[annotation.number])
+    return names.source_line(annotation.op)
+
+
+def _input(annotation: Annotation, names: Names) -> str:
+    op = annotation.op
+    if isinstance(op, FuncOp):
+        return f"the input {names.value(op.entry.arguments[annotation.number])}"
+    return f"input {annotation.number} of {op_text(op)}"
+
+
+def _output(annotation: Annotation, names: Names) -> str:
+    op = annotation.op
+    function = f"@{op.sym_name}" if isinstance(op, FuncOp) else op_text(op)
+    return f"result {annotation.number} of {function}"
+
+
+def _constraint(annotation: Annotation, names: Names) -> str:
+    operand = annotation.op.operands[0] if annotation.op.operands else None
+    named = "" if operand is None else f" on {names.value(block_or_result(operand))}"
+    return f"the sharding constraint{named}"
+
+
+def _attribute(annotation: Annotation, names: Names) -> str:
+    op = annotation.op
+    if isinstance(op, FuncOp):
+        return f"an annotation on @{op.sym_name}"
+    if annotation.number < len(op.results):
+        result = op.results[annotation.number]
+        assert isinstance(result, OpResult)
+        return f"the sdy.sharding attribute of {op.signature.name}, for {names.value(result)}"
+    return f"the sdy.sharding attribute of {op.signature.name}"
+
+
+def _manual_entry(annotation: Annotation, shardings: str) -> str:
+    return f"entry {annotation.number} of the {shardings} of the manual computation"
+
+
+_KIND_TEXT = {
+    Kind.INPUT: _input,
+    Kind.OUTPUT: _output,
+    Kind.CONSTRAINT: _constraint,
+    Kind.MANUAL_INPUT: lambda annotation, _: _manual_entry(annotation, "in_shardings"),
+    Kind.MANUAL_OUTPUT: lambda annotation, _: _manual_entry(annotation, "out_shardings"),
+    Kind.ATTRIBUTE: _attribute,
+}
+
+
+def arrival_title(arrival: Arrival) -> str:
+    """The heading of one arrival."""
+    return f"{axis_text(arrival.axis)} shards dimension {arrival.dim}"

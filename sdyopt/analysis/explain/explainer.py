@@ -1,0 +1,178 @@
+"""Answers questions about the shardings of a program.
+
+explainer = Explainer(program)    # a `RecordedProgram`
+target = explainer.target("%14")
+with program.recording():
+    run_pipeline(…)
+explainer.answer(target, width)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.analysis.explain.answers import explain_subject
+from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
+from sdyopt.analysis.explain.input_names import block_or_result
+from sdyopt.analysis.explain.names import axis_text, sharding_text, type_text
+from sdyopt.analysis.explain.output_values import output_values
+from sdyopt.analysis.explain.recorded_program import RecordedProgram
+from sdyopt.analysis.explain.targets import (
+    CollectiveTarget,
+    OutputTarget,
+    ResultTarget,
+    Target,
+    ValueTarget,
+    find_target,
+    unknown_collective,
+)
+from sdyopt.analysis.explain.tree_text import Sentence, tree_text
+from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.value_shardings import sharding_of
+from sdyopt.ir.types import RankedShapedType
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.record.recorder import FunctionResult, Subject
+
+# Of more values, such as those of a line, only the largest are explained.
+_MAX_VALUES = 4
+# Any width will do to see whether two answers are the same.
+_COMPARED_WIDTH = 100
+
+
+class Explainer:
+    """Explains what passes do to the shardings of a program."""
+
+    def __init__(self, program: RecordedProgram) -> None:
+        self._program = program
+        self._module, self._inputs = program.module, program.inputs
+        self.record, self.names = program.record, program.names
+        # The shardings of the values that questions are about, as they are in the source.
+        self._written: dict[Value, TensorSharding | None] = {}
+
+    def target(self, text: str) -> Target:
+        """What a question is about, asked before passes run. Raises DiagnosticError, located in the text."""
+        target = find_target(text, self._inputs)
+        if isinstance(target, ValueTarget):
+            self._written.update({value: sharding_of(value) for value in target.values})
+        return target
+
+    def answer(self, target: Target, width: int) -> str:
+        """The answer to a question. Raises DiagnosticError if the record has none."""
+        return "".join(tree_text(tree, width) for tree in self.trees(target))
+
+    def trees(self, target: Target) -> list[Sentence]:
+        """The answer to a question, one tree for each value that it is about."""
+        self._program.check_is_propagated()
+        if isinstance(target, CollectiveTarget):
+            count = len(collectives_of(self._module))
+            if target.number >= count:
+                raise unknown_collective(target, count)
+            return [explain_collective(self._module, target.number, self.record, self.names)]
+        if isinstance(target, ResultTarget):
+            return self._explain_values(
+                [self._inputs.returned[target.function, target.number]], self._result(target)
+            )
+        if isinstance(target, OutputTarget):
+            values = output_values(self._module, target)
+            trees = [self._explain_output(value, target.name) for value in values[:_MAX_VALUES]]
+            more = len(values) - len(trees)
+            return [*trees, Sentence(f"… and {more} more values of this name")] if more else trees
+        return self._explain_values(target.values)
+
+    def _explain_output(self, value: Value, name: str) -> Sentence:
+        """The answer about a value of the program after the passes."""
+        subject = block_or_result(value)
+        collectives = collectives_of(self._module)
+        if isinstance(subject, OpResult) and subject.op in collectives:
+            number = collectives.index(subject.op)
+            tree = explain_collective(self._module, number, self.record, self.names)
+        else:
+            tree = self._explain_origin(subject)
+        return Sentence(f"output {name} is {tree.text}", tree.source_line, tree.children)
+
+    def _explain_origin(self, value: OpResult | BlockArgument) -> Sentence:
+        """The answer about what propagation saw of a value."""
+        values = self.record.values
+        for each in dict.fromkeys([value, *values.predecessors(value), *values.originals(value)]):
+            for run in reversed(self.record.runs):
+                subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
+                if subject is not None:
+                    return explain_subject(self.record, run, subject, self.names)
+        state = f"{self.names.value(value)}: {type_text(value)}"
+        if (sharding := sharding_of(value)) is not None:
+            state += f" {sharding_text(sharding)}"
+        root = Sentence(state, self.names.source_line_of_value(value))
+        root.add("a pass after propagation creates it, so no propagation decided on its sharding")
+        if source_line := root.source_line:
+            root.add(f"see --explain={source_line} for the values that this line computes")
+        return root
+
+    def _explain_values(
+        self, values: Sequence[Value], found: dict[Subject, Run] | None = None
+    ) -> list[Sentence]:
+        subjects = dict(found or {})
+        if not subjects:
+            for value in values:
+                subjects.update(self._subjects(value))
+        if not subjects:
+            return [self._unrecorded(value) for value in values[:_MAX_VALUES]]
+        if len(subjects) > _MAX_VALUES:
+            subjects = dict(sorted(subjects.items(), key=lambda item: -_size(item[0])))
+        # Copies of a value often have the same answer.
+        different: dict[str, Sentence] = {}
+        seen = 0
+        for subject, run in subjects.items():
+            if len(different) == _MAX_VALUES:
+                break
+            tree = explain_subject(self.record, run, subject, self.names)
+            different.setdefault(tree_text(tree, _COMPARED_WIDTH), tree)
+            seen += 1
+        trees = list(different.values())
+        for value in values:
+            self._add_removed(trees[0], self._written.get(value))
+        more = len(subjects) - seen
+        return [*trees, Sentence(f"… and {more} more values")] if more else trees
+
+    def _add_removed(self, tree: Sentence, written: TensorSharding | None) -> None:
+        """Adds the axes of size one in the annotation of a value."""
+        left = None if written is None else self.record.without_size_one.get(written)
+        if written is None or left is None:
+            return
+        for dim, (old, new) in enumerate(zip(written.dims, left.dims, strict=True)):
+            for axis in old.axes:
+                if axis not in new.axes:
+                    text = f"{axis_text(axis)} does not shard dimension {dim}, though the annotation has it"
+                    tree.add(text).add("axes of size 1 are removed before propagation")
+
+    def _subjects(self, value: Value) -> dict[Subject, Run]:
+        """What had the sharding of a value, or of its copies, in the last run of propagation that saw it.
+
+        In program order: some passes insert copies before the original, some after it.
+        """
+        for run in reversed(self.record.runs):
+            values = self.record.values.descendants(value)
+            found = [run.subject_of.get(each) or run.subject_of_owner.get(each) for each in values]
+            if subjects := {each for each in found if each is not None}:
+                in_order = run.final if len(subjects) > 1 else subjects
+                return {each: run for each in in_order if each in subjects}
+        return {}
+
+    def _result(self, target: ResultTarget) -> dict[Subject, Run]:
+        subject = FunctionResult(self._inputs.functions[target.function], target.number)
+        run = self.record.runs[-1]
+        return {subject: run} if subject in run.final else {}
+
+    def _unrecorded(self, value: Value) -> Sentence:
+        name = self.names.value(block_or_result(value))
+        written = self._written.get(value)
+        state = "has no sharding" if written is None else f"is annotated with {sharding_text(written)}"
+        root = Sentence(f"{name} {state}", self.names.source_line_of_value(block_or_result(value)))
+        root.add("no sharding propagates along the operations that compute or use it")
+        return root
+
+
+def _size(subject: Subject) -> int:
+    """The number of elements of a subject."""
+    type = None if isinstance(subject, FunctionResult) else subject.type
+    return type.num_elements if isinstance(type, RankedShapedType) and type.has_static_shape else 0

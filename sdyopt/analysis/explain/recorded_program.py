@@ -1,0 +1,42 @@
+"""A program whose passes are recorded: what explanations, remarks and the page of steps are made from.
+
+program = RecordedProgram(source, module, dialects, options)    # after parsing
+with program.recording():
+    run_pipeline(…)
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from sdyopt.analysis.explain.input_names import InputNames
+from sdyopt.analysis.explain.names import Names
+from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.asm.parser.module_parser import ParseOptions
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
+from sdyopt.diagnostics.ids import USAGE_ERROR
+from sdyopt.diagnostics.location import UnknownLoc
+from sdyopt.diagnostics.source import Source
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.operation import Op
+
+
+class RecordedProgram:
+    """A module with its record. `inputs` has the names of values in the source, `names` those for people."""
+
+    def __init__(self, source: Source, module: Op, dialects: DialectTable, options: ParseOptions) -> None:
+        self.module = module
+        self.inputs = InputNames(source, module, dialects, options)
+        self.record = ShardingRecord()
+        self.names = Names(self.inputs, self.record)
+
+    def recording(self) -> AbstractContextManager[None]:
+        """Records in the `with` block, in which passes run."""
+        return self.record.active()
+
+    def check_is_propagated(self) -> None:
+        """Raises DiagnosticError if no pass has propagated shardings."""
+        if not self.record.runs:
+            message = "there is nothing to explain: no pass has propagated shardings"
+            diagnostic = Diagnostic(Severity.ERROR, UnknownLoc(), message, id=USAGE_ERROR)
+            raise DiagnosticError(diagnostic).help("add -sdy-propagation-pipeline")

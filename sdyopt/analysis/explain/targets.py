@@ -1,0 +1,235 @@
+"""What a question is about: a value, a line of the user's program, or a collective.
+
+%14, @main %arg3, @main result 0       values, by their names in the source
+output %14, @main output %14           a value, by its name in the program after the passes
+train.py:120                           the values that a line computes
+#3, collective 3                       a collective, by its number in the report
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import NamedTuple
+
+from sdyopt.analysis.explain.input_names import InputNames
+from sdyopt.analysis.notation.text_parser import TextParser, error_at_range
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
+from sdyopt.diagnostics.ids import USAGE_ERROR
+from sdyopt.diagnostics.location import FileLoc, FileRange
+from sdyopt.diagnostics.source import Source
+from sdyopt.diagnostics.usage import nearest, nearest_or_all
+from sdyopt.ir.value import Value
+
+HELP = (
+    "such as '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, 'train.py:12' or '#3' for "
+    "a collective of the report"
+)
+_SSA_NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")
+_LINE = re.compile(r"(?P<file>[^%#].*):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?\Z")
+_COLLECTIVE = re.compile(r"(?:#|collective +)(?P<number>[0-9]{1,9})\Z")
+# The number of names that a help line lists.
+_LISTED = 8
+
+
+class ValueTarget(NamedTuple):
+    """Values with one name, of which there are several if regions reuse it, or the values of a line."""
+
+    values: Sequence[Value]
+
+
+class ResultTarget(NamedTuple):
+    """A result of a function."""
+
+    function: str
+    number: int
+
+
+class OutputTarget(NamedTuple):
+    """A value, by its name in the program after the passes, and the function if that is given."""
+
+    name: str
+    function: str | None
+    source: Source
+    start: int
+
+
+class CollectiveTarget(NamedTuple):
+    """A collective, by its number in the report."""
+
+    number: int
+    source: Source
+
+
+Target = ValueTarget | ResultTarget | OutputTarget | CollectiveTarget
+
+
+def find_target(text: str, inputs: InputNames) -> Target:
+    """What a text names. Raises DiagnosticError, located in the text, with similar names."""
+    source = Source("--explain", text)
+    stripped = text.strip()
+    if (match := _COLLECTIVE.fullmatch(stripped)) is not None:
+        return CollectiveTarget(int(match["number"]), source)
+    if not stripped.startswith(("%", "@")) and (match := _LINE.fullmatch(stripped)) is not None:
+        return ValueTarget(_values_of_line(source, match["file"], int(match["line"]), inputs))
+    return _ValueParser(source, inputs).parse()
+
+
+# --- Values -----------------------------------------------------------------------------------------
+
+
+class _FunctionName(NamedTuple):
+    """The name of a function, and its offsets in the question."""
+
+    name: str
+    start: int
+    end: int
+
+
+class _ValueParser:
+    def __init__(self, source: Source, inputs: InputNames) -> None:
+        self._parser = TextParser(source)
+        self._inputs = inputs
+
+    def parse(self) -> Target:
+        parser = self._parser
+        function = self._function()
+        is_output = parser.accept("output")
+        start = parser.skip_space()
+        if not is_output and parser.accept("result"):
+            index = parser.number("the number of a result")
+            self._finish()
+            return self._result(self._known(function), index, start)
+        match = _SSA_NAME.match(parser.source.text, start)
+        if match is None:
+            raise self._error(parser.error("expected the name of a value", HELP))
+        parser.position = match.end()
+        # MLIR's notes write `%3 of @main`.
+        if function is None and parser.accept("of"):
+            function = self._function()
+        self._finish()
+        if is_output:
+            return OutputTarget(match[0], None if function is None else function.name, parser.source, start)
+        return ValueTarget(self._values(match[0], self._known(function), start))
+
+    def _finish(self) -> None:
+        try:
+            self._parser.finish(HELP)
+        except DiagnosticError as error:
+            raise self._error(error) from None
+
+    def _error(self, error: DiagnosticError) -> DiagnosticError:
+        return about(error, self._parser.source)
+
+    def _function(self) -> _FunctionName | None:
+        parser = self._parser
+        start = parser.skip_space()
+        return (
+            _FunctionName(parser.accept_name() or "", start, parser.position) if parser.accept("@") else None
+        )
+
+    def _known(self, function: _FunctionName | None) -> str | None:
+        """The name of a function of the source."""
+        if function is not None and function.name not in self._inputs.functions:
+            names = [f"@{known}" for known in self._inputs.functions]
+            help = nearest_or_all(f"@{function.name}", names[:_LISTED])
+            source = self._parser.source
+            error = error_at_range(source, function.start, function.end, "no function of this name")
+            raise self._error(error.help(help))
+        return None if function is None else function.name
+
+    def _result(self, function: str | None, index: int, start: int) -> ResultTarget:
+        functions = self._inputs.functions
+        if function is None and len(functions) != 1:
+            raise self._error(
+                self._parser.error_since(start, f"the program has {len(functions)} functions", HELP)
+            )
+        name = function or next(iter(functions))
+        count = len(functions[name].result_attributes)
+        if index >= count:
+            message = f"the function has {count} result{'s' * (count != 1)}"
+            raise self._error(self._parser.error_since(start, message))
+        return ResultTarget(name, index)
+
+    def _values(self, name: str, function: str | None, start: int) -> Sequence[Value]:
+        named = self._inputs.of_value
+        candidates = {
+            value: known for value, known in named.items() if function is None or known.function == function
+        }
+        found = {value: known for value, known in candidates.items() if known.name in (name, f"{name}#0")}
+        functions = list(dict.fromkeys(known.function for known in found.values()))
+        if len(functions) > 1:
+            choices = ", ".join(f"'@{each} {name}'" for each in functions[:_LISTED])
+            message = f"{len(functions)} functions have a value of this name"
+            raise self._error(self._parser.error_since(start, message, f"choose from {choices}"))
+        if not found:
+            names = list(dict.fromkeys(known.name for known in candidates.values()))
+            where = "the source" if function is None else f"@{function}"
+            similar = _similar_names(name, names)
+            after = f"'output {name}' is the value with this name after the passes"
+            help = f"{similar}; {after}" if similar else after
+            raise self._error(self._parser.error_since(start, f"no value of this name in {where}", help))
+        return list(found)
+
+
+def _similar_names(name: str, names: Sequence[str]) -> str:
+    """A help line with the nearest numbers or the nearest name, else the first names."""
+    if name[1:].isdecimal():
+        numbered = [each for each in names if each[1:].isdecimal()]
+        numbered.sort(key=lambda each: (abs(int(each[1:]) - int(name[1:])), int(each[1:])))
+        if numbered:
+            nearby = ", ".join(numbered[:3])
+            return f"write the name that the value has in the source; the nearest are {nearby}"
+    if not names:
+        return ""
+    return nearest(name, names) or f"the first names are {', '.join(names[:_LISTED])}"
+
+
+# --- Lines ------------------------------------------------------------------------------------------
+
+
+def _values_of_line(source: Source, file: str, line: int, inputs: InputNames) -> Sequence[Value]:
+    parts = PurePath(file).parts
+    values: list[Value] = []
+    lines: dict[str, set[int]] = {}
+    for op, offset in inputs.offset_of_op.items():
+        own = inputs.source.location(offset)
+        for part in (own, *op.location.walk()):
+            if not isinstance(part, FileLoc | FileRange):
+                continue
+            lines.setdefault(part.file, set()).add(part.line)
+            if part.line == line and PurePath(part.file).parts[-len(parts) :] == parts:
+                values += [result for result in op.results if result not in values]
+    if values:
+        return values
+    known = {name: found for name, found in lines.items() if PurePath(name).parts[-len(parts) :] == parts}
+    end = len(source.text)
+    if not known:
+        names = list(dict.fromkeys(PurePath(name).name for name in lines))
+        error = error_at_range(source, 0, end, "no operation is from this file")
+        raise about(error.help(nearest_or_all(PurePath(file).name, names[:_LISTED])), source)
+    all_lines = {number for found in known.values() for number in found}
+    numbers = sorted(all_lines, key=lambda number: (abs(number - line), number))
+    error = error_at_range(source, 0, end, "no value is computed on this line")
+    help = f"the nearest lines are {', '.join(map(str, sorted(numbers[:3])))}"
+    raise about(error.help(help), source)
+
+
+def about(error: DiagnosticError, source: Source) -> DiagnosticError:
+    """The error with the text that it is located in."""
+    error.diagnostic.id = USAGE_ERROR
+    error.diagnostic.source = source
+    return error
+
+
+def unknown_collective(target: CollectiveTarget, count: int) -> DiagnosticError:
+    """The error for a number that no collective of the report has."""
+    message = "the program has no collectives"
+    if count:
+        message = f"the report has the collectives #0 to #{count - 1}"
+    error = DiagnosticError(Diagnostic(Severity.ERROR, target.source.location(0), message))
+    if not count:
+        help = "add -sdy-propagation-pipeline=enable-insert-explicit-collectives=true"
+        return about(error.help(help), target.source)
+    return about(error.help("--report lists them"), target.source)

@@ -1,0 +1,256 @@
+"""Why a collective is necessary, as far as the program shows it.
+
+A reduction is necessary where the operand is the partial result of an operation whose reduction factors are
+sharded. Every other collective is necessary for what uses its result: an operation in which another dimension
+is sharded along the axes, or a boundary such as a call or the results of a function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
+from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.func import ReturnOp as FuncReturnOp
+from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
+from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.dialects.stablehlo.contraction import DotGeneralOp
+from sdyopt.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.sharding.axis_lists import overlap
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+
+_REDUCTIONS = (AllReduceOp, ReduceScatterOp)
+
+
+def producer(op: Op) -> Value:
+    """The value that a collective changes, directly or through the collectives before it."""
+    value = op.operand_at(0)
+    while isinstance(value, OpResult) and isinstance(value.op, CollectiveOp):
+        value = value.op.operand_at(0)
+    return value
+
+
+def consumers(op: Op) -> list[Op]:
+    """The operations that use the result of a collective, directly or through other collectives.
+
+    They are in the order of the uses, oldest first; those that use another collective are where it is used.
+    """
+    found: dict[Op, None] = {}
+    pending = [op]
+    while pending:
+        user = pending.pop()
+        if user is op or isinstance(user, CollectiveOp):
+            pending.extend(user.results[0].users)  # the oldest last, which is popped first
+        else:
+            found[user] = None
+    return list(found)
+
+
+def is_function_argument(value: Value) -> bool:
+    """Whether a value is an argument of a function; its location does not tell why a collective is needed."""
+    return isinstance(value, BlockArgument) and isinstance(value.owner.parent_op, FuncOp)
+
+
+def location_of(op: Op) -> SourceLocation:
+    """The location of a collective.
+
+    If that has no line, or the collective changes a function argument, it is that of the first consumer with
+    a line.
+    """
+    location = source_location(op.location)
+    if location.line and not is_function_argument(producer(op)):
+        return location
+    for user in consumers(op):
+        of_user = source_location(user.location)
+        if of_user.line:
+            return of_user._replace(name_stack=of_user.name_stack or location.name_stack)
+    return location
+
+
+def cause_of(op: CollectiveOp, shapes: LocalShapes) -> str:
+    """The reason for an sdy collective, in a sentence without a full stop."""
+    if isinstance(op, _REDUCTIONS) and (reason := _reduction_cause(op, _reduced_axes(op), shapes)):
+        return reason
+    return _consumer_cause(op, shapes)
+
+
+def change_of(op: CollectiveOp, shapes: LocalShapes) -> str:
+    """The shardings of `producer` and `last_of_chain`, as `[{"x"}, {}] → [{}, {}]`; "" if they are equal."""
+    before, after = shapes.sharding(producer(op)), shapes.sharding(last_of_chain(op))
+    if after is None:
+        return ""
+    old, new = dims_text(before, after.rank), dims_text(after, after.rank)
+    return "" if old == new else f"{old} → {new}"
+
+
+def advice_on(op: Op) -> str:
+    """What would communicate less, if the operation alone shows it; else ""."""
+    if isinstance(op, AllReduceOp) and op.out_sharding.rank:
+        axes = axis_refs_text(_reduced_axes(op))
+        return f"with its result sharded along {axes}, a reduce_scatter would move half as much"
+    return ""
+
+
+def last_of_chain(op: CollectiveOp) -> Value:
+    """The last result of the chain that starts at `op`: each result's only use is the next collective."""
+    while True:
+        users = list(op.results[0].users)
+        if len(users) != 1 or not isinstance(users[0], CollectiveOp):
+            return op.results[0]
+        op = users[0]
+
+
+def dims_text(sharding: TensorSharding | None, rank: int) -> str:
+    """`[{"x"}, {}]`: the axes of each dimension; `{}` for all dimensions of a value without a sharding."""
+    dims = ["{}"] * rank
+    if sharding is not None:
+        dims = [f"{{{axis_refs_text(dim.axes)}}}" for dim in sharding.dims]
+    return f"[{', '.join(dims)}]"
+
+
+# --- Reductions ---------------------------------------------------------------------------------------
+
+
+def _reduced_axes(op: Op) -> tuple[AxisRef, ...]:
+    assert isinstance(op, _REDUCTIONS)
+    return tuple(op.reduction_axes if isinstance(op, AllReduceOp) else op.reduce_scatter_axes.axes)
+
+
+def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes) -> str:
+    value = producer(op)
+    if not isinstance(value, OpResult):
+        return ""
+    sharding, name = shapes.sharding(value), op_text(value.op)
+    if sharding is not None and overlap(sharding.unreduced_axes, axes):
+        return f"{name} has a result unreduced along {axis_refs_text(axes)}"
+    if (rule := sharding_rule_of(value.op)) is None:
+        return ""
+    found = [
+        (dim, dim_sharding.axes)
+        for operand, mapping in zip(value.op.operands, rule.operands, strict=False)
+        for dim, factors, dim_sharding in _dims(mapping, shapes.sharding(operand))
+        if overlap(dim_sharding.axes, axes) and any(factor in rule.reduction for factor in factors)
+    ]
+    if not found:
+        return ""
+    dim, sharded = found[0]
+    along = axis_refs_text(sharded)
+    if len(found) > 1 and isinstance(value.op, DotGeneralOp):
+        return f"{name} contracts a dimension that is sharded along {along} on both sides"
+    return f"{name} reduces over dimension {dim} of an operand, which is sharded along {along}"
+
+
+# --- Uses ---------------------------------------------------------------------------------------------
+
+
+def _consumer_cause(op: CollectiveOp, shapes: LocalShapes) -> str:
+    users = consumers(op)
+    if not users:
+        return "its result is unused"
+    user = users[0]
+    more = f" and {len(users) - 1} more" if len(users) > 1 else ""
+    for kinds, text in _BOUNDARIES:
+        if isinstance(user, kinds):
+            return text(user) + more
+    if user.is_terminator and user.parent_op is not None:
+        return f"{op_text(user.parent_op)} yields a value with this sharding{more}"
+    source = producer(op)
+    origin = " of a function argument" if is_function_argument(source) else ""
+    reason = _conflict(op, user, shapes)
+    location = source_location(user.location)
+    is_elsewhere = location.line and location.path_text != location_of(op).path_text
+    where = f" at {location.file_text}" if is_elsewhere else ""
+    return f"{op_text(user)}{where}{more} needs this sharding{origin}{f': {reason}' if reason else ''}"
+
+
+def _returned_by(op: Op) -> str:
+    function = op.parent_op
+    name = f"@{function.sym_name}" if isinstance(function, FuncOp) else "the function"
+    return f"a result of {name} has this sharding"
+
+
+def _taken_by_callee(op: Op) -> str:
+    assert isinstance(op, CallOp)
+    return f"@{op.callee} takes an argument with this sharding"
+
+
+# Operations that need a value with a given sharding, whichever operation computes it.
+_BOUNDARIES: tuple[tuple[tuple[type[Op], ...], Callable[[Op], str]], ...] = (
+    ((FuncReturnOp,), _returned_by),
+    ((CallOp,), _taken_by_callee),
+    (
+        (ManualComputationOp, NamedComputationOp),
+        lambda op: f"{op_text(op)} takes an operand with this sharding",
+    ),
+    ((WhileOp,), lambda op: "the loop carries a value with this sharding"),
+)
+
+
+def _conflict(op: CollectiveOp, user: Op, shapes: LocalShapes) -> str:
+    """Why the user needs another sharding: it needs all of a dimension, or the axes shard another one."""
+    before, value = shapes.sharding(producer(op)), last_of_chain(op)
+    after, rule = shapes.sharding(value), shapes.rule(user)
+    if rule is None:
+        return "it has no sharding rule"
+    numbers = [use.index for use in value.uses if use.owner is user]
+    if before is None or after is None or not numbers or before.rank != after.rank:
+        return ""
+    mapping = rule.operands[min(numbers)]
+    for dim, factors, old in _dims(mapping, before):
+        lost = tuple(axis for axis in old.axes if not overlap((axis,), after.dims[dim].axes))
+        if not lost:
+            continue
+        if any(factor in rule.need_replication for factor in factors):
+            return f"it needs all of dimension {dim}"
+        if other := _other_dimension(user, value, rule, factors, lost, shapes):
+            return f"{axis_refs_text(lost)} shards {other}"
+    return ""
+
+
+def _other_dimension(
+    user: Op,
+    operand: Value,
+    rule: OpShardingRule,
+    factors: Sequence[int],
+    axes: tuple[AxisRef, ...],
+    shapes: LocalShapes,
+) -> str:
+    """In words, a dimension with none of the factors that is sharded along some of the axes; "" for none.
+
+    It is a dimension of a result of `user`, of `operand`, or of another operand.
+    """
+    tensors = [
+        *((value, mapping, "its result") for value, mapping in zip(user.results, rule.results, strict=False)),
+        *(
+            (value, mapping, "this operand" if value is operand else "another operand")
+            for value, mapping in zip(user.operands, rule.operands, strict=False)
+        ),
+    ]
+    for value, mapping, name in tensors:
+        for dim, others, sharded in _dims(mapping, shapes.sharding(value)):
+            if overlap(sharded.axes, axes) and not any(factor in factors for factor in others):
+                return f"dimension {dim} of {name}"
+    return ""
+
+
+def _dims(
+    mapping: TensorMapping, sharding: TensorSharding | None
+) -> Iterator[tuple[int, Sequence[int], DimensionSharding]]:
+    """(number, factors, sharding) of each dimension of a tensor; none if it has no sharding."""
+    if sharding is not None and sharding.rank == mapping.rank:
+        for number, (factors, dim) in enumerate(zip(mapping.dims, sharding.dims, strict=True)):
+            yield number, factors.factors, dim
+
+
+def op_text(op: Op) -> str:
+    """The name of an operation in reports: `dot_general`, `custom_call @name` or `sdy.manual_computation`."""
+    name = op.signature.name.removeprefix("stablehlo.")
+    return f"{name} @{op.call_target_name}" if isinstance(op, CustomCallOp) else name

@@ -1,0 +1,231 @@
+"""How often each operation runs: over loops, calls and branches, from the entry functions.
+
+A trip count is known only if a counter with a constant start and step is compared with a constant bound. A
+constant may be passed as an argument of calls or computations, or as a loop operand that does not change.
+Unknown counts are None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.analysis.figures.constants import constant_integer, integer_range
+from sdyopt.analysis.figures.figures import NEVER, ONCE, Times
+from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
+from sdyopt.dialects.stablehlo.binary import AddOp, SubtractOp
+from sdyopt.dialects.stablehlo.compare_select import CompareOp
+from sdyopt.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
+from sdyopt.ir.block import Region
+from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import is_public, lookup_symbol
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+
+MAIN = "main"
+
+# Operations whose regions run as parts of the program. The regions of other operations in functions (reduce,
+# sort, …) compute on scalars, which are not counted as memory.
+CONTROL_FLOW: tuple[type[Op], ...] = (
+    WhileOp,
+    IfOp,
+    CaseOp,
+    ManualComputationOp,
+    NamedComputationOp,
+    AsyncStartOp,
+)
+
+# The direction of a comparison with its sides exchanged.
+_MIRRORED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "NE": "NE"}
+
+
+class ExecutionCounts:
+    """How often the operations of a module run, per region."""
+
+    def __init__(self, module: Op) -> None:
+        self._functions = [op for op in module.walk() if isinstance(op, FuncOp)]
+        self._call_sites: dict[FuncOp, list[CallOp]] = {}
+        # The integer that a block argument always is; None if there is none or it is unknown.
+        self._of_arguments: dict[BlockArgument, int | None] = {}
+        for op in module.walk():
+            if isinstance(op, CallOp) and isinstance(callee := lookup_symbol(op, op.callee), FuncOp):
+                self._call_sites.setdefault(callee, []).append(op)
+        self._entries = set(entry_functions(self._functions))
+        self._of_region: dict[Region, Times | None] = {}
+        self._of_function: dict[FuncOp, Times | None] = {}
+        self._being_counted: set[FuncOp] = set()
+        self._trip_counts: dict[WhileOp, int | None] = {}
+
+    def times(self, op: Op) -> Times | None:
+        """How often an operation runs; None if that is unknown."""
+        region = op.parent_region
+        return ONCE if region is None else self._region(region)
+
+    def call_sites(self, function: FuncOp) -> Sequence[CallOp]:
+        """The calls of a function."""
+        return self._call_sites.get(function, ())
+
+    def is_entry(self, function: FuncOp) -> bool:
+        """Whether a program starts in a function: `@main`, or else a public one."""
+        return function in self._entries
+
+    def trip_count(self, loop: WhileOp) -> int | None:
+        """How often the body of a loop runs in one run of the loop; None if unknown."""
+        if loop not in self._trip_counts:
+            self._trip_counts[loop] = self._count_trips(loop)
+        return self._trip_counts[loop]
+
+    # --- Regions ------------------------------------------------------------------------------
+
+    def _region(self, region: Region) -> Times | None:
+        if region not in self._of_region:
+            self._of_region[region] = self._count_region(region)
+        return self._of_region[region]
+
+    def _count_region(self, region: Region) -> Times | None:
+        op = region.parent
+        if op is None or isinstance(op, ModuleOp):
+            return ONCE
+        if isinstance(op, FuncOp):
+            return self._function(op)
+        around = self.times(op)
+        if around is None:
+            return None
+        if isinstance(op, WhileOp):
+            count = self.trip_count(op)
+            if count is None:
+                return NEVER if around == NEVER else None
+            runs = count if region is op.body else count + 1
+            return around * Times(runs, runs)
+        if isinstance(op, IfOp | CaseOp) and len(op.regions) > 1:
+            return Times(0, around.high)
+        return around
+
+    # --- Functions ----------------------------------------------------------------------------
+
+    def _function(self, function: FuncOp) -> Times | None:
+        if function in self._of_function:
+            return self._of_function[function]
+        if function in self._being_counted:
+            return None  # recursion
+        self._being_counted.add(function)
+        sites = [self.times(call) for call in self._call_sites.get(function, ())]
+        self._being_counted.discard(function)
+        total: Times | None = ONCE if function in self._entries else NEVER
+        for times in sites:
+            total = None if total is None or times is None else total + times
+        self._of_function[function] = total
+        return total
+
+    # --- Loops --------------------------------------------------------------------------------
+
+    def _count_trips(self, loop: WhileOp) -> int | None:
+        """The trip count of a loop such as `while (counter < bound) counter += step`; None if unknown."""
+        condition = _returned(loop.cond, 0)
+        compare = condition.op if isinstance(condition, OpResult) else None
+        if not isinstance(compare, CompareOp):
+            return None
+        direction = compare.comparison_direction.value
+        sides = [(compare.lhs, compare.rhs, direction), (compare.rhs, compare.lhs, _MIRRORED.get(direction))]
+        for counter, bound, towards in sides:
+            if (
+                towards is None
+                or not isinstance(counter, BlockArgument)
+                or counter.owner is not loop.cond.blocks[0]
+            ):
+                continue
+            index = counter.index
+            start = self._constant(loop.operand_at(index))
+            step = self._step(loop, index)
+            limit = self._constant(bound)
+            if start is not None and step is not None and limit is not None:
+                return counter_trip_count(start, step, limit, towards, integer_range(counter.type))
+        return None
+
+    def _step(self, loop: WhileOp, index: int) -> int | None:
+        """The constant that the body adds to the loop operand at this index; None if it is unknown."""
+        next_value = _returned(loop.body, index)
+        update = next_value.op if isinstance(next_value, OpResult) else None
+        counter = loop.body.blocks[0].arguments[index]
+        if isinstance(update, AddOp):
+            if update.lhs is counter:
+                return self._constant(update.rhs)
+            return self._constant(update.lhs) if update.rhs is counter else None
+        if isinstance(update, SubtractOp) and update.lhs is counter:
+            step = self._constant(update.rhs)
+            return None if step is None else -step
+        return None
+
+    def _constant(self, value: Value) -> int | None:
+        """The integer that a scalar value always is; None if there is none or it is unknown."""
+        if isinstance(value, OpResult):
+            return constant_integer(value.op)
+        if not isinstance(value, BlockArgument):
+            return None
+        if value not in self._of_arguments:
+            # None while it is computed, in case the argument is passed on to itself.
+            self._of_arguments[value] = None
+            passed = self._passed_unchanged(value)
+            if passed is not None:
+                self._of_arguments[value] = self._constant(passed)
+        return self._of_arguments[value]
+
+    def _passed_unchanged(self, argument: BlockArgument) -> Value | None:
+        """A value outside the loop, computation or function that always equals its argument, or None."""
+        op = argument.owner.parent_op
+        if isinstance(op, WhileOp):
+            body = op.body.blocks[0].arguments
+            is_unchanged = _returned(op.body, argument.index) is body[argument.index]
+            return op.operand_at(argument.index) if is_unchanged else None
+        if isinstance(op, ManualComputationOp | NamedComputationOp):
+            return op.operand_at(argument.index)
+        if isinstance(op, FuncOp) and op not in self._entries:
+            operands = [call.operand_at(argument.index) for call in self._call_sites.get(op, ())]
+            constants = {self._constant(operand) for operand in operands}
+            return operands[0] if len(constants) == 1 and None not in constants else None
+        return None
+
+
+def counter_trip_count(
+    start: int, step: int, limit: int, direction: str, values: tuple[int, int] | None = None
+) -> int | None:
+    """The trip count of a loop that counts from `start` by `step` while `counter direction limit`.
+
+    `values` are the lowest and the highest value that the counter can have. None for an endless loop, a
+    counter that leaves this range, and other directions than LT, LE, GT, GE and NE.
+    """
+    count = _count_without_overflow(start, step, limit, direction)
+    if count is None or values is None:
+        return count
+    return count if values[0] <= start + count * step <= values[1] else None
+
+
+def _count_without_overflow(start: int, step: int, limit: int, direction: str) -> int | None:
+    if direction in ("GT", "GE"):
+        start, step, limit = -start, -step, -limit
+        direction = "LT" if direction == "GT" else "LE"
+    distance = limit - start + (direction == "LE")
+    if direction == "NE":
+        return distance // step if step and distance % step == 0 and distance // step >= 0 else None
+    if direction not in ("LT", "LE"):
+        return None
+    if distance <= 0:
+        return 0
+    return -(-distance // step) if step > 0 else None
+
+
+def entry_functions(functions: Sequence[FuncOp]) -> list[FuncOp]:
+    """`@main`, or else all public functions."""
+    mains = [function for function in functions if function.sym_name == MAIN]
+    return mains or [function for function in functions if is_public(function)]
+
+
+def _returned(region: Region, index: int) -> Value | None:
+    terminator = region.blocks[0].last
+    return None if terminator is None or index >= len(terminator.operands) else terminator.operand_at(index)
+
+
+def nested_regions(op: Op) -> tuple[Region, ...]:
+    """The regions of an operation that run as parts of the program."""
+    return op.regions if isinstance(op, CONTROL_FLOW) else ()

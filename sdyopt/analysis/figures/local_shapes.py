@@ -1,0 +1,99 @@
+"""Local shapes: the shape of each value on one device, by its sharding.
+
+A dimension of size 10 sharded along "x"=4 has local size 3: shard sizes are rounded up. A value without a
+sharding, or on a maximal mesh, has its global shape. In a program that is partitioned already, types are
+local, and the shardings that functions still have do not apply to them.
+"""
+
+from __future__ import annotations
+
+from sdyopt.analysis.figures.partitioned import is_partitioned
+from sdyopt.analysis.figures.tensor_bytes import bytes_of
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.mesh_op import find_mesh
+from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.dialects.sdy.value_shardings import sharding_of
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+
+
+class LocalShapes:
+    """Local shapes and sizes of the values of one module, whose shardings must not change meanwhile.
+
+    `has_shardings` is whether any value that was looked at has a sharding.
+    """
+
+    def __init__(self, module: Op) -> None:
+        self._module = module
+        self.has_shardings = False
+        self._is_partitioned = is_partitioned(module)
+        self._meshes: dict[MeshOrRef, Mesh | None] = {}
+        self._bytes: dict[tuple[Type, TensorSharding | None], int | None] = {}
+        self._shapes: dict[tuple[Type, TensorSharding | None], tuple[int, ...] | None] = {}
+        self._rules: dict[Op, OpShardingRule | None] = {}
+
+    def sharding(self, value: Value) -> TensorSharding | None:
+        """The sharding of a value; None if it has none, its mesh is unknown, or its type is local already."""
+        if self._is_partitioned or not isinstance(value, OpResult | BlockArgument):
+            return None
+        sharding = sharding_of(value)
+        if sharding is None or self.mesh(sharding.mesh_or_ref) is None:
+            return None
+        self.has_shardings = True
+        return sharding
+
+    def mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
+        """The mesh that a sharding refers to; None if the module has none of this name."""
+        if mesh_or_ref not in self._meshes:
+            self._meshes[mesh_or_ref] = find_mesh(mesh_or_ref, self._module)
+        return self._meshes[mesh_or_ref]
+
+    def rule(self, op: Op) -> OpShardingRule | None:
+        """The sharding rule of an operation; None if it has none."""
+        if op not in self._rules:
+            self._rules[op] = sharding_rule_of(op)
+        return self._rules[op]
+
+    def shape(self, value: Value) -> tuple[int, ...] | None:
+        """The local shape of a value; None if its type is not a ranked shaped type."""
+        return self.shape_of(value.type, self.sharding(value))
+
+    def shape_of(self, type: Type, sharding: TensorSharding | None) -> tuple[int, ...] | None:
+        """The local shape of a type under a sharding; dynamic dimensions stay `DYNAMIC`."""
+        key = type, sharding
+        if key not in self._shapes:
+            self._shapes[key] = self._local_shape(type, sharding)
+        return self._shapes[key]
+
+    def bytes(self, value: Value) -> int | None:
+        """Bytes of a value on one device; None if its shape is dynamic or its type has no size."""
+        key = value.type, self.sharding(value)
+        if key not in self._bytes:
+            self._bytes[key] = bytes_of(value.type, self.shape_of(*key))
+        return self._bytes[key]
+
+    def shard_count(self, sharding: TensorSharding | None) -> int:
+        """The number of shards of a tensor: the product of its dimensions' sharded sizes."""
+        mesh = None if sharding is None else self.mesh(sharding.mesh_or_ref)
+        count = 1
+        if sharding is not None and mesh is not None:
+            for dim in sharding.dims:
+                count *= dim.sharded_size(mesh)
+        return count
+
+    def _local_shape(self, type: Type, sharding: TensorSharding | None) -> tuple[int, ...] | None:
+        if not isinstance(type, RankedShapedType):
+            return None
+        mesh = None if sharding is None else self.mesh(sharding.mesh_or_ref)
+        if sharding is None or mesh is None or sharding.rank != type.rank:
+            return type.shape
+        sizes = [dim.sharded_size(mesh) for dim in sharding.dims]
+        return tuple(
+            [
+                size if size == DYNAMIC else -(-size // shards)
+                for size, shards in zip(type.shape, sizes, strict=True)
+            ]
+        )

@@ -1,0 +1,54 @@
+"""The collectives that a product needs: those on its operands, and the reductions of its result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.analysis.figures import stablehlo_collectives
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.dialects.stablehlo import collectives as stablehlo
+from sdyopt.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import OpResult, Value
+
+COLLECTIVES: tuple[type[Op], ...] = (CollectiveOp, *stablehlo_collectives.COLLECTIVES)
+_REDUCTIONS = (
+    AllReduceOp,
+    ReduceScatterOp,
+    stablehlo.AllReduceOp,
+    stablehlo.CrossReplicaSumOp,
+    stablehlo.ReduceScatterOp,
+)
+# Operations that may be between a collective and a product: they compute no new values from the elements.
+_RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
+
+
+def collectives_around(product: Op) -> Iterator[Op]:
+    """The collectives on the operands of a product, and the reductions of its result, each once."""
+    found: dict[Op, None] = {}
+    for operand in product.operands:
+        found.update(dict.fromkeys(_before(operand)))
+    found.update(dict.fromkeys(_reductions_of(product.results[0])))
+    yield from found
+
+
+def _before(value: Value) -> Iterator[Op]:
+    """The collectives, except reductions, in the chain of collectives and relayouts that ends in a value."""
+    while isinstance(value, OpResult) and isinstance(value.op, (*COLLECTIVES, *_RELAYOUTS)):
+        # A reduction belongs to the product whose partial result it reduces.
+        if isinstance(value.op, COLLECTIVES) and not isinstance(value.op, _REDUCTIONS):
+            yield value.op
+        value = value.op.operand_at(0)
+
+
+def _reductions_of(result: Value) -> Iterator[Op]:
+    """The reductions of a partial result, directly or after relayouts and other reductions."""
+    pending = [result]
+    while pending:
+        for user in pending.pop().users:
+            if isinstance(user, _REDUCTIONS):
+                yield user
+            if isinstance(user, (*_REDUCTIONS, *_RELAYOUTS)):
+                pending += user.results

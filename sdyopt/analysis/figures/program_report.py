@@ -1,0 +1,254 @@
+"""Collects the figures of a module: communication, memory and compute."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from sdyopt.analysis.figures import stablehlo_collectives
+from sdyopt.analysis.figures.call_locations import CallLocations
+from sdyopt.analysis.figures.causes import advice_on, cause_of, change_of, location_of
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    Product,
+    Report,
+    Undecided,
+)
+from sdyopt.analysis.figures.flops import FLOPS, flops_of
+from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.manual_devices import ManualDevices, mesh_of_manual
+from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
+from sdyopt.analysis.figures.product_collectives import COLLECTIVES, collectives_around
+from sdyopt.analysis.figures.sdy_collectives import TRAFFIC, normalized_axes
+from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
+from sdyopt.analysis.figures.time_estimate import time_estimate
+from sdyopt.analysis.figures.topology import Topology
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.asm.printer.ssa_names import SsaNames
+from sdyopt.diagnostics.diagnostic import Diagnostic, handling
+from sdyopt.dialects.sdy.axes import axis_refs_text
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.dialects.sdy.ops import ReshardOp
+from sdyopt.dialects.sdy.sharding import fully_replicated
+from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import RankedShapedType, RankedTensor, Type
+from sdyopt.ir.value import Value
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+
+
+def report_on(module: Op, topology: Topology | None = None) -> Report:
+    """The figures of a module, before or after partitioning, with estimated times for a topology.
+
+    The module is not changed.
+    """
+    with handling(_ignore):
+        report = _Collector(module).report()
+    if topology is not None:
+        report.time = time_estimate(report, topology)
+    return report
+
+
+def _ignore(_: Diagnostic) -> None:
+    """Drops the warnings about unknown sharding rules; passes that need these rules emit them, too."""
+
+
+class _Collector:
+    def __init__(self, module: Op) -> None:
+        self._module = module
+        self._shapes = LocalShapes(module)
+        self._counts = ExecutionCounts(module)
+        self._calls = CallLocations(self._counts)
+        self._manual = ManualDevices(self._counts, self._shapes)
+        self._names = SsaNames(module).names
+        self._printer = AttributePrinter()
+        self._mesh = _largest_mesh(module)
+        self._has_manual = False
+
+    def report(self) -> Report:
+        found = Report()
+        if self._mesh is not None:
+            found.devices, found.mesh = self._mesh.total_size, Mesh.assembly.text(self._mesh)
+        numbers: dict[Op, int] = {}
+        products: list[Op] = []
+        for op in self._module.walk():
+            if isinstance(op, COLLECTIVES):
+                numbers[op] = len(numbers)
+                found.collectives.append(self._collective(op, numbers[op]))
+            elif isinstance(op, ReshardOp):
+                found.undecided.append(self._reshard(op))
+            elif isinstance(op, CustomCallOp):
+                found.undecided += self._replicated_operands(op)
+            elif type(op) in FLOPS:
+                products.append(op)
+            elif isinstance(op, ManualComputationOp):
+                self._has_manual = True
+        found.products = [self._product(op, numbers) for op in products]
+        values = ValueTexts(self._names, self._printer, self._shapes, self._mesh, self._calls)
+        found.memory = memory_figures(self._module, self._shapes, self._counts, values)
+        found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
+        return found
+
+    # --- Communication ------------------------------------------------------------------------
+
+    def _collective(self, op: Op, number: int) -> Collective:
+        if isinstance(op, CollectiveOp):
+            return self._sdy_collective(op, number)
+        return self._stablehlo_collective(op, number)
+
+    def _sdy_collective(self, op: CollectiveOp, number: int) -> Collective:
+        operand, result = op.operand_at(0), op.results[0]
+        after = op.out_sharding
+        before = self._shapes.sharding(operand) or fully_replicated(after.rank, after.mesh_or_ref, True)
+        mesh, after_mesh = self._shapes.mesh(before.mesh_or_ref), self._shapes.mesh(after.mesh_or_ref)
+        assert mesh is not None and after_mesh is not None  # the verifier rejects unknown meshes
+        traffic = TRAFFIC[type(op)](op, before, mesh, after_mesh)
+        bytes_in, bytes_out = self._shapes.bytes(operand), self._shapes.bytes(result)
+        return Collective(
+            number,
+            op.signature.name.partition(".")[2],
+            "sdy",
+            "{" + axis_refs_text(traffic.axes) + "}",
+            "{" + axis_refs_text(normalized_axes(traffic.axes, mesh)) + "}",
+            traffic.group_size,
+            (self._local_type(operand.type, self._shapes.shape_of(operand.type, before)),),
+            (self._local_type(result.type, self._shapes.shape(result)),),
+            bytes_in,
+            bytes_out,
+            _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
+            self._counts.times(op),
+            self._calls.completed(location_of(op), op),
+            self._names[result],
+            cause_of(op, self._shapes),
+            change_of(op, self._shapes),
+            advice_on(op),
+        )
+
+    def _stablehlo_collective(self, op: Op, number: int) -> Collective:
+        mesh = self._mesh_around(op)
+        traffic = stablehlo_collectives.traffic_of(op, mesh)
+        bytes_in = _sum([self._shapes.bytes(value) for value in op.operands])
+        bytes_out = _sum([self._shapes.bytes(value) for value in op.results])
+        return Collective(
+            number,
+            op.signature.name.partition(".")[2],
+            "stablehlo",
+            traffic.axes,
+            traffic.axes,
+            traffic.group_size,
+            tuple([self._local_type(value.type, self._shapes.shape(value)) for value in op.operands]),
+            tuple([self._local_type(value.type, self._shapes.shape(value)) for value in op.results]),
+            bytes_in,
+            bytes_out,
+            _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
+            self._counts.times(op),
+            self._calls.completed(source_location(op.location), op),
+            self._names[op.results[0]] if op.results else "",
+            "written in the program",
+        )
+
+    def _reshard(self, op: ReshardOp) -> Undecided:
+        return Undecided(
+            "reshard",
+            self._printer.type(op.input.type),
+            printed_sharding(self._shapes.sharding(op.input)),
+            printed_sharding(op.sharding),
+            self._calls.completed(location_of_reshard(op), op),
+            self._names[op.results[0]],
+            self._counts.times(op),
+        )
+
+    def _replicated_operands(self, op: CustomCallOp) -> Iterator[Undecided]:
+        """The sharded operands of a custom call without a sharding rule: each device needs them whole."""
+        if sharding_rule_of(op) is not None:
+            return
+        for operand in op.operands:
+            sharding = self._shapes.sharding(operand)
+            if sharding is not None and not sharding.is_fully_replicated:
+                yield Undecided(
+                    f"operand of custom_call @{op.call_target_name}, which has no sharding rule",
+                    self._printer.type(operand.type),
+                    printed_sharding(sharding),
+                    printed_sharding(fully_replicated(sharding.rank, sharding.mesh_or_ref, True)),
+                    self._calls.completed(source_location(op.location), op),
+                    self._names[operand],
+                    self._counts.times(op),
+                )
+
+    def _mesh_around(self, op: Op) -> Mesh | None:
+        """The mesh of the innermost manual computation around an operation, else the largest mesh."""
+        for parent in op.ancestors():
+            if isinstance(parent, ManualComputationOp) and (mesh := mesh_of_manual(parent, self._shapes)):
+                return mesh
+        return self._mesh
+
+    def _local_type(self, type: Type, shape: tuple[int, ...] | None) -> str:
+        if isinstance(type, RankedTensor) and shape is not None:
+            type = RankedTensor(shape, type.element, None)
+        return self._printer.type(type)
+
+    # --- Compute ------------------------------------------------------------------------------
+
+    def _product(self, op: Op, numbers: dict[Op, int]) -> Product:
+        values = [*op.operands[:2], op.results[0]]
+        local = [self._shapes.shape(value) for value in values]
+        whole = [value.type.shape if isinstance(value.type, RankedShapedType) else None for value in values]
+        useful = None if None in whole else flops_of(op, *[shape or () for shape in whole])
+        factor = self._manual.devices(op)
+        useful = None if useful is None or factor is None else useful * factor
+        return Product(
+            op.signature.name.partition(".")[2],
+            None if None in local else flops_of(op, *[shape or () for shape in local]),
+            useful,
+            self._counts.times(op),
+            self._calls.completed(source_location(op.location), op),
+            self._names[op.results[0]],
+            _sum([self._shapes.bytes(value) for value in values]),
+            tuple(sorted(numbers[each] for each in collectives_around(op))),
+            self._spare_axes(op, values),
+        )
+
+    def _spare_axes(self, op: Op, values: Sequence[Value]) -> tuple[str, ...]:
+        """The mesh axes along which no operand or result is sharded and that are not manual around `op`."""
+        if self._mesh is None:
+            return ()
+        used = {
+            name
+            for parent in op.ancestors()
+            if isinstance(parent, ManualComputationOp)
+            for name in parent.manual_axes
+        }
+        for value in values:
+            if (sharding := self._shapes.sharding(value)) is not None:
+                used |= {axis.name for dim in sharding.dims for axis in dim.axes}
+        return tuple(axis.name for axis in self._mesh.axes if axis.size > 1 and axis.name not in used)
+
+
+def location_of_reshard(op: ReshardOp) -> SourceLocation:
+    """The location of a reshard or, if it has no line, of the most recent use of its result that has one."""
+    location = source_location(op.location)
+    users = (source_location(user.location) for user in op.results[0].users)
+    return location if location.line else next((user for user in users if user.line), location)
+
+
+def _largest_mesh(module: Op) -> Mesh | None:
+    """The named mesh with the most devices: the machine that the program runs on."""
+    meshes = [op.mesh for op in module.walk() if isinstance(op, MeshOp)]
+    return max(meshes, key=lambda mesh: mesh.total_size, default=None)
+
+
+def _wire_bytes(
+    share_in: Fraction | None, share_out: Fraction, bytes_in: int | None, bytes_out: int | None
+) -> Fraction | None:
+    if share_in is None or (share_in and bytes_in is None) or (share_out and bytes_out is None):
+        return None
+    return share_in * (bytes_in or 0) + share_out * (bytes_out or 0)
+
+
+def _sum(sizes: list[int | None]) -> int | None:
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None

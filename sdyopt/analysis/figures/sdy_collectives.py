@@ -1,0 +1,135 @@
+"""What sdy's collectives move: axes, group size, and bytes on the wire by the ring model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from math import prod
+from typing import Any, NamedTuple
+
+from sdyopt.analysis.figures.mesh_coordinates import moved_share
+from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, mesh_order
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllSliceOp,
+    AllToAllOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+    ReplicatedToUnreducedOp,
+    ShardedToUnreducedOp,
+)
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.sharding import TensorSharding
+
+
+class Traffic(NamedTuple):
+    """What a collective moves: the axes along which devices form groups, the size of a group, and the
+    bytes that one device sends as a multiple of its local operand and of its local result.
+
+    `share_in` is None where the number of devices that send is unknown.
+    """
+
+    axes: tuple[AxisRef, ...]
+    group_size: int
+    share_in: Fraction | None
+    share_out: Fraction = Fraction(0)
+
+
+# (operation, sharding before, mesh before, mesh after) -> traffic
+TrafficOf = Callable[[Any, TensorSharding, Mesh, Mesh], Traffic]
+
+
+def ring(axes: Iterable[AxisRef], mesh: Mesh, rounds: int, of_result: bool = False) -> Traffic:
+    """`rounds` trips around a ring of n devices, in each of which a device sends (n - 1) / n of a tensor.
+
+    The tensor is the local operand or, if `of_result`, the local result.
+    """
+    axes = tuple(axes)
+    size = prod(axis.size(mesh) for axis in axes)
+    share = Fraction(rounds * (size - 1), size)
+    return Traffic(axes, size, Fraction(0), share) if of_result else Traffic(axes, size, share)
+
+
+def _local(axes: Iterable[AxisRef], mesh: Mesh) -> Traffic:
+    """No communication: each device computes its result from its own operand."""
+    axes = tuple(axes)
+    return Traffic(axes, prod(axis.size(mesh) for axis in axes), Fraction(0))
+
+
+def _all_gather(op: AllGatherOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
+    return ring(op.gathering_axes.axes, mesh, 1, of_result=True)
+
+
+def _all_reduce(op: AllReduceOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
+    return ring(op.reduction_axes, mesh, 2)
+
+
+def _reduce_scatter(op: ReduceScatterOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
+    return ring(op.reduce_scatter_axes.axes, mesh, 1)
+
+
+def _all_to_all(op: AllToAllOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
+    return ring([axis for move in op.params for axis in move.axes], mesh, 1)
+
+
+def _permute(op: CollectivePermuteOp, before: TensorSharding, mesh: Mesh, after_mesh: Mesh) -> Traffic:
+    after = op.out_sharding
+    share = moved_share(before, mesh, after, after_mesh)
+    changed = [
+        axis
+        for old, new in zip(before.dims, after.dims, strict=True)
+        if old.axes != new.axes or mesh is not after_mesh
+        for axis in (*old.axes, *new.axes)
+    ]
+    axes = tuple(AxisRef(axis.name) for axis in mesh.axes) if mesh is not after_mesh else tuple(changed)
+    size = prod(axis.size(mesh) for axis in normalized_axes(axes, mesh))
+    return Traffic(axes, size, None if share is None else Fraction(*share))
+
+
+def _all_slice(op: AllSliceOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
+    return _local(op.slicing_axes.axes, mesh)
+
+
+def _sharded_to_unreduced(
+    op: ShardedToUnreducedOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh
+) -> Traffic:
+    return _local(op.axes.axes, mesh)
+
+
+def _replicated_to_unreduced(
+    op: ReplicatedToUnreducedOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh
+) -> Traffic:
+    return _local(op.axes, mesh)
+
+
+TRAFFIC: dict[type[CollectiveOp], TrafficOf] = {
+    AllGatherOp: _all_gather,
+    AllReduceOp: _all_reduce,
+    AllSliceOp: _all_slice,
+    AllToAllOp: _all_to_all,
+    CollectivePermuteOp: _permute,
+    ReduceScatterOp: _reduce_scatter,
+    ReplicatedToUnreducedOp: _replicated_to_unreduced,
+    ShardedToUnreducedOp: _sharded_to_unreduced,
+}
+
+
+def normalized_axes(axes: Sequence[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
+    """A set of axes in mesh order, with overlapping and adjacent sub-axes merged, as in totals by axes."""
+    found: list[AxisRef] = []
+    for axis in sorted(axes, key=lambda axis: mesh_order(axis, mesh)):
+        last = found[-1] if found and found[-1].name == axis.name else None
+        if last is None or last.next_pre_size(mesh) < axis.pre_size:
+            found.append(axis)
+        else:
+            end = max(last.next_pre_size(mesh), axis.next_pre_size(mesh))
+            found[-1] = sub_axis_between(axis.name, last.pre_size, end, mesh)
+    return tuple(found)
+
+
+def sub_axis_between(name: str, start: int, end: int, mesh: Mesh) -> AxisRef:
+    """The sub-axis of pre-size `start` whose next pre-size is `end`; the axis itself if that is all of it."""
+    is_whole = start == 1 and end == mesh.axis_size(name)
+    return AxisRef(name) if is_whole else AxisRef(name, SubAxis(start, end // start))

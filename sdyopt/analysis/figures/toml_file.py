@@ -1,0 +1,122 @@
+"""TOML files, read with errors that name the file, the line and the column."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from sdyopt.analysis.figures.quantities import Dimension, parse_quantity
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.location import FileLoc
+from sdyopt.diagnostics.source import Source
+from sdyopt.diagnostics.usage import nearest_or_all
+
+_HELP = 'write one key = value per line, below the [table] of the key; quote text, such as "64 MiB"'
+# The number of dots that a line may have.
+_MAX_DOTS = 256
+_POSITION = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
+_NAME = r"""(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)"""
+_PATH = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
+_KEY = re.compile(rf"\s*({_PATH})\s*=")
+_HEADER = re.compile(rf"\s*\[+\s*({_PATH})\s*\]+")
+_PART = re.compile(_NAME)
+
+
+class TomlFile:
+    """The values of a TOML file, and the locations of their keys.
+
+    Raises DiagnosticError at the first character that is not TOML.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.source = Source(name, text)
+        self._check_dots()
+        try:
+            self.values: dict[str, Any] = tomllib.loads(text)
+        except RecursionError:
+            error = DiagnosticError.at(FileLoc(name, 1, 1), "invalid TOML: it is nested too deeply")
+            raise error.within(self.source).help(_HELP) from None
+        except tomllib.TOMLDecodeError as problem:
+            message = str(problem)
+            # The end of the document, unless the message says where.
+            line, column = text.count("\n") + 1, len(text) - text.rfind("\n")
+            if (position := _POSITION.search(message)) is not None:
+                message = message[: position.start()].strip()
+                if position[1]:
+                    line, column = int(position[1]), int(position[2])
+            error = DiagnosticError.at(FileLoc(name, line, column), f"invalid TOML: {message}")
+            raise error.within(self.source).help(_HELP) from None
+
+    def _check_dots(self) -> None:
+        """Checks that no key is so deep that `tomllib`, which is quadratic in the names of a key, is slow."""
+        for number, line in enumerate(self.source.text.split("\n"), 1):
+            if line.count(".") > _MAX_DOTS and not line.lstrip().startswith("#"):
+                error = DiagnosticError.at(
+                    FileLoc(self.source.name, number, 1), "invalid TOML: a key is nested too deeply"
+                )
+                raise error.within(self.source).help(_HELP)
+
+    def location(self, table: str, key: str = "", number: int = 0) -> FileLoc:
+        """The location of a key of a table, else of the table.
+
+        `number` is the index of the table in an array of tables.
+        """
+        outer, _, inner = table.rpartition(".")
+        # The last is that of a table written as a value: `limits = {…}`.
+        for entry in ((table, key, number), (table, "", number), (outer, inner, 0)):
+            if entry in self._positions:
+                return FileLoc(self.source.name, *self._positions[entry])
+        return FileLoc(self.source.name, 1, 1)
+
+    @cached_property
+    def _positions(self) -> dict[tuple[str, str, int], tuple[int, int]]:
+        """Line and column of each key, by table, key and number; the key of a table header is ""."""
+        found: dict[tuple[str, str, int], tuple[int, int]] = {}
+        counts: dict[str, int] = {}
+        table, number = "", 0
+        for line_number, line in enumerate(self.source.text.split("\n"), 1):
+            if (header := _HEADER.match(line)) is not None:
+                table = ".".join(_names(header[1]))
+                number = counts[table] = counts.get(table, -1) + 1
+                found[table, "", number] = (line_number, 1)
+            elif (match := _KEY.match(line)) is not None:
+                # `a.b = 1` is the key b of the table a.
+                *inner, key = _names(match[1])
+                position = line_number, len(line) - len(line.lstrip()) + 1
+                inside = ".".join(filter(None, (table, *inner)))
+                found.setdefault((inside, key, 0 if inner else number), position)
+        return found
+
+    def error(self, message: str, table: str, key: str = "", number: int = 0) -> DiagnosticError:
+        """An error at a key, or at the header of its table."""
+        return DiagnosticError.at(self.location(table, key, number), message).within(self.source)
+
+    def quantity(
+        self, value: object, dimension: Dimension, table: str, key: str, number: int = 0
+    ) -> Fraction:
+        """The value of a key as a quantity. Raises DiagnosticError at the key if it is not one."""
+        quantity = parse_quantity(value, dimension)
+        if quantity is not None:
+            return quantity
+        what = "a number with a unit" if dimension.units else "a number"
+        error = self.error(f"'{key}' is not a quantity", table, key, number)
+        raise error.help(f"write {what}, such as {key} = {dimension.example}")
+
+    def check_keys(self, found: Sequence[str], known: Sequence[str], table: str, number: int = 0) -> None:
+        """Raises DiagnosticError at the first key that is not known."""
+        for key in found:
+            if key not in known:
+                help = nearest_or_all(key, known)
+                if table:
+                    raise self.error(f"unknown key '{key}' in [{table}]", table, key, number).help(help)
+                where = (key, "") if isinstance(self.values[key], dict | list) else ("", key)
+                raise self.error(f"unknown table or key '{key}'", *where).help(help)
+
+
+def _names(path: str) -> list[str]:
+    """The names of a dotted key without quotes: `a` and `b.c` of `a . "b.c"`."""
+    return [name.strip("\"'") for name in _PART.findall(path)]

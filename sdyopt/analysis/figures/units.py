@@ -1,0 +1,72 @@
+"""Figures as people read them: bytes in powers of 1024, FLOPs in powers of 1000."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sdyopt.analysis.figures.figures import Times
+from sdyopt.analysis.figures.totals import Total
+
+_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_FLOP_UNITS = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP")
+
+
+def bytes_text(size: Fraction | int | None) -> str:
+    """`1.5 MiB`; "unknown" for None."""
+    return "unknown" if size is None else _scaled(Fraction(size), 1024, _BYTE_UNITS)
+
+
+def flops_text(flops: Fraction | int | None) -> str:
+    """`11.7 GFLOP`; "unknown" for None."""
+    return "unknown" if flops is None else _scaled(Fraction(flops), 1000, _FLOP_UNITS)
+
+
+def seconds_text(seconds: Fraction | None) -> str:
+    """`1.25 ms`; "unknown" for None."""
+    if seconds is None:
+        return "unknown"
+    if seconds >= 1 or not seconds:
+        return f"{_decimal(seconds, 2 if seconds < 10 else 1)} s"
+    for unit in ("ms", "us"):
+        seconds *= 1000
+        if seconds >= 1:
+            return f"{_decimal(seconds, 2 if seconds < 10 else 1)} {unit}"
+    return f"{_decimal(seconds * 1000, 2)} ns"
+
+
+def total_text(total: Total) -> str:
+    """The bytes of a total: a range where branches differ, with what is unknown."""
+    text = bytes_text(total.high)
+    if total.low != total.high:
+        text = f"{bytes_text(total.low)} to {text}"
+    if total.unknown == total.count and total.count:
+        return "unknown"
+    return f"{text} + {total.unknown} unknown" if total.unknown else text
+
+
+def times_text(times: Times | None) -> str:
+    """`24`, `0 to 24` in a branch, or "?" if unknown."""
+    if times is None:
+        return "?"
+    return str(times.high) if times.low == times.high else f"{times.low} to {times.high}"
+
+
+def share_text(share: Fraction) -> str:
+    """A fraction as a percentage."""
+    return f"{round(share * 100)}%"
+
+
+def _scaled(size: Fraction, base: int, units: tuple[str, ...]) -> str:
+    power = 0
+    while power + 1 < len(units) and size >= base ** (power + 1):
+        power += 1
+    if power == 0:
+        return f"{round(size)} {units[0]}"
+    scaled = size / base**power
+    return f"{_decimal(scaled, 2 if scaled < 10 else 1)} {units[power]}"
+
+
+def _decimal(value: Fraction, digits: int) -> str:
+    """A non-negative value, rounded to a number of decimal places, without floats, which might overflow."""
+    whole, decimals = divmod(round(value * 10**digits), 10**digits)
+    return f"{whole}.{decimals:0{digits}d}"

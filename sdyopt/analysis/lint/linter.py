@@ -1,0 +1,135 @@
+"""Runs lint rules on a program, and turns their findings into diagnostics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cached_property
+
+from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.lint.comments import Comments, read_comments
+from sdyopt.analysis.lint.completion import Completion, NotCompleted
+from sdyopt.analysis.lint.finding import Finding
+from sdyopt.analysis.lint.program import LintedProgram, op_to_show
+from sdyopt.analysis.lint.rule import Rule
+from sdyopt.analysis.lint.settings import Settings
+from sdyopt.analysis.lint.trials import Trials
+from sdyopt.asm.parser.module_parser import ParseOptions
+from sdyopt.dataclasses import dataclass, field
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.ids import LINT
+from sdyopt.diagnostics.location import resolve_file_location
+from sdyopt.diagnostics.source import Source
+from sdyopt.error_help.explainer import Explainer
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.operation import Op
+
+
+@dataclass(slots=True)
+class LintResult:
+    """The findings of a run as diagnostics in the order of the source.
+
+    `counts` has the number of findings and the sum of their costs by rule. `allowed` is the number of other
+    findings, which comments or settings allow. `is_complete`: no pass failed.
+    """
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    counts: dict[str, tuple[int, Fraction]] = field(default_factory=dict)
+    allowed: int = 0
+    is_complete: bool = True
+
+
+class Linter:
+    """Lints the programs of one source, which may be a chunk of a file."""
+
+    def __init__(
+        self, settings: Settings, source: Source, dialects: DialectTable, options: ParseOptions
+    ) -> None:
+        self._settings = settings
+        self._source = source
+        self._completion = Completion(dialects)
+        self._explainer = Explainer(source, dialects, options)
+        self._comments: Comments = read_comments(source)
+
+    def run(self, as_read: Op, after_passes: Op) -> LintResult:
+        """The findings in a program: as it was read, and after the passes of its pipeline."""
+        subject = _Subject(as_read, after_passes, self._completion)
+        result = LintResult(diagnostics=list(self._comments.problems))
+        placed: list[tuple[tuple[int, ...], Diagnostic]] = []
+        seen: set[tuple[object, ...]] = set()
+        for rule in self._settings.rules():
+            for finding in self._findings(rule, subject, result):
+                diagnostic, lines = self._diagnostic(rule, finding)
+                key = (rule.id, diagnostic.culprit or diagnostic.location, diagnostic.message)
+                if key in seen:
+                    continue
+                seen.add(key)
+                if self._is_allowed(rule.id, finding, lines):
+                    result.allowed += 1
+                    continue
+                count, cost = result.counts.get(rule.id, (0, Fraction(0)))
+                result.counts[rule.id] = count + 1, cost + (finding.cost or 0)
+                placed.append((lines, diagnostic))
+        result.diagnostics += [diagnostic for _, diagnostic in sorted(placed, key=lambda each: each[0])]
+        return result
+
+    def _findings(self, rule: Rule, subject: _Subject, result: LintResult) -> Iterable[Finding]:
+        try:
+            return list(rule.check(subject))
+        except NotCompleted:
+            result.is_complete = False
+            return []
+
+    def _diagnostic(self, rule: Rule, finding: Finding) -> tuple[Diagnostic, tuple[int, ...]]:
+        """A finding as a diagnostic, and its lines in the source: of the excerpt, and of the operation."""
+        shown_op = op_to_show(finding.op)
+        culprit = self._explainer.range_of(shown_op.location, shown_op, *finding.steps)
+        # Without a line of Python, such as for an argument, the line is that of the program.
+        has_line = resolve_file_location(shown_op.location) is not None
+        diagnostic = Diagnostic(
+            self._settings.severity(type(rule)),
+            shown_op.location if has_line or culprit is None else culprit,
+            finding.message,
+            help=finding.help,
+            id=f"{LINT}/{rule.id}",
+        )
+        for note in finding.notes:
+            shown_note_op = op_to_show(note.op)
+            shown = Diagnostic(Severity.NOTE, shown_note_op.location, note.message)
+            shown.culprit = self._explainer.range_of(shown_note_op.location, shown_note_op)
+            diagnostic.notes.append(shown)
+        diagnostic.culprit = culprit
+        statement = self._explainer.range_of(shown_op.location, shown_op)
+        lines = [each.line for each in (diagnostic.culprit, statement) if each is not None]
+        return diagnostic, tuple(lines)
+
+    def _is_allowed(self, id: str, finding: Finding, lines: tuple[int, ...]) -> bool:
+        if self._comments.allows(id, lines):
+            return True
+        location = source_location(op_to_show(finding.op).location)
+        where = f"{location.file} {location.name_stack}"
+        return any(part in where and id in ids for part, ids in self._settings.allowed)
+
+
+class _Subject:
+    """Implements `Subject`."""
+
+    def __init__(self, as_read: Op, after_passes: Op, completion: Completion) -> None:
+        self._completion = completion
+        self.as_read = LintedProgram(as_read)
+        self._after_passes = after_passes
+        self.has_failed = False
+
+    @cached_property
+    def with_collectives(self) -> LintedProgram:
+        if self.has_failed:
+            raise NotCompleted
+        try:
+            return LintedProgram(self._completion.completed(self._after_passes))
+        except NotCompleted:
+            self.has_failed = True
+            raise
+
+    @cached_property
+    def trials(self) -> Trials:
+        return Trials(self._after_passes, self._completion, lambda: self.with_collectives)

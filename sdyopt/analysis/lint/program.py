@@ -1,0 +1,128 @@
+"""A program that rules look at, with the figures of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cached_property
+
+from sdyopt.analysis.figures.call_locations import CallLocations
+from sdyopt.analysis.figures.causes import consumers
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions
+from sdyopt.analysis.figures.figures import Collective, Product, Report
+from sdyopt.analysis.figures.flops import FLOPS
+from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.memory_figures import ValueTexts
+from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.diagnostics.diagnostic import handling
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+
+
+class LintedProgram:
+    """A module that no longer changes. Everything is computed when it is first needed."""
+
+    def __init__(self, module: Op) -> None:
+        self.module = module
+        self._manual_axes: dict[FuncOp, frozenset[str]] = {}
+
+    @cached_property
+    def report(self) -> Report:
+        """The report on the program, which has all figures of findings."""
+        return report_on(self.module)
+
+    @cached_property
+    def shapes(self) -> LocalShapes:
+        return LocalShapes(self.module)
+
+    @cached_property
+    def counts(self) -> ExecutionCounts:
+        return ExecutionCounts(self.module)
+
+    @cached_property
+    def collectives(self) -> Mapping[Op, Collective]:
+        """The figures of each collective, in program order."""
+        ops = [op for op in self.module.walk() if isinstance(op, COLLECTIVES)]
+        return dict(zip(ops, self.report.collectives, strict=True))
+
+    @cached_property
+    def products(self) -> Mapping[Op, Product]:
+        """The figures of each product, in program order."""
+        ops = [op for op in self.module.walk() if type(op) in FLOPS]
+        return dict(zip(ops, self.report.products, strict=True))
+
+    @cached_property
+    def texts(self) -> ValueTexts:
+        """How the report describes values."""
+        mesh = max(self.meshes, key=lambda mesh: mesh.total_size, default=None)
+        # Without names: findings show lines.
+        return ValueTexts({}, AttributePrinter(), self.shapes, mesh, CallLocations(self.counts))
+
+    def manual_axes(self, op: Op) -> frozenset[str]:
+        """The axes along which an operation is manual, in any of the calls of its function."""
+        found: set[str] = set()
+        for parent in op.ancestors():
+            if isinstance(parent, ManualComputationOp):
+                found.update(parent.manual_axes)
+            elif isinstance(parent, FuncOp):
+                found |= self._manual_axes_of_calls(parent)
+        return frozenset(found)
+
+    def _manual_axes_of_calls(self, function: FuncOp) -> frozenset[str]:
+        """The axes along which the calls of a function are manual, in any of its callers."""
+        if function not in self._manual_axes:
+            self._manual_axes[function] = frozenset()  # for recursion
+            found = [self.manual_axes(call) for call in self.counts.call_sites(function)]
+            self._manual_axes[function] = frozenset().union(*found)
+        return self._manual_axes[function]
+
+    @cached_property
+    def meshes(self) -> list[Mesh]:
+        """The named meshes."""
+        return [op.mesh for op in self.module.walk() if isinstance(op, MeshOp)]
+
+    @cached_property
+    def entries(self) -> list[FuncOp]:
+        """The functions where the program starts."""
+        return entry_functions([op for op in self.module.walk() if isinstance(op, FuncOp)])
+
+
+def bytes_of_runs(each: Collective) -> Fraction:
+    """Wire bytes of one device in all runs of a collective, in one run if their number is unknown."""
+    runs = 1 if each.times is None else each.times.high
+    return (each.wire_bytes or Fraction(0)) * runs
+
+
+def op_to_show(op: Op) -> Op:
+    """The operation whose line a finding about `op` shows.
+
+    For an sdy collective other than a reduction, it is a user of the result with a line, if there is one.
+    """
+    if not isinstance(op, CollectiveOp) or isinstance(op, (AllReduceOp, ReduceScatterOp)):
+        return op
+    users = (user for user in consumers(op) if not user.is_terminator)
+    return next((user for user in users if source_location(user.location).line), op)
+
+
+def has_sharding_rule(op: Op) -> bool:
+    """Whether an operation has a sharding rule. Emits no warning if it has none."""
+    with handling(lambda _: None):
+        return sharding_rule_of(op) is not None
+
+
+def owner_of(value: Value) -> Op:
+    """The operation that defines a value, or that has it as an argument of its region."""
+    assert isinstance(value, OpResult | BlockArgument)
+    op = value.op if isinstance(value, OpResult) else value.owner.parent_op
+    assert op is not None
+    return op

@@ -1,0 +1,120 @@
+"""axis-order-permute: a collective_permute only changes the order of axes or devices.
+
+    %1 = sdy.collective_permute %0 out_sharding=<@mesh, [{"y", "x"}, {}]> : tensor<8x8xf32>
+
+`%0` is sharded along `{"x", "y"}`. Both shardings have the same shards; they are on other devices. Two meshes
+with the same axes and different `device_ids` do the same to every value that is used under both.
+
+Write the axes in one order everywhere; use one order of devices. For a program that is not partitioned yet,
+the orders of the two shardings and of the mesh are tried in all shardings, and the help names the one that
+saves most. In JAX, a `PartitionSpec` with `("y", "x")` in one place and `("x", "y")` in another is the usual
+cause, and a second `Mesh` whose devices are transposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.lint.axis_orders import Order, in_order
+from sdyopt.analysis.lint.finding import Finding
+from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
+from sdyopt.analysis.lint.program import LintedProgram, bytes_of_runs
+from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.texts import axes_text, collective_text, runs_text
+from sdyopt.analysis.lint.trials import wire_bytes
+from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.collectives import CollectivePermuteOp
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.sharding import TensorSharding
+
+
+@rule("axis-order-permute", Severity.WARNING, Looks.TRIALS)
+class AxisOrderPermute(Rule):
+    limits = MIN_WIRE_BYTES
+    cost = "on the wire"
+
+    def check(self, subject: Subject) -> Iterator[Finding]:
+        program = subject.with_collectives
+        permutes: dict[CollectivePermuteOp, str] = {}
+        for op, figures in program.collectives.items():
+            cost = bytes_of_runs(figures)
+            if isinstance(op, CollectivePermuteOp) and cost and cost >= self.limit("min_bytes"):
+                reason = _reason(op, program)
+                if reason:
+                    permutes[op] = reason
+        help = self._help(subject, list(permutes))
+        for op, reason in permutes.items():
+            figures = program.collectives[op]
+            cost = bytes_of_runs(figures)
+            yield Finding(
+                op,
+                f"{collective_text(figures)} only changes an order: {reason}; {bytes_text(cost)} on the "
+                f"wire{runs_text(figures.times)}",
+                help,
+                cost=cost,
+            )
+
+    def _help(self, subject: Subject, permutes: list[CollectivePermuteOp]) -> str:
+        """Names the order of axes that saves most, if one does."""
+        trials = subject.trials
+        found = []
+        if permutes and trials.base is not None:
+            for order in _orders(permutes, subject.with_collectives)[: trials.count]:
+                saved = trials.saved_bytes(in_order(order))
+                if saved is not None and saved >= self.limit("min_bytes"):
+                    found.append((saved, order))
+        if not found:
+            return "write the axes in one order in all shardings, and use one order of devices"
+        saved, order = max(found, key=lambda each: each[0])
+        names = ", ".join(f'"{name}"' for name in order)
+        total = bytes_text(wire_bytes(subject.with_collectives))
+        return f"write {names} in this order in all shardings: it sends {bytes_text(saved)} less of {total}"
+
+
+def _orders(permutes: list[CollectivePermuteOp], program: LintedProgram) -> list[Order]:
+    """The orders of axes in the shardings before and after permutes, and in their meshes."""
+    orders: dict[Order, None] = {}
+    for op in permutes:
+        pairs = zip(op.operand_sharding.dims, op.out_sharding.dims, strict=True)
+        for dims in (each for each in pairs if each[0].axes != each[1].axes):
+            orders.update(dict.fromkeys(tuple([axis.name for axis in dim.axes]) for dim in dims))
+        mesh = program.shapes.mesh(op.out_sharding.mesh_or_ref)
+        names = [axis.name for dim in op.out_sharding.dims for axis in dim.axes]
+        orders[tuple([axis.name for axis in mesh.axes if axis.name in names] if mesh else ())] = None
+    return [order for order in orders if len(set(order)) == len(order) > 1]
+
+
+def _reason(op: CollectivePermuteOp, program: LintedProgram) -> str:
+    """What is in another order before and after a permute; empty if more than an order changes."""
+    before, after = op.operand_sharding, op.out_sharding
+    meshes = [program.shapes.mesh(each.mesh_or_ref) for each in (before, after)]
+    if None in meshes or before.rank != after.rank:
+        return ""
+    if meshes[0] is not meshes[1]:
+        return _device_order(before, after, meshes)
+    changes = []
+    for number, (old, new) in enumerate(zip(before.dims, after.dims, strict=True)):
+        if old.axes == new.axes:
+            continue
+        if sorted(old.axes, key=_sort_key) != sorted(new.axes, key=_sort_key):
+            return ""
+        changes.append(
+            f"dimension {number} is sharded along {axes_text(old.axes)} before and along "
+            f"{axes_text(new.axes)} after it"
+        )
+    return ", ".join(changes)
+
+
+def _device_order(before: TensorSharding, after: TensorSharding, meshes: list[Mesh | None]) -> str:
+    old, new = meshes
+    assert old is not None and new is not None
+    is_same = old.axes == new.axes and [dim.axes for dim in before.dims] == [dim.axes for dim in after.dims]
+    return (
+        f"the devices of @{before.mesh_name} and @{after.mesh_name} have different orders" if is_same else ""
+    )
+
+
+def _sort_key(axis: AxisRef) -> tuple[str, int, int]:
+    return axis.sort_key

@@ -1,0 +1,108 @@
+"""closed-dimension-gather: a closed dimension of a constraint forces an all-gather.
+
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"data"}, {}]> : tensor<64x4096xf32>
+
+`%0` is sharded along `"model"` in dimension 1, and the users of `%1` could take it so. But the constraint
+closes the dimension, so the value is gathered. In JAX, `None` in a `PartitionSpec` closes a dimension;
+`P.UNCONSTRAINED` leaves it open.
+
+The rule opens the dimension in a copy of the program, partitions it again, and reports the constraint if the
+program then sends less. Write `{?}`, or `P.UNCONSTRAINED`, unless the value must be replicated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from sdyopt.analysis.figures.tensor_bytes import bytes_of
+from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.lint.finding import Finding
+from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
+from sdyopt.analysis.lint.program import LintedProgram, bytes_of_runs
+from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.trials import Edit, wire_bytes
+from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.dialects.sdy.collectives import AllGatherOp
+from sdyopt.dialects.sdy.mesh import MeshAxis
+from sdyopt.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.error_help.culprit import brackets, item
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+
+
+@rule("closed-dimension-gather", Severity.WARNING, Looks.TRIALS)
+class ClosedDimensionGather(Rule):
+    limits = MIN_WIRE_BYTES
+    cost = "on the wire"
+
+    def check(self, subject: Subject) -> Iterator[Finding]:
+        trials = subject.trials
+        if trials.base is None or not _gathers(subject.with_collectives, self.limit("min_bytes")):
+            return
+        candidates = _candidates(trials.base)
+        # Most programs need a single trial: if all together save nothing, none of them does alone.
+        if not candidates or not self._is_worth(trials.saved_bytes(_opening(candidates))):
+            return
+        total = wire_bytes(subject.with_collectives)
+        for op, dim in candidates[: trials.count]:
+            saved = trials.saved_bytes(_opening([(op, dim)]))
+            if saved is not None and self._is_worth(saved):
+                yield Finding(
+                    op,
+                    f"dimension {dim} of this constraint is closed, which forces a gather: if it is "
+                    f"open, the program sends {bytes_text(saved)} less of {bytes_text(total)}",
+                    "write `{?}` for the dimension (in JAX, `P.UNCONSTRAINED` instead of `None`)",
+                    steps=(brackets("["), item(dim)),
+                    cost=saved,
+                )
+
+    def _is_worth(self, saved: Fraction | None) -> bool:
+        return bool(saved) and saved is not None and saved >= self.limit("min_bytes")
+
+
+def _gathers(program: LintedProgram, least: Fraction) -> bool:
+    """Whether a program gathers at least this many bytes."""
+    sizes = [bytes_of_runs(each) for op, each in program.collectives.items() if isinstance(op, AllGatherOp)]
+    return bool(sizes) and sum(sizes, Fraction(0)) >= least
+
+
+def _candidates(base: LintedProgram) -> list[tuple[ShardingConstraintOp, int]]:
+    """The closed dimensions of constraints with a size divisible by an axis that the constraint does not use.
+
+    Those of the largest values come first.
+    """
+    found = []
+    for op in base.module.walk():
+        if not isinstance(op, ShardingConstraintOp):
+            continue
+        shape = base.shapes.shape_of(op.input.type, op.sharding)
+        spare = _spare_axes(op.sharding, base)
+        size = bytes_of(op.input.type, shape) or 0
+        for dim, sharding in enumerate(op.sharding.dims):
+            if sharding.is_closed and shape and any(shape[dim] % axis.size == 0 for axis in spare):
+                found.append((size, op, dim))
+    return [(op, dim) for _, op, dim in sorted(found, key=lambda each: -each[0])]
+
+
+def _spare_axes(sharding: TensorSharding, base: LintedProgram) -> list[MeshAxis]:
+    """The axes of the mesh that a sharding does not name."""
+    mesh = base.shapes.mesh(sharding.mesh_or_ref)
+    named = {axis.name for axis in sharding.axis_refs}
+    return [axis for axis in (mesh.axes if mesh else ()) if axis.size > 1 and axis.name not in named]
+
+
+def _opening(dimensions: Sequence[tuple[ShardingConstraintOp, int]]) -> Edit:
+    """Opens dimensions of constraints."""
+    opened: dict[ShardingConstraintOp, TensorSharding] = {}
+    for op, dim in dimensions:
+        sharding = opened.get(op, op.sharding)
+        dims = [each.opened() if dim == number else each for number, each in enumerate(sharding.dims)]
+        opened[op] = sharding.with_dims(dims)
+
+    def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
+        for op, sharding in opened.items():
+            rewriter.set_attribute(copies[op], "sharding", sharding)
+
+    return edit

@@ -1,0 +1,76 @@
+"""implicit-batching: a gather or scatter could have a batching dimension.
+
+    %row = stablehlo.iota dim = 0 : tensor<64x8x1xi32>
+    %at = stablehlo.concatenate %row, %column, dim = 2 : (…) -> tensor<64x8x2xi32>
+    %0 = "stablehlo.gather"(%a, %at) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = […]>
+
+Row i of the operand is indexed by row i of the indices only, but the operation does not declare this: the row
+number is one of its indices. Propagation therefore cannot shard operand, indices and result along the rows
+together: indices are gathered, and partial results reduced.
+
+The rule runs `sdy-explicit-gather-scatter-batching` on a copy of the program, partitions it, and reports
+the operations that the pass changes if the program then sends less. Run this pass first, or write batching
+dimensions: in JAX, `jnp.take_along_axis` and `vmap` do so, an index with `jnp.arange` does not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.lint.completion import Passes
+from sdyopt.analysis.lint.finding import Finding
+from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
+from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.texts import count_text
+from sdyopt.analysis.lint.trials import wire_bytes
+from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.diagnostics.location import Location
+from sdyopt.dialects.stablehlo.gather import GatherOp
+from sdyopt.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.ir.operation import Op
+
+_PASS = "sdy-explicit-gather-scatter-batching"
+_BATCHING: Passes = {_PASS: {}}
+
+
+@rule("implicit-batching", Severity.WARNING, Looks.TRIALS)
+class ImplicitBatching(Rule):
+    limits = MIN_WIRE_BYTES
+    cost = "on the wire"
+
+    def check(self, subject: Subject) -> Iterator[Finding]:
+        base = subject.trials.base
+        if base is None or not any(isinstance(op, GatherOp | ScatterOp) for op in base.module.walk()):
+            return
+        changed = _batched(subject.trials.after(_BATCHING)) - _batched(base.module)
+        found = [op for op in base.module.walk() if _is_implicit(op) and changed[op.location]]
+        saved = subject.trials.saved_bytes(passes=_BATCHING) if found else None
+        if not saved or saved < self.limit("min_bytes"):
+            return
+        total = wire_bytes(subject.with_collectives)
+        others = count_text(len(found) - 1, "other")
+        operations = f"this operation and {others} do" if len(found) > 1 else "this operation does"
+        for number, op in enumerate(found):
+            yield Finding(
+                op,
+                f"{operations} not declare a batching dimension: with it, the program sends "
+                f"{bytes_text(saved)} less of {bytes_text(total)}",
+                f"run -{_PASS} first, or index with batching dimensions (in JAX, `jnp.take_along_axis`)",
+                cost=saved if number == 0 else None,
+            )
+
+
+def _batched(module: Op) -> Counter[Location]:
+    """The locations of the gathers and scatters that have batching dimensions."""
+    return Counter(
+        op.location for op in module.walk() if isinstance(op, GatherOp | ScatterOp) and not _is_implicit(op)
+    )
+
+
+def _is_implicit(op: Op) -> bool:
+    """Whether an operation is a gather or scatter without batching dimensions."""
+    if isinstance(op, GatherOp):
+        return not op.dimension_numbers.operand_batching_dims
+    return isinstance(op, ScatterOp) and not op.scatter_dimension_numbers.input_batching_dims

@@ -1,0 +1,76 @@
+"""redundant-compute: devices repeat a matrix product or convolution that they could share.
+
+    sdy.mesh @mesh = <["data"=4, "model"=2]>
+    %2 = stablehlo.dot_general %x, %w, … {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}, {}]>]>}
+
+Neither the operands nor the result are sharded along `"model"`, so the two devices along it compute the same
+product. The finding has the number of FLOPs that each device computes beyond its equal share.
+
+Shard a weight or an activation along the axis. If the product needs a value that is gathered, look for the
+constraint that gathers it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from sdyopt.analysis.figures.figures import Product
+from sdyopt.analysis.figures.units import flops_text, share_text
+from sdyopt.analysis.lint.finding import Finding
+from sdyopt.analysis.lint.limits import MIN_FLOPS
+from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.ir.operation import Op
+from sdyopt.ir.types import DYNAMIC
+
+
+@rule("redundant-compute", Severity.WARNING, Looks.WITH_COLLECTIVES)
+class RedundantCompute(Rule):
+    limits = MIN_FLOPS
+    cost, unit = "repeated", "flops"
+
+    def check(self, subject: Subject) -> Iterator[Finding]:
+        program = subject.with_collectives
+        report = program.report
+        if not report.is_sharded:
+            return
+        for op, product in program.products.items():
+            repeated = _repeated_flops(product, report.devices)
+            axes = _useful_axes(op, product, program)
+            if axes and repeated and repeated >= self.limit("min_flops"):
+                names = ", ".join(f'"{axis}"' for axis in axes)
+                assert product.flops is not None
+                runs = 1 if product.times is None else product.times.high
+                yield Finding(
+                    op,
+                    f"{product.kind} repeats {share_text(repeated / (product.flops * runs))} of its FLOPs, "
+                    f"{flops_text(repeated)} per device: nothing of it is sharded along {names}",
+                    f"shard an operand or the result along {names}",
+                    cost=repeated,
+                )
+
+
+def _repeated_flops(product: Product, devices: int) -> Fraction | None:
+    """FLOPs of one device beyond an equal share of the global FLOPs; None if unknown.
+
+    They are those of all runs, or of one run if the number of runs is unknown.
+    """
+    if product.flops is None or product.global_flops is None:
+        return None
+    runs = 1 if product.times is None else product.times.high
+    return (product.flops - Fraction(product.global_flops, devices)) * runs
+
+
+def _useful_axes(op: Op, product: Product, program: LintedProgram) -> list[str]:
+    """The spare axes of a product that divide a dimension of its operands or result."""
+    shapes = [program.shapes.shape(value) or () for value in (*op.operands[:2], op.results[0])]
+    sizes = {size for shape in shapes for size in shape if size not in (0, DYNAMIC)}
+    found = []
+    manual = program.manual_axes(op)
+    for name in product.spare_axes:
+        axis_sizes = {axis.size for mesh in program.meshes for axis in mesh.axes if axis.name == name}
+        if name not in manual and any(size % axis_size == 0 for axis_size in axis_sizes for size in sizes):
+            found.append(name)
+    return found

@@ -1,0 +1,78 @@
+"""repeated-collective: the same collective runs again on the same value.
+
+    %1 = sdy.all_gather [{"x"}, {}] %w out_sharding=<@mesh, [{}, {}]> : tensor<1024x1024xf32>
+    %2 = stablehlo.dot_general %a, %1, …
+    %3 = sdy.all_gather [{"x"}, {}] %w out_sharding=<@mesh, [{}, {}]> : tensor<1024x1024xf32>
+    %4 = stablehlo.dot_general %b, %3, …
+
+The second collective yields the same as the first one. This is common for a weight that is sharded along the
+axis of the data and gathered for the forward pass and again for the backward pass. Keeping the first result
+instead saves the wire bytes, and takes its memory from the first use to the last.
+
+To share the result, gather once: constrain the weight to the gathered sharding before both uses. If the
+memory is not to be spent, allow the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from fractions import Fraction
+
+from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.lint.finding import Finding, Note
+from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
+from sdyopt.analysis.lint.program import LintedProgram, bytes_of_runs
+from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.texts import collective_text, runs_text
+from sdyopt.analysis.lint.value_numbers import ValueNumbers
+from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.ir.block import Region
+from sdyopt.ir.operation import Op
+
+
+@rule("repeated-collective", Severity.WARNING, Looks.WITH_COLLECTIVES)
+class RepeatedCollective(Rule):
+    limits = MIN_WIRE_BYTES
+    cost = "on the wire"
+
+    def check(self, subject: Subject) -> Iterator[Finding]:
+        program = subject.with_collectives
+        for chain, first in _repeated_chains(program):
+            figures = [program.collectives[op] for op in chain]
+            cost = sum(map(bytes_of_runs, figures), Fraction(0))
+            if not cost or cost < self.limit("min_bytes"):
+                continue
+            last = figures[-1]
+            names = [collective_text(last), *dict.fromkeys(each.kind for each in reversed(figures[:-1]))]
+            yield Finding(
+                chain[-1],
+                f"{' after '.join(names)} {'run' if names[1:] else 'runs'} again on the same value: "
+                f"{bytes_text(cost)} on the wire{runs_text(last.times)}",
+                f"use the first result, which takes {bytes_text(last.bytes_out)} until then",
+                (Note("the first result is for this use", first),),
+                cost=cost,
+            )
+
+
+def _repeated_chains(program: LintedProgram) -> Iterator[tuple[list[Op], Op]]:
+    """The collectives that repeat earlier ones, in chains, and what the last of each chain repeats."""
+    numbers = ValueNumbers(program.module)
+    first: dict[tuple[Hashable, Region | None], Op] = {}
+    repeats: dict[Op, Op] = {}
+    for op in program.collectives:
+        key = numbers.key(op)
+        # The result of an earlier collective can be used in its region and in those nested in it.
+        regions = [op.parent_region, *(parent.parent_region for parent in op.ancestors())]
+        earlier = next((first[key, region] for region in regions if (key, region) in first), None)
+        if earlier is None:
+            first[key, op.parent_region] = op
+        else:
+            repeats[op] = earlier
+    for op, earlier in repeats.items():
+        if any(user in repeats for user in op.results[0].users):
+            continue
+        chain, before = [op], op.operand_at(0).defining_op
+        while before is not None and before in repeats:
+            chain.insert(0, before)
+            before = before.operand_at(0).defining_op
+        yield chain, earlier

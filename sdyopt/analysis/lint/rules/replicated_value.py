@@ -1,0 +1,94 @@
+"""replicated-value: every device has all of a large value.
+
+    sdy.mesh @mesh = <["data"=8]>
+    func.func @main(%w: tensor<8192x8192xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>})
+
+Each device stores the whole value, although an axis of the mesh divides one of its dimensions. The rule
+reports arguments of the program, such as weights and optimizer states, and values that are computed from
+smaller or sharded ones. It does not report values that a collective gathers, nor what is computed from
+values that it has reported. Broadcasts are not reported: compilers fuse them into their uses.
+
+Shard a dimension along the axis that the finding names; sharded weights are gathered when they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.lint.finding import Finding
+from sdyopt.analysis.lint.limits import MIN_VALUE_BYTES
+from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
+from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.asm.printer.attribute_printer import plain_type
+from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.error_help.culprit import Step, argument
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import Value
+
+
+@rule("replicated-value", Severity.WARNING, Looks.WITH_COLLECTIVES)
+class ReplicatedValue(Rule):
+    limits = MIN_VALUE_BYTES
+    cost = "of memory"
+
+    def check(self, subject: Subject) -> Iterator[Finding]:
+        program = subject.with_collectives
+        if not program.report.is_sharded or program.report.devices <= 1:
+            return
+        for function in program.entries:
+            arguments = () if function.is_declaration else function.entry.arguments
+            for number, value in enumerate(arguments):
+                if self._is_large_and_replicated(value, program):
+                    name = f"argument {number} of @{function.sym_name}"
+                    yield from _finding(function, name, value, program, (argument(number),))
+        for op in program.module.walk():
+            if not _computes_fresh_values(op):
+                continue
+            if any(self._is_reported(operand, program) for operand in op.operands):
+                continue
+            for result in op.results:
+                if self._is_large_and_replicated(result, program) and not program.manual_axes(op):
+                    yield from _finding(op, "the result", result, program, ())
+
+    def _is_reported(self, value: Value, program: LintedProgram) -> bool:
+        """Whether a value is reported itself, or gathered, or computed from such values."""
+        is_fused = isinstance(value.defining_op, BroadcastInDimOp)
+        return not is_fused and self._is_large_and_replicated(value, program)
+
+    def _is_large_and_replicated(self, value: Value, program: LintedProgram) -> bool:
+        size = program.shapes.bytes(value)
+        if not size or size < self.limit("min_bytes"):
+            return False
+        sharding = program.shapes.sharding(value)
+        return sharding is None or sharding.is_fully_replicated
+
+
+def _computes_fresh_values(op: Op) -> bool:
+    """Whether an operation computes results of its own, which a compiler does not fuse into their uses."""
+    is_passed_on = bool(op.regions) or isinstance(op, (*COLLECTIVES, CallOp, BroadcastInDimOp))
+    return bool(op.operands) and not is_passed_on
+
+
+def _finding(
+    op: Op, name: str, value: Value, program: LintedProgram, steps: tuple[Step, ...]
+) -> Iterator[Finding]:
+    size = program.shapes.bytes(value) or 0
+    axis, smaller = program.texts.spare_axis(value, size)
+    if not axis or smaller is None:
+        return
+    help = f'shard a dimension along "{axis}": {bytes_text(smaller)} on each device'
+    if not isinstance(op, FuncOp) and not has_sharding_rule(op):
+        help = f"{op.signature.name} has no sharding rule: legalize it, or give it an `sdy.sharding_rule`"
+    yield Finding(
+        op,
+        f"{name}, {plain_type(value.type)}, is replicated: {bytes_text(size)} on each of "
+        f"{program.report.devices} devices",
+        help,
+        steps=steps,
+        cost=Fraction(size - smaller),
+    )

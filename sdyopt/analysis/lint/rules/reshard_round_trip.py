@@ -1,0 +1,131 @@
+"""reshard-round-trip: a value is resharded for an elementwise operation and back after it.
+
+    %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<1024x1024xf32>
+    %2 = stablehlo.tanh %1 : tensor<1024x1024xf32>
+    %3 = sdy.all_slice [{"x"}, {}] %2 out_sharding=<@mesh, [{"x"}, {}]> : tensor<1024x1024xf32>
+
+An elementwise operation can run under any sharding, so it need not communicate. The rule follows a value
+through elementwise operations whose other operands are constants, broadcasts or values that are resharded
+in the same way, and which have no other use.
+
+Usually a constraint between the two requires the sharding. Remove it, open its dimensions, or constrain to
+the sharding that the value has before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from sdyopt.analysis.figures.causes import dims_text, last_of_chain, producer
+from sdyopt.analysis.figures.constants import constant_of
+from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.lint.finding import Finding, Note
+from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
+from sdyopt.analysis.lint.program import LintedProgram, bytes_of_runs, op_to_show
+from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.ir.value import OpResult, Value
+from sdyopt.sharding.elementwise import is_elementwise
+
+_REDUCTIONS = (AllReduceOp, ReduceScatterOp)
+# The rule follows a value through at most this many operations.
+MAX_OPERATIONS = 64
+
+
+@rule("reshard-round-trip", Severity.WARNING, Looks.WITH_COLLECTIVES)
+class ReshardRoundTrip(Rule):
+    limits = MIN_WIRE_BYTES
+    cost = "on the wire"
+
+    def check(self, subject: Subject) -> Iterator[Finding]:
+        program = subject.with_collectives
+        for op in program.collectives:
+            if not isinstance(op, CollectiveOp) or _continues_chain(op):
+                continue
+            way_out = _chain(op)
+            last = _follow(way_out[-1].results[0], producer(op), program)
+            if last is None or isinstance(op, _REDUCTIONS):
+                continue
+            way_back = _chain(last)
+            if any(isinstance(each, _REDUCTIONS) for each in (*way_out, *way_back)):
+                continue
+            cost = sum(
+                (bytes_of_runs(program.collectives[each]) for each in (*way_out, *way_back)), Fraction(0)
+            )
+            if cost and cost >= self.limit("min_bytes"):
+                yield _finding(op, last, cost, program)
+
+
+def _finding(op: CollectiveOp, last: CollectiveOp, cost: Fraction, program: LintedProgram) -> Finding:
+    old, new = (program.shapes.sharding(value) for value in (producer(op), last_of_chain(op)))
+    rank = op.out_sharding.rank
+    return Finding(
+        op,
+        f"a value is resharded from {dims_text(old, rank)} to {dims_text(new, rank)} and back, with only "
+        f"elementwise operations between: {bytes_text(cost)} on the wire",
+        f"run the operations with the sharding {dims_text(old, rank)}: look for a constraint to "
+        f"{dims_text(new, rank)}",
+        (_note(last),),
+        cost=cost,
+    )
+
+
+def _note(last: CollectiveOp) -> Note:
+    """Where the value is resharded back: at its use, or at its definition if it is only returned."""
+    if op_to_show(last) is not last:
+        return Note("the value is resharded back for this operation", last)
+    return Note("the value is resharded back here", last)
+
+
+def _continues_chain(op: CollectiveOp) -> bool:
+    return isinstance(op.tensor, OpResult) and isinstance(op.tensor.op, CollectiveOp)
+
+
+def _chain(op: CollectiveOp) -> list[CollectiveOp]:
+    """The collectives that follow each other from `op` on, each the only user of the one before it."""
+    chain = [op]
+    while True:
+        users = list(chain[-1].results[0].users)
+        if len(users) != 1 or not isinstance(users[0], CollectiveOp):
+            return chain
+        chain.append(users[0])
+
+
+def _follow(value: Value, start: Value, program: LintedProgram) -> CollectiveOp | None:
+    """The collective after elementwise operations, if its chain ends with the sharding of `start`."""
+    for _ in range(MAX_OPERATIONS):
+        users = list(dict.fromkeys(value.users))
+        if len(users) != 1:
+            return None
+        (user,) = users
+        if isinstance(user, CollectiveOp):
+            is_same = _is_same_sharding(start, _chain(user)[-1].results[0], program)
+            is_trip = not isinstance(value.defining_op, CollectiveOp)
+            return user if is_same and is_trip else None
+        if not is_elementwise(user.signature) or len(user.results) != 1:
+            return None
+        if not all(operand is value or _is_free(operand, start, program) for operand in user.operands):
+            return None
+        value = user.results[0]
+    return None
+
+
+def _is_free(operand: Value, start: Value, program: LintedProgram) -> bool:
+    """Whether an operand can have any sharding, or was resharded like the value that is followed."""
+    op = operand.defining_op
+    if op is None:
+        return False
+    if isinstance(op, CollectiveOp) and not isinstance(op, _REDUCTIONS):
+        return operand.has_one_use and _is_same_sharding(start, producer(op), program)
+    return constant_of(op) is not None or isinstance(op, BroadcastInDimOp)
+
+
+def _is_same_sharding(first: Value, second: Value, program: LintedProgram) -> bool:
+    one, other = program.shapes.sharding(first), program.shapes.sharding(second)
+    if one is None or other is None:
+        return (one or other) is None
+    return one.is_equivalent(other)

@@ -1,0 +1,44 @@
+"""sub-axis-boundary: an input or output of the program is sharded along a sub-axis.
+
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {}]>})
+
+A `PartitionSpec` of JAX has whole axes only, so a caller cannot make or name such an array; it is resharded
+at the boundary. Propagation removes sub-axes from open dimensions of inputs and outputs; what is in a
+closed dimension stays.
+
+Split the axis in the mesh, here into `"x0"=2` and `"x1"=2`, and use whole axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.analysis.lint.annotations import boundary_annotations
+from sdyopt.analysis.lint.finding import Finding
+from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
+from sdyopt.error_help.culprit import text
+
+
+@rule("sub-axis-boundary", Severity.WARNING, Looks.AS_READ)
+class SubAxisBoundary(Rule):
+    def check(self, subject: Subject) -> Iterator[Finding]:
+        program = subject.as_read
+        for each in boundary_annotations(program.entries):
+            for number, dim in enumerate(each.sharding.dims):
+                for axis in dim.axes:
+                    if axis.sub_axis is not None:
+                        name = axis_ref_text(axis)
+                        yield Finding(
+                            each.op,
+                            f"dimension {number} of {each.what} is sharded along the sub-axis {name}, which "
+                            "callers cannot name",
+                            _help(axis),
+                            steps=(*each.steps, text(name)),
+                        )
+
+
+def _help(axis: AxisRef) -> str:
+    return f'split axis "{axis.name}" in the mesh, and shard along whole axes'

@@ -1,0 +1,58 @@
+"""uneven-sharding: a dimension is sharded along axes that do not divide it.
+
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+
+Each shard has 3 rows; the last one has 1 of the 10 rows and 2 rows of padding, which take memory, compute
+and wire bytes like the others. If the dimension is smaller than the number of shards, some devices have only
+padding. JAX rejects such a sharding for the inputs and outputs of a function. At the boundary of a function,
+the propagation pipeline drops the axes that do not divide the dimension, and so shards the value less than
+its annotation.
+
+Choose a size that the axes divide, such as a padded vocabulary, or shard another dimension.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.analysis.lint.annotations import Annotation, boundary_annotations, constraints
+from sdyopt.analysis.lint.finding import Finding
+from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.texts import axes_text, count_text
+from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.sharding import DimensionSharding
+from sdyopt.error_help.culprit import brackets, item
+from sdyopt.ir.types import DYNAMIC, RankedShapedType
+
+
+@rule("uneven-sharding", Severity.WARNING, Looks.AS_READ)
+class UnevenSharding(Rule):
+    def check(self, subject: Subject) -> Iterator[Finding]:
+        program = subject.as_read
+        for each in (*boundary_annotations(program.entries), *constraints(program.module)):
+            mesh = program.shapes.mesh(each.sharding.mesh_or_ref)
+            if mesh is None or not isinstance(each.type, RankedShapedType):
+                continue
+            for number, (dim, size) in enumerate(zip(each.sharding.dims, each.type.shape, strict=False)):
+                if size not in (0, DYNAMIC) and size % dim.sharded_size(mesh):
+                    yield _finding(each, number, dim, size, mesh)
+
+
+def _finding(each: Annotation, number: int, dim: DimensionSharding, size: int, mesh: Mesh) -> Finding:
+    shards = dim.sharded_size(mesh)
+    rows = -(-size // shards)
+    used = -(-size // rows)
+    idle = (
+        f"; {count_text(shards - used, 'shard')} {'has' if shards - used == 1 else 'have'} nothing else"
+        if used < shards
+        else ""
+    )
+    return Finding(
+        each.op,
+        f"dimension {number} of {each.what} has size {size}, which {axes_text(dim.axes)} does not divide: "
+        f"{shards} shards of size {rows} have {rows * shards - size} of padding{idle}",
+        f"pad the dimension to {rows * shards}, or shard another one along {axes_text(dim.axes)}",
+        steps=(*each.steps, brackets("["), item(number)),
+    )

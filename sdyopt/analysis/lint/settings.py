@@ -1,0 +1,167 @@
+"""The settings of a lint run: the selected rules, their severities and limits.
+
+    select = ["all"]             # or the ids of rules
+    ignore = ["size-one-axis"]
+    fail_on = "warning"          # "error", "warning", "remark" or "never"
+
+    [severity]
+    redundant-compute = "error"  # "error", "warning" or "remark"
+
+    [limits.replicated-value]
+    min_bytes = "64 MiB"
+
+    [allow]                      # rules that are allowed where the file or the name stack contains a text
+    "attention.py" = ["redundant-compute"]
+
+In `pyproject.toml`, the tables are below `[tool.sdy-lint]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from sdyopt.analysis.figures.quantities import parse_quantity
+from sdyopt.analysis.figures.toml_file import TomlFile
+from sdyopt.analysis.lint.rule import Rule
+from sdyopt.analysis.lint.rule_table import all_rules, rule_ids
+from sdyopt.dataclasses import dataclass, field
+from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.diagnostics.usage import UsageError, nearest, nearest_or_all
+
+ALL = "all"
+SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING, "remark": Severity.REMARK}
+FAIL_ON = (*SEVERITIES, "never")
+_KEYS = ("select", "ignore", "fail_on", "severity", "limits", "allow")
+_PYPROJECT, _TOOL = "pyproject.toml", "tool.sdy-lint"
+
+
+@dataclass(slots=True)
+class Settings:
+    """The rules to run in the order of their ids, and how their findings count.
+
+    `allowed` are pairs of a text and the ids that are allowed where the file or the name stack contains it.
+    """
+
+    selected: tuple[str, ...] = field(default_factory=rule_ids)
+    fail_on: str = "error"
+    severities: dict[str, Severity] = field(default_factory=dict)
+    limits: dict[tuple[str, str], Fraction] = field(default_factory=dict)
+    allowed: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+
+    def severity(self, rule: type[Rule]) -> Severity:
+        """The severity of the findings of a rule."""
+        return self.severities.get(rule.id, rule.severity)
+
+    def rules(self) -> list[Rule]:
+        """The selected rules, with their limits."""
+        return [each(self._limits(each)) for each in all_rules() if each.id in self.selected]
+
+    def _limits(self, rule: type[Rule]) -> Mapping[str, Fraction]:
+        defaults = {
+            name: parse_quantity(limit.default, limit.dimension) or Fraction(0)
+            for name, limit in rule.limits.items()
+        }
+        return {name: self.limits.get((rule.id, name), default) for name, default in defaults.items()}
+
+
+def select(texts: Sequence[str]) -> tuple[str, ...]:
+    """The ids of the rules that `--lint=…` selects. Raises UsageError for an unknown rule.
+
+    `-RULE` leaves a rule out: from all rules if every text is of this form.
+    """
+    chosen = {ALL} if all(text.startswith("-") for text in texts) else set()
+    dropped: set[str] = set()
+    for text in texts:
+        id = text.removeprefix("-")
+        if id != ALL and id not in rule_ids():
+            help = nearest(id, rule_ids()) or "--help-lint lists the rules"
+            raise UsageError(f"for the --lint option: unknown rule '{id}'", help)
+        (dropped if text.startswith("-") else chosen).add(id)
+    return tuple(id for id in rule_ids() if (ALL in chosen or id in chosen) and id not in dropped)
+
+
+def read_settings(name: str, text: str) -> Settings:
+    """The settings of a configuration file. Raises DiagnosticError, located in the file, for invalid ones."""
+    return _Reader(TomlFile(name, text)).settings()
+
+
+class _Reader:
+    def __init__(self, file: TomlFile) -> None:
+        self._file = file
+        self._prefix = ""
+        self._values: dict[str, Any] = file.values
+        if file.source.name.endswith(_PYPROJECT):
+            self._prefix = f"{_TOOL}."
+            for part in _TOOL.split("."):
+                self._values = self._values.get(part, {})
+                if not isinstance(self._values, dict):
+                    raise file.error(f"'{part}' is not a table", "", "tool").help(f"write [{_TOOL}]")
+
+    def settings(self) -> Settings:
+        values = self._values
+        self._check(list(values), _KEYS, self._prefix.rstrip("."))
+        found = Settings()
+        chosen = self._ids(values.get("select", [ALL]), "", "select", (ALL, *rule_ids()))
+        dropped = self._ids(values.get("ignore", []), "", "ignore", rule_ids())
+        found.selected = tuple(
+            id for id in rule_ids() if (ALL in chosen or id in chosen) and id not in dropped
+        )
+        found.fail_on = self._choice(
+            values.get("fail_on", found.fail_on), "a severity or 'never'", "", "fail_on", FAIL_ON
+        )
+        for id, value in self._table("severity").items():
+            self._check([id], rule_ids(), f"{self._prefix}severity")
+            found.severities[id] = SEVERITIES[
+                self._choice(value, "a severity", "severity", id, tuple(SEVERITIES))
+            ]
+        for id in self._table("limits"):
+            self._check([id], rule_ids(), f"{self._prefix}limits")
+            self._read_limits(id, found)
+        for part, ids in self._table("allow").items():
+            found.allowed.append((part, self._ids(ids, "allow", part, rule_ids())))
+        return found
+
+    def _read_limits(self, id: str, found: Settings) -> None:
+        table = f"{self._prefix}limits.{id}"
+        limits = next(rule for rule in all_rules() if rule.id == id).limits
+        values = self._table("limits")[id]
+        if not isinstance(values, dict):
+            error = self._file.error(f"'{id}' is not a table", f"{self._prefix}limits", id)
+            raise error.help(f"write [{table}]")
+        self._check(list(values), tuple(limits), table)
+        for name, value in values.items():
+            found.limits[id, name] = self._file.quantity(value, limits[name].dimension, table, name)
+
+    def _table(self, name: str) -> dict[str, Any]:
+        found = self._values.get(name, {})
+        if not isinstance(found, dict):
+            where = (self._prefix.rstrip("."), name)
+            raise self._file.error(f"'{name}' is not a table", *where).help(f"write [{self._prefix}{name}]")
+        return found
+
+    def _ids(self, value: object, table: str, key: str, known: tuple[str, ...]) -> tuple[str, ...]:
+        where = f"{self._prefix}{table}".rstrip(".")
+        if not isinstance(value, list) or not all(isinstance(id, str) for id in value):
+            error = self._file.error(f"'{key}' is not a list of lint rules", where, key)
+            raise error.help(f'write {_key(key)} = ["{rule_ids()[0]}"]')
+        for id in value:
+            if id not in known:
+                help = nearest(id, known) or "`sdy-opt --help-lint` lists the rules"
+                raise self._file.error(f"unknown lint rule '{id}'", where, key).help(help)
+        return tuple(value)
+
+    def _choice(self, value: object, what: str, table: str, key: str, choices: tuple[str, ...]) -> str:
+        if isinstance(value, str) and value in choices:
+            return value
+        error = self._file.error(f"'{key}' is not {what}", f"{self._prefix}{table}".rstrip("."), key)
+        raise error.help(nearest_or_all(str(value), choices))
+
+    def _check(self, found: list[str], known: tuple[str, ...], table: str) -> None:
+        self._file.check_keys(found, known, table)
+
+
+def _key(text: str) -> str:
+    """A key as TOML writes it, with quotes if it needs them."""
+    return text if text.replace("-", "_").isidentifier() else f'"{text}"'

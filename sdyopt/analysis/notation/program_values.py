@@ -1,0 +1,143 @@
+"""Values of a program by name: `@main %arg0`, `@main result 1`, `%3` in a program with one function.
+
+Names are those of the printed program.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from sdyopt.analysis.notation.mesh_text import Shape
+from sdyopt.analysis.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
+from sdyopt.analysis.notation.text_parser import TextParser
+from sdyopt.asm.printer.ssa_names import SsaNames
+from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.diagnostics.source import Source
+from sdyopt.diagnostics.usage import nearest_or_all
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.mesh_op import MeshOp, find_mesh
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.sharding_checks import bound_axes
+from sdyopt.dialects.sdy.value_shardings import owning_op, sharding_of
+from sdyopt.ir.function_interface import FunctionOpInterface, type_of_function
+from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import symbol_name
+from sdyopt.ir.traits import FUNCTION
+from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+
+_HELP = "such as '@main %arg0', '@main %3' or '@main result 0'"
+_SSA_NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")
+# The number of names that a help line lists.
+_LISTED = 8
+
+
+class ValueSharding(NamedTuple):
+    """The sharding of a value, and the shape of its type."""
+
+    subject: ShardingOnMesh
+    shape: Shape
+
+
+def sharding_of_value(source: Source, module: Op) -> ValueSharding:
+    """The sharding of the value that a text names. Raises DiagnosticError, located in the text."""
+    parser = TextParser(source)
+    function = _parse_function(parser, module)
+    start = parser.skip_space()
+    if parser.accept("result"):
+        index = parser.number("the number of a result")
+        parser.finish(_HELP)
+        types = type_of_function(function).results
+        if index >= len(types):
+            raise parser.error_since(start, f"the function has {len(types)} result{'s' * (len(types) != 1)}")
+        sharding = function.result_attributes[index].get(SHARDING)
+        return _value_sharding(parser, start, sharding, types[index], function)
+    match = _SSA_NAME.match(source.text, start)
+    if match is None:
+        raise parser.error("expected the name of a value, or 'result' and its number", _HELP)
+    parser.position = match.end()
+    parser.finish(_HELP)
+    value = _find_value(parser, start, match[0], function)
+    assert isinstance(value, OpResult | BlockArgument)
+    return _value_sharding(
+        parser, start, sharding_of(value), value.type, owning_op(value), isinstance(value, BlockArgument)
+    )
+
+
+def only_mesh(module: Op, name: str | None) -> Mesh | None:
+    """The mesh of this name or, if `name` is None, the only mesh. None if there is none or more than one."""
+    meshes = [op for op in module.walk() if isinstance(op, MeshOp)]
+    named = [op.mesh for op in meshes if name is None or symbol_name(op) == name]
+    return named[0] if len(named) == 1 else None
+
+
+def _parse_function(parser: TextParser, module: Op) -> FunctionOpInterface:
+    """Parses `@name`, which may be left out in a program with one function."""
+    functions = {symbol_name(op): op for op in module.walk() if FUNCTION in op.traits}
+    start = parser.skip_space()
+    if parser.accept("@"):
+        name = parser.accept_name()
+        if name not in functions:
+            names = [f"@{known}" for known in functions if known is not None]
+            raise parser.error_since(
+                start, "no function of this name", nearest_or_all(f"@{name}", names, _LISTED)
+            )
+    elif len(functions) == 1:
+        name = next(iter(functions))
+    else:
+        raise parser.error(f"the program has {len(functions)} functions", _HELP)
+    function = functions[name]
+    assert isinstance(function, FunctionOpInterface)
+    return function
+
+
+def _find_value(parser: TextParser, start: int, name: str, function: Op) -> Value:
+    module = function
+    while module.parent_op is not None:
+        module = module.parent_op
+    names = {value: known for value, known in SsaNames(module).names.items() if _is_within(value, function)}
+    # The name of a group of results, such as %3 for %3#0 and %3#1, stands for the first one.
+    found = [value for value, known in names.items() if known in (name, f"{name}#0")]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise parser.error_since(
+            start, f"{len(found)} values in different regions are named {name}", "name another value"
+        )
+    help = nearest_or_all(name, names.values(), _LISTED)
+    raise parser.error_since(start, "no value of this name in the printed program", help)
+
+
+def _is_within(value: Value, function: Op) -> bool:
+    assert isinstance(value, OpResult | BlockArgument)
+    op: Op | None = owning_op(value)
+    while op is not None and op is not function:
+        op = op.parent_op
+    return op is function
+
+
+def _value_sharding(
+    parser: TextParser, start: int, sharding: object, type: Type, op: Op, is_in_body: bool = False
+) -> ValueSharding:
+    if not isinstance(type, RankedShapedType):
+        raise parser.error_since(start, "only ranked tensors have a sharding")
+    if not isinstance(sharding, TensorSharding):
+        raise _unsharded(parser, start)
+    mesh = find_mesh(sharding.mesh_or_ref, op)
+    # The verifier rejects a reference to a mesh that does not exist.
+    assert mesh is not None
+    manual = [*bound_axes(op), *(getattr(op, "manual_axes", ()) if is_in_body else ())]
+    shape = tuple([None if size == DYNAMIC else size for size in type.shape])
+    subject = ShardingOnMesh(sharding, mesh, tuple(manual))
+    try:
+        tiling_of(subject)
+    except IncompatibleSubAxes as problem:
+        raise parser.error_since(start, str(problem)) from None
+    return ValueSharding(subject, shape)
+
+
+def _unsharded(parser: TextParser, start: int) -> DiagnosticError:
+    help = "add passes that propagate shardings, such as -sdy-propagation-pipeline"
+    return parser.error_since(start, "this value has no sharding", help)

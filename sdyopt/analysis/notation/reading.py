@@ -1,0 +1,147 @@
+"""Reads a sharding in any notation.
+
+The notation is recognized by the start of the text. Errors are located in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sdyopt.analysis.notation.device_tiling import DeviceTiling, Maximal, Uniform
+from sdyopt.analysis.notation.gspmd import parse_gspmd
+from sdyopt.analysis.notation.mesh_dialect import parse_mesh_dialect
+from sdyopt.analysis.notation.mesh_text import Shape
+from sdyopt.analysis.notation.named_sharding import OPENING, UniformOnMesh, parse_named_sharding
+from sdyopt.analysis.notation.partition_spec import parse_partition_spec
+from sdyopt.analysis.notation.sdy_text import check_sdy, parse_sdy
+from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh
+from sdyopt.analysis.notation.text_parser import error_at_range
+from sdyopt.analysis.notation.views import DEFAULT_MESH, ShardingView, view_of_sharding, view_of_tiling
+from sdyopt.dataclasses import dataclass
+from sdyopt.diagnostics.source import Source
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.ir.attribute import SymbolRef
+
+# The name of an attribute, which users may copy together with its value.
+_ATTRIBUTE = re.compile(r"\s*(?:(?:sdy|mhlo)\.)?sharding\s*=\s*")
+_VALUE = re.compile(r"\s*[@%](?!\w+\s+split_axes)")
+_MESH_NAME = re.compile(r"[^@]*@\"?(\w+)")
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the text of a sharding leaves open: its mesh and the shape of the tensor. Both may be unknown."""
+
+    mesh: Mesh | None
+    shape: Shape | None
+
+
+def names_a_value(text: str) -> bool:
+    """Whether a text names a value of a program instead of a sharding."""
+    return _VALUE.match(text) is not None
+
+
+def mesh_name(text: str) -> str | None:
+    """The name of the mesh that a text refers to; None if it refers to none."""
+    match = _MESH_NAME.match(text)
+    return None if match is None else match[1]
+
+
+def read_sharding(source: Source, context: Context) -> ShardingView:
+    """Reads a sharding in any notation. Raises DiagnosticError."""
+    source = _without_attribute(source)
+    for pattern, read in _NOTATIONS:
+        if pattern.match(source.text):
+            return read(source, context)
+    text = source.text
+    error = error_at_range(
+        source, len(text) - len(text.lstrip()), len(text.rstrip()), "unknown notation of a sharding"
+    )
+    raise error.help(
+        "write <@mesh, [{\"x\"}, {}]>, {devices=[2,1]<=[2]}, PartitionSpec('x', None), <@mesh, [[0], []]>, "
+        "or a value of the program: @main %arg0"
+    )
+
+
+def _without_attribute(source: Source) -> Source:
+    """The source of the sharding alone, without the name of its attribute and quotes around it."""
+    match = _ATTRIBUTE.match(source.text)
+    start = 0 if match is None else match.end()
+    end = len(source.text.rstrip())
+    if end - start > 1 and source.text[start] == source.text[end - 1] == '"':
+        start, end = start + 1, end - 1
+    return source.chunk(start, end)
+
+
+def _mesh(source: Source, context: Context) -> Mesh:
+    if context.mesh is not None:
+        return context.mesh
+    text = source.text
+    error = error_at_range(source, 0, len(text), "the mesh of this sharding is unknown")
+    raise error.help("""give it with --mesh='"x"=4, "y"=2', or a program that has it""")
+
+
+def _check_rank(source: Source, rank: int, context: Context) -> None:
+    if context.shape is not None and len(context.shape) != rank:
+        message = f"the sharding has rank {rank}, but the tensor has rank {len(context.shape)}"
+        raise error_at_range(source, 0, len(source.text), message)
+
+
+def _read_sdy(source: Source, context: Context) -> ShardingView:
+    sharding = parse_sdy(source)
+    inlined = sharding.mesh_or_ref
+    subject = ShardingOnMesh(sharding, inlined if isinstance(inlined, Mesh) else _mesh(source, context))
+    check_sdy(source, subject, context.shape)
+    return view_of_sharding(subject, context.shape)
+
+
+def _read_gspmd(source: Source, context: Context) -> ShardingView:
+    tiling = parse_gspmd(source)
+    if isinstance(tiling, DeviceTiling):
+        _check_rank(source, len(tiling.tiles), context)
+    return view_of_tiling(tiling, context.mesh, context.shape)
+
+
+def _read_named(source: Source, context: Context) -> ShardingView:
+    parsed = parse_named_sharding(source, DEFAULT_MESH)
+    shape = context.shape
+    if isinstance(parsed, UniformOnMesh):
+        if shape is None and parsed.kind is not ReductionKind.SUM:
+            error = error_at_range(source, 0, len(source.text), "the rank of this sharding is unknown")
+            raise error.help("give the shape with --shape")
+        if shape is None or parsed.mesh.is_empty:
+            return view_of_tiling(Uniform(parsed.sharing), parsed.mesh, shape)
+        parsed = parsed.of_rank(len(shape), DEFAULT_MESH)
+    if isinstance(parsed, Maximal):
+        return view_of_tiling(parsed, None, shape)
+    check_sdy(source, parsed, shape)
+    return view_of_sharding(parsed, shape)
+
+
+_AxesParser = Callable[[Source, Mesh, SymbolRef, int | None], TensorSharding]
+
+
+def _read_axes(parse: _AxesParser) -> Callable[[Source, Context], ShardingView]:
+    """A reader of a notation with a list of axes for each dimension, which `parse` parses."""
+
+    def read(source: Source, context: Context) -> ShardingView:
+        mesh = _mesh(source, context)
+        rank = None if context.shape is None else len(context.shape)
+        name = mesh_name(source.text)
+        reference = DEFAULT_MESH if name is None else SymbolRef(name)
+        return view_of_sharding(ShardingOnMesh(parse(source, mesh, reference, rank), mesh), context.shape)
+
+    return read
+
+
+_NOTATIONS: tuple[tuple[re.Pattern[str], Callable[[Source, Context], ShardingView]], ...] = (
+    (OPENING, _read_named),
+    (re.compile(r"\s*\{"), _read_gspmd),
+    (re.compile(r"\s*(?:jax\.)?(?:sharding\.)?(?:PartitionSpec|P)\s*\("), _read_axes(parse_partition_spec)),
+    (re.compile(r"\s*(?:#mesh\.shard\b|mesh\.sharding\b|@\w+\s+split_axes)"), _read_axes(parse_mesh_dialect)),
+    (re.compile(r"\s*<\s*@[^,]*,\s*\[\s*\["), _read_axes(parse_mesh_dialect)),
+    (re.compile(r"\s*(?:#sdy\.sharding|<)"), _read_sdy),
+)

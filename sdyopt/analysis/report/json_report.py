@@ -1,0 +1,98 @@
+"""A report as JSON. The schema is versioned: within a version, no field is removed or changes its meaning."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+from sdyopt.analysis.figures.figures import Report, TimeEstimate, Times
+from sdyopt.analysis.figures.source_locations import SourceLocation
+from sdyopt.analysis.figures.totals import (
+    Total,
+    flop_totals,
+    time_totals,
+    useful_share,
+    wire_total,
+    wire_totals,
+)
+from sdyopt.dataclasses import asdict, fields, is_dataclass
+
+SCHEMA = "sdy-opt-report"
+VERSION = 1
+
+
+def json_report(report: Report) -> str:
+    """The report as JSON text: totals first, then figures. Fractions of bytes are rounded to bytes."""
+    local, whole = flop_totals(report)
+    share = useful_share(report)
+    data = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "devices": report.devices,
+        "mesh": report.mesh,
+        "totals": {
+            "wire_bytes": _total(wire_total(report)),
+            "wire_bytes_by_kind": _totals(wire_totals(report.collectives, lambda c: c.kind)),
+            "wire_bytes_by_axes": _totals(wire_totals(report.collectives, lambda c: c.group)),
+            "wire_bytes_by_line": _totals(wire_totals(report.collectives, lambda c: c.location.path_text)),
+            "flops": _total(local),
+            "global_flops": _total(whole),
+            "useful_share": None if share is None else float(share),
+        },
+        "collectives": report.collectives,
+        "undecided": report.undecided,
+        "memory": report.memory,
+        "products": report.products,
+        "time": None if report.time is None else _time(report, report.time),
+    }
+    return json.dumps(_plain(data), indent=1, ensure_ascii=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    """The value in terms of what JSON has: dictionaries, lists, numbers, strings, booleans and None."""
+    if isinstance(value, Fraction):
+        return round(value)
+    if isinstance(value, Times):
+        return [value.low, value.high]
+    if isinstance(value, SourceLocation):
+        return value._asdict()
+    if is_dataclass(value):
+        return {name: _plain(getattr(value, name)) for name in fields(value)}
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _time(report: Report, estimate: TimeEstimate) -> dict[str, object]:
+    """The estimated times, in seconds."""
+    communication, compute = time_totals(report, estimate)
+    return {
+        "communication": _seconds(asdict(communication)),
+        "compute": _seconds(asdict(compute)),
+        "collectives": [_seconds(asdict(each)) for each in estimate.collectives],
+        "products": [_seconds(asdict(each)) for each in estimate.products],
+    }
+
+
+def _seconds(figures: dict[str, object]) -> dict[str, object]:
+    """The figures with numbers of JSON in place of exact fractions."""
+    return {key: _number(value) if isinstance(value, Fraction) else value for key, value in figures.items()}
+
+
+def _number(value: Fraction) -> float | int:
+    """The float nearest to a value; rounded to an integer if it is beyond the range of floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        return round(value)
+
+
+def _total(total: Total) -> dict[str, object]:
+    return asdict(total)
+
+
+def _totals(totals: dict[str, Total]) -> dict[str, object]:
+    return {key: _total(total) for key, total in totals.items()}

@@ -1,0 +1,191 @@
+"""The sections of a report: sentences and tables, the same for a terminal, Markdown and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from sdyopt.analysis.figures.figures import Collective, LiveValue, Product, Report
+from sdyopt.analysis.figures.totals import (
+    Total,
+    flop_totals,
+    useful_share,
+    wire_bytes_of_runs,
+    wire_total,
+    wire_totals,
+)
+from sdyopt.analysis.figures.units import bytes_text, flops_text, share_text, times_text, total_text
+from sdyopt.analysis.report.tables import Row, Section
+from sdyopt.analysis.report.time_section import time_section
+
+# The title of a table that a short report leaves out.
+COLLECTIVES = "collectives"
+
+_NO_PYTHON_LINES = "for lines of the model, print it from JAX with as_text(debug_info=True)"
+
+
+def sections_of(report: Report) -> list[Section]:
+    """Communication, memory, compute, and time if it is estimated."""
+    time = [] if report.time is None else [time_section(report, report.time)]
+    return [_communication(report), _memory(report), _compute(report), *time]
+
+
+# --- Communication ------------------------------------------------------------------------------------
+
+
+def _communication(report: Report) -> Section:
+    total, count = wire_total(report), len(report.collectives)
+    collectives = f"{count} collective{'' if count == 1 else 's'}"
+    section = Section(f"communication: {total_text(total)} on the wire per device, {collectives}")
+    if count:
+        section.sentences.append("wire bytes by the ring model, times the number of runs")
+        if not any(each.location.file.endswith(".py") for each in report.collectives):
+            section.sentences.append(_NO_PYTHON_LINES)
+    section.add_table(
+        "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)
+    )
+    section.add_table(
+        "by line", ("bytes", "share", "count", "where", "kind", "why"), 3, _by_line(report, total), True
+    )
+    section.add_table(
+        COLLECTIVES,
+        ("#", "bytes", "times", "where", "kind", "why"),
+        3,
+        [_collective_row(each) for each in sorted(report.collectives, key=_order)],
+        True,
+    )
+    section.add_table(
+        "not decided yet",
+        ("times", "value", "where", "type", "what"),
+        1,
+        [
+            (times_text(each.times), each.value, each.location.file_text, each.type, each.kind)
+            for each in report.undecided
+        ],
+    )
+    return section
+
+
+def _by_kind(report: Report, total: Total) -> Iterator[Row]:
+    for name, part in wire_totals(report.collectives, lambda each: f"{each.kind} {each.group}").items():
+        yield total_text(part), _share(part, total), str(part.count), name
+
+
+def _by_line(report: Report, total: Total) -> Iterator[Row]:
+    """A row for the collectives of each kind, axes and line, with the reason for the largest of them."""
+    together: dict[str, list[Collective]] = {}
+    for each in report.collectives:
+        together.setdefault(_line_key(each), []).append(each)
+    for key, part in wire_totals(report.collectives, _line_key).items():
+        largest = min(together[key], key=_order)
+        where, kind = largest.location.file_text, f"{largest.kind} {largest.group}"
+        yield total_text(part), _share(part, total), str(part.count), where, kind, reason_text(largest)
+
+
+def _line_key(each: Collective) -> str:
+    return f"{each.location.path_text}\n{each.kind} {each.group}"
+
+
+def reason_text(each: Collective) -> str:
+    """Why a collective is necessary, what would communicate less, and how its chain changes the sharding."""
+    # JAX's name stack says "transpose(" for operations of a backward pass.
+    where = "in a gradient, " if "transpose(" in each.location.name_stack else ""
+    return where + "; ".join(filter(None, (each.cause, each.advice, each.change)))
+
+
+def _collective_row(each: Collective) -> Row:
+    size, times = bytes_text(wire_bytes_of_runs(each)), times_text(each.times)
+    return (
+        str(each.number),
+        size,
+        times,
+        each.location.file_text,
+        f"{each.kind} {each.axes}",
+        reason_text(each),
+    )
+
+
+def _order(each: Collective) -> tuple[int, Fraction, int]:
+    """Sorts unknown sizes first, then larger ones before smaller ones, then by number."""
+    size = wire_bytes_of_runs(each)
+    return (0, Fraction(0), each.number) if size is None else (1, -size, each.number)
+
+
+def _share(part: Total, total: Total) -> str:
+    return share_text(part.high / total.high) if total.high else ""
+
+
+# --- Memory -------------------------------------------------------------------------------------------
+
+
+def _memory(report: Report) -> Section:
+    memory = report.memory
+    where = f" at {memory.peak_location.file_text}" if memory.peak_location.path_text else ""
+    section = Section(f"memory per device: peak {bytes_text(memory.peak)}{where}")
+    section.sentences.append("an upper bound: every result is a new buffer, nothing is fused")
+    section.sentences.append(
+        f"arguments {bytes_text(memory.arguments)}, results {bytes_text(memory.results)}, constants "
+        f"{bytes_text(memory.constants)}"
+    )
+    section.sentences.append(
+        f"with arguments live to the end, the peak is {bytes_text(memory.peak_with_arguments)}"
+    )
+    if memory.unknown_values:
+        section.sentences.append(f"{memory.unknown_values} values of unknown size are not counted")
+    if memory.replicated:
+        section.sentences.append(
+            f"{bytes_text(memory.replicated)} of the peak are copies of what other devices have, too"
+        )
+    section.add_table(
+        "live at the peak",
+        ("bytes", "copies", "value", "where", "could be", "type"),
+        2,
+        [_live_row(each, report.devices) for each in memory.live_at_peak],
+    )
+    return section
+
+
+def _live_row(each: LiveValue, devices: int) -> Row:
+    could_be = f'{bytes_text(each.spare_bytes)} along "{each.spare_axis}"' if each.spare_axis else ""
+    copies = f"{each.replicas} of {devices}"
+    return bytes_text(each.bytes), copies, each.value, each.location.file_text, could_be, each.type
+
+
+# --- Compute ------------------------------------------------------------------------------------------
+
+
+def _compute(report: Report) -> Section:
+    local, _ = flop_totals(report)
+    share = useful_share(report)
+    useful = "" if share is None else f", {share_text(share)} of them useful"
+    if local.count and not report.is_sharded:
+        useful = ", useful share unknown: no shardings"
+    unknown = f", {local.unknown} products unknown" if local.unknown else ""
+    products = "product" if local.count == 1 else "products"
+    heading = f"compute per device: {flops_text(local.high)} in {local.count} {products}{useful}{unknown}"
+    section = Section(heading)
+    section.add_table(
+        "repeated or padded work",
+        ("FLOPs", "useful", "value", "where", "not sharded along"),
+        2,
+        [
+            (
+                flops_text(each.flops),
+                share_text(part),
+                each.value,
+                each.location.file_text,
+                ", ".join(f'"{axis}"' for axis in each.spare_axes),
+            )
+            for each, part in sorted(_wasteful(report), key=lambda pair: -(pair[0].flops or 0))
+        ],
+    )
+    return section
+
+
+def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:
+    """The products that devices partly repeat or compute on padding, and the useful share of each."""
+    for each in report.products if report.is_sharded else ():
+        if each.flops and each.global_flops is not None:
+            share = Fraction(each.global_flops, each.flops * report.devices)
+            if share < 1:
+                yield each, share

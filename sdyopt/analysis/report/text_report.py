@@ -1,0 +1,137 @@
+"""A report for a terminal: the most important figures first, and no wider than the terminal.
+
+rich lays out the tables. What comes from the program (names, locations) is never read as markup, and its
+control characters are replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from textwrap import wrap
+
+from rich.cells import set_cell_size
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from sdyopt.analysis.figures.figures import Report
+from sdyopt.analysis.report.sections import COLLECTIVES, sections_of
+from sdyopt.analysis.report.tables import ReportTable, Section, without_empty
+
+# The default number of rows of each table. It is reduced while the report has more than MAX_LINES lines.
+ROWS = 5
+MAX_LINES = 39
+MIN_WIDTH = 60
+
+# Tables that a short report leaves out.
+_DETAILS = (COLLECTIVES,)
+# A row with a note takes several lines, so a short report has fewer such rows. A note has at most
+# _NOTE_LINES.
+_NOTED_ROWS = 3
+_NOTE_LINES = 3
+# The largest widths of columns that are not the last; figures are never cut.
+_MAX_WIDTH = {"kind": 24, "type": 28, "where": 28}
+_INDENT, _NOTE_INDENT = "  ", "        "
+
+
+def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str:
+    """The report as text of at most `width` columns, or MIN_WIDTH if that is more.
+
+    `rows` limits every table; None shows all rows.
+    """
+    lines, fewer = list(_lines(report, max(width, MIN_WIDTH), rows)), ROWS
+    while rows == ROWS and len(lines) > MAX_LINES and fewer > 1:
+        fewer -= 1
+        lines = list(_lines(report, max(width, MIN_WIDTH), fewer))
+    return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def _lines(report: Report, width: int, rows: int | None) -> Iterator[str]:
+    devices = f"{report.devices} {'device' if report.devices == 1 else 'devices'}"
+    mesh = f"mesh {report.mesh}" if report.mesh else "no mesh"
+    yield from section_lines([f"{devices}, {mesh}"], sections_of(report), width, rows)
+
+
+def section_lines(
+    header: Sequence[str], sections: Sequence[Section], width: int, rows: int | None
+) -> Iterator[str]:
+    """A header and sections in lines of at most `width` columns; `rows` limits every table."""
+    for line in header:
+        yield from _rendered(printable(line), width)
+    for section in sections:
+        yield ""
+        yield from _rendered(printable(section.heading), width)
+        for sentence in section.sentences:
+            yield from _indented(printable(sentence), width)
+        for table in section.tables:
+            if rows is None or table.title not in _DETAILS:
+                yield from _table_lines(table, width, rows)
+
+
+def _table_lines(table: ReportTable, width: int, rows: int | None) -> Iterator[str]:
+    """The header and the rows, each with its note below, and how many rows are left out."""
+    limit = len(table.rows) if rows is None else min(rows, _NOTED_ROWS) if table.has_notes else rows
+    header, *lines = _indented(_table(table, limit), width)
+    yield header
+    for line, row in zip(lines, table.rows[:limit], strict=True):
+        yield line
+        if table.has_notes:
+            yield from _note(printable(row[-1]).plain, width)
+    if len(table.rows) > limit:
+        yield f"{_INDENT}… and {len(table.rows) - limit} more"
+
+
+def _rendered(part: RenderableType, width: int) -> list[str]:
+    out = StringIO()
+    Console(file=out, width=width, force_terminal=False, no_color=True, highlight=False, emoji=False).print(
+        part
+    )
+    return out.getvalue().splitlines()
+
+
+def _indented(part: RenderableType, width: int) -> list[str]:
+    return [_INDENT + line for line in _rendered(part, width - len(_INDENT))]
+
+
+def _note(text: str, width: int) -> Iterator[str]:
+    """The lines of a note below a row, with an ellipsis if there would be more than _NOTE_LINES."""
+    lines = wrap(text, width - len(_NOTE_INDENT), break_on_hyphens=False)
+    if len(lines) > _NOTE_LINES:
+        last = set_cell_size(lines[_NOTE_LINES - 1], width - len(_NOTE_INDENT) - 1).rstrip() + "…"
+        lines = [*lines[: _NOTE_LINES - 1], last]
+    yield from (_NOTE_INDENT + line for line in lines)
+
+
+def _table(table: ReportTable, limit: int) -> Table:
+    """A table without borders. Figures are right-aligned; the last column takes the remaining width."""
+    rows = table.rows[:limit]
+    columns = table.columns[:-1] if table.has_notes else table.columns
+    # This also drops the notes, which `rows` still has as a further column.
+    columns, rows = without_empty(columns, rows)
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False, expand=True)
+    for number, column in enumerate(columns):
+        longest = max([len(column), *(len(row[number]) for row in rows)])
+        is_last = number == len(columns) - 1
+        grid.add_column(
+            column,
+            justify="right" if number < table.figures else "left",
+            no_wrap=True,
+            overflow="ellipsis",
+            width=None if is_last else min(longest, _MAX_WIDTH.get(column, longest)),
+            ratio=1 if is_last else None,
+        )
+    for row in rows:
+        grid.add_row(*(printable(_shortened(name, cell)) for name, cell in zip(columns, row, strict=False)))
+    return grid
+
+
+def _shortened(column: str, text: str) -> str:
+    """The text or, of a long location, only the end, which has the line."""
+    width = _MAX_WIDTH[column] if column == "where" else 0
+    return f"…{text[1 - width :]}" if 0 < width < len(text) else text
+
+
+def printable(text: str) -> Text:
+    """The text with U+FFFD in place of unprintable characters, which names and locations may have."""
+    return Text("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))

@@ -1,0 +1,193 @@
+"""Why a value does not have an axis that a neighbor has.
+
+A neighbor is another operand or result of an operation that the value is an operand or result of. For each
+axis of a neighbor that the value lacks there is an absence, with the refusals of the step along the operation
+at the fixed point; see `Refusal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from itertools import dropwhile, takewhile
+
+from sdyopt.analysis.sharding_record.model import Gap, Run, Site
+from sdyopt.dataclasses import dataclass, replace
+from sdyopt.dialects.sdy.axes import AxisRef, difference
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.value_shardings import rank_of
+from sdyopt.record.recorder import FunctionResult, Subject
+from sdyopt.sharding.axis_lists import Axes, overlap
+from sdyopt.sharding.propagation.propagation_step import StepRefusals, StepResult
+from sdyopt.sharding.propagation.refusals import Reason, Refusal
+from sdyopt.sharding.sharding_projection import project_tensor
+
+
+class Obstacle(Enum):
+    """A reason that is not the refusal of a step."""
+
+    NO_RULE = "the operation has no sharding rule"
+    NO_PROPAGATION = "nothing propagates along this operation"
+    NO_DIMENSION = "no dimension corresponds to the one that is sharded along the axis"
+    MANUAL_AXIS = "the axis is a manual axis of the computation that the value is an input of"
+
+
+@dataclass(frozen=True)
+class Absence:
+    """An axis that `subject` lacks and `neighbor` has.
+
+    `position` and `neighbor_position` are those among the operands and results of the site, `dim` and
+    `neighbor_dim` the dimensions that correspond; `dim` is -1 if none does. `refusals` are the reasons; if
+    it is empty, `obstacle` is the reason.
+    """
+
+    subject: Subject
+    neighbor: Subject
+    axis: AxisRef
+    site: Site | Gap
+    position: int
+    neighbor_position: int
+    dim: int
+    neighbor_dim: int
+    factor: int = -1
+    refusals: Sequence[Refusal] = ()
+    obstacle: Obstacle | None = None
+
+    @property
+    def has_reason(self) -> bool:
+        """Whether there is a reason. There always should be one."""
+        return bool(self.refusals) or self.obstacle is not None
+
+
+def absences(run: Run, subject: Subject) -> Iterator[Absence]:
+    """The axes that a subject lacks, by operation in program order, those without a sharding rule last."""
+    for site in run.sites_of.get(subject, ()):
+        refusals = site.refusals
+        for position, each in enumerate(site.subjects):
+            if each != subject:
+                continue
+            for neighbor_position, neighbor in enumerate(site.subjects):
+                if neighbor is not None and neighbor != subject:
+                    yield from _at(run, site, refusals, position, neighbor_position)
+    for gap in run.gaps_of.get(subject, ()):
+        yield from _at_gap(run, gap, subject)
+
+
+def _at_gap(run: Run, gap: Gap, subject: Subject) -> Iterator[Absence]:
+    own = run.final[subject]
+    own_axes = [] if own is None else [axis for dim in own.dims for axis in dim.axes]
+    position = gap.subjects.index(subject)
+    has_dims = isinstance(subject, FunctionResult) or rank_of(subject.type) > 0
+    for neighbor_position, neighbor in enumerate(gap.subjects):
+        sharding = None if neighbor is None else run.final[neighbor]
+        mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
+        if neighbor is None or neighbor == subject or sharding is None or mesh is None:
+            continue
+        for dim, dim_sharding in enumerate(sharding.dims):
+            for axis in difference(dim_sharding.axes, own_axes, mesh):
+                yield Absence(
+                    *(subject, neighbor, axis, gap, position, neighbor_position, -1, dim),
+                    obstacle=Obstacle.NO_RULE if has_dims else Obstacle.NO_DIMENSION,
+                )
+
+
+def _at(
+    run: Run, site: Site, refusals: StepRefusals | None, position: int, neighbor_position: int
+) -> Iterator[Absence]:
+    subject, neighbor = site.subjects[position], site.subjects[neighbor_position]
+    assert subject is not None and neighbor is not None
+    sharding, own = site.shardings[neighbor_position], site.shardings[position]
+    mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
+    if sharding is None or mesh is None:
+        return
+    own_axes = [] if own is None else [axis for dim in own.dims for axis in dim.axes]
+    for neighbor_dim, dim_sharding in enumerate(sharding.dims):
+        for axis in dim_sharding.axes:
+            base = Absence(subject, neighbor, axis, site, position, neighbor_position, -1, neighbor_dim)
+            if position == len(site.subjects) - 1 and axis.name in site.manual_axes:
+                for part in difference((axis,), own_axes, mesh):
+                    yield replace(base, axis=part, dim=neighbor_dim, obstacle=Obstacle.MANUAL_AXIS)
+            elif refusals is None:
+                for part in difference((axis,), own_axes, mesh):
+                    yield replace(base, axis=part, obstacle=Obstacle.NO_PROPAGATION)
+            elif sharding.rank != site.tensors[neighbor_position].rank:
+                for part in difference((axis,), own_axes, mesh):
+                    yield replace(base, axis=part, refusals=refusals.refusals[:1])
+            else:
+                yield from _of_axis(base, sharding, refusals, own_axes, mesh)
+
+
+def _of_axis(
+    base: Absence, sharding: TensorSharding, refusals: StepRefusals, own_axes: Sequence[AxisRef], mesh: Mesh
+) -> Iterator[Absence]:
+    assert isinstance(base.site, Site)
+    rule, tensors, result = base.site.rule, base.site.tensors, refusals.result
+    neighbor_mapping = tensors[base.neighbor_position]
+    factors = neighbor_mapping.dims[base.neighbor_dim].factors
+    dim_of = {factor: dim for dim, each in enumerate(tensors[base.position].dims) for factor in each.factors}
+    neighbor_factors = project_tensor(neighbor_mapping, sharding, rule.factor_sizes, mesh).factors
+    remaining: Axes = (base.axis,)
+    for factor in factors:
+        projected = neighbor_factors.get(factor)
+        if projected is None:
+            continue
+        found = [axis for axis in projected.axes if axis.overlaps(base.axis)]
+        remaining = difference(remaining, found, mesh)
+        if factor not in dim_of:
+            for part in difference(found, own_axes, mesh):
+                yield replace(base, axis=part, factor=factor, obstacle=Obstacle.NO_DIMENSION)
+            continue
+        # The dimension may have it for another of its factors, or beyond the size of all.
+        own = base.site.shardings[base.position]
+        has = own_axes if result is None or own is None else own.dims[dim_of[factor]].axes
+        for part in difference(found, has, mesh):
+            reasons = (
+                refusals.refusals[:1] if result is None else _reasons(refusals, result, base, factor, part)
+            )
+            yield replace(base, axis=part, factor=factor, dim=dim_of[factor], refusals=reasons)
+    for part in difference(remaining, own_axes, mesh):
+        # Overflow axes shard no factor: the first factor that they would shard does not take them.
+        beyond = dropwhile(lambda factor: not neighbor_factors[factor].overflow_axes, factors)
+        shared = [factor for factor in beyond if factor in dim_of]
+        if not shared:
+            yield replace(base, axis=part, factor=factors[-1], obstacle=Obstacle.NO_DIMENSION)
+            continue
+        factor = shared[0]
+        overflow = Refusal(Reason.OVERFLOW, factor, (part,), base.position, base.neighbor_position)
+        reasons = refusals.refusals[:1] if result is None else (overflow,)
+        yield replace(base, axis=part, factor=factor, dim=dim_of[factor], refusals=reasons)
+
+
+def _reasons(
+    refusals: StepRefusals, result: StepResult, base: Absence, factor: int, part: AxisRef
+) -> Sequence[Refusal]:
+    found = [
+        refusal
+        for refusal in refusals.refusals
+        if refusal.factor == factor
+        and refusal.target in (None, base.position)
+        and overlap(refusal.axes, (part,))
+    ]
+    axes = result.before[base.neighbor_position].factors[factor].axes
+    of_neighbor = [refusal for refusal in found if _is_of(refusal, axes, part, base.neighbor_position)]
+    if found:
+        return of_neighbor or found
+    after = result.after[base.position].factors.get(factor)
+    if after is not None and overlap(after.axes, (part,)):
+        # The step gives the axis to the factor, but the axes of the dimension end at a more major factor.
+        return [Refusal(Reason.MAJOR_FACTOR, factor, (part,), base.position, base.position)]
+    if after is None:
+        overflow = [
+            axis for each in result.before[base.position].factors.values() for axis in each.overflow_axes
+        ]
+        return [Refusal(Reason.OVERFLOW, factor, (part,), base.position, base.position, tuple(overflow))]
+    return ()
+
+
+def _is_of(refusal: Refusal, axes: Axes, part: AxisRef, neighbor_position: int) -> bool:
+    """Whether a refusal is of the axes of the neighbor, not of those of another tensor with the same axis."""
+    if refusal.reason is Reason.OTHER_AXES and refusal.culprit == neighbor_position:
+        return False
+    before = takewhile(lambda axis: not axis.overlaps(part), refusal.axes)
+    return all(overlap((axis,), axes) for axis in before)

@@ -1,0 +1,96 @@
+"""Where the axes of a sharding start: the annotations of the user's program."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.dialects.sdy.value_shardings import owning_op
+from sdyopt.ir.operation import Op
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.record.copies import Means
+from sdyopt.record.recorder import FunctionResult, Subject
+
+
+class Kind(Enum):
+    """What an annotation is on."""
+
+    INPUT = "input"
+    OUTPUT = "output"
+    CONSTRAINT = "sharding constraint"
+    MANUAL_INPUT = "in_shardings of a manual computation"
+    MANUAL_OUTPUT = "out_shardings of a manual computation"
+    ATTRIBUTE = "sdy.sharding attribute"
+
+
+class Annotation(NamedTuple):
+    """A sharding that the user has written.
+
+    `op` has it, `number` is the index of the argument or result that it shards. `means` is how a pass copied
+    it to the value that the chain ends at; None if no pass did. `priority` is the user priority.
+    """
+
+    kind: Kind
+    op: Op
+    number: int
+    means: Means | None = None
+    priority: int = 0
+
+
+def annotation_on(
+    record: ShardingRecord, run: Run, subject: Subject, priority: int = 0, is_manual_axis: bool = False
+) -> Annotation:
+    """The annotation from which a subject got its initial sharding.
+
+    `is_manual_axis`: the axis is one of the manual axes of the computation at the data-flow edge.
+    """
+    copies = [] if is_manual_axis else record.copies.get(subject, [])
+    if copies:
+        kind, index = _KIND_OF_COPY[copies[-1].means], 0
+        if copies[-1].means is Means.CALL and isinstance(subject, OpResult):
+            index = subject.index
+        return Annotation(kind, copies[-1].op, index, copies[-1].means, priority)
+    if isinstance(subject, FunctionResult):
+        return Annotation(Kind.OUTPUT, subject.function, subject.result_index, None, priority)
+    owner = run.edge_owners.get(subject, subject)
+    assert isinstance(owner, OpResult | BlockArgument)
+    if owner is not subject:
+        # The result of a call had the sharding before the call became a computation with an edge.
+        for value in record.values.predecessors(owner):
+            if isinstance(value, OpResult) and (earlier := record.copies.get(value)):
+                return Annotation(Kind.OUTPUT, earlier[-1].op, value.index, Means.CALL, priority)
+    return _on_value(owner, priority)
+
+
+_KIND_OF_COPY = {
+    Means.CONSTRAINT: Kind.CONSTRAINT,
+    Means.MANUAL_INPUT: Kind.MANUAL_INPUT,
+    Means.GROUP: Kind.ATTRIBUTE,
+    Means.CALL: Kind.OUTPUT,
+}
+
+
+def _on_value(value: OpResult | BlockArgument, priority: int) -> Annotation:
+    op = owning_op(value)
+    is_argument = isinstance(value, BlockArgument)
+    kind = Kind.ATTRIBUTE
+    if isinstance(op, ManualComputationOp):
+        kind = Kind.MANUAL_INPUT if is_argument else Kind.MANUAL_OUTPUT
+    elif is_argument and isinstance(op, FuncOp | NamedComputationOp):
+        kind = Kind.INPUT
+    elif isinstance(op, ShardingConstraintOp):
+        kind = Kind.CONSTRAINT
+    elif isinstance(op, DataFlowEdgeOp):
+        return _on_value(_checked(op.input), priority)
+    return Annotation(kind, op, value.index, None, priority)
+
+
+def _checked(value: Value) -> OpResult | BlockArgument:
+    assert isinstance(value, OpResult | BlockArgument)
+    return value

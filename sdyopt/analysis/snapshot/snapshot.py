@@ -1,0 +1,172 @@
+"""Snapshots: the shardings of arguments, results and located values, as data that diffs well under git.
+
+Keys are names that the program gives: names of arguments, name stacks, functions and files, but no SSA names
+and no line numbers. Values with equal keys and shardings are one entry with a count, so that a model with
+more layers has the same entries. Entries of values are sorted; arguments and results keep their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, Role
+from sdyopt.analysis.comparison.value_sharding import ValueSharding
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
+from sdyopt.dataclasses import dataclass, field
+from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
+from sdyopt.dialects.sdy.mesh import Mesh
+
+# A sharding as JSON: axes per dimension, or the text of GSPMD; and what else it has.
+ShardingData = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Entry:
+    """An argument or result of this name, or `count` values whose name stack or operation is `name`.
+
+    `inside` is the user's function and file of the values. `location` is that of the first value; `path` is
+    the path of the entry in the file that it is read from.
+    """
+
+    name: str
+    inside: str
+    type: str
+    sharding: ShardingData
+    count: int = 1
+    location: SourceLocation = NO_LOCATION
+    path: tuple[str | int, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.name, self.inside, self.type
+
+
+@dataclass(slots=True)
+class FunctionEntries:
+    """The arguments and the results of a public function."""
+
+    arguments: list[Entry] = field(default_factory=list)
+    results: list[Entry] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Snapshot:
+    """The shardings of a program.
+
+    With `places`, `values` are only those whose name stack or file contains one of them.
+    """
+
+    places: tuple[str, ...] = ()
+    meshes: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, FunctionEntries] = field(default_factory=dict)
+    values: list[Entry] = field(default_factory=list)
+
+
+def snapshot_of(program: ProgramValues, places: Sequence[str] = ()) -> Snapshot:
+    """The snapshot of a program."""
+    found = Snapshot(tuple(places))
+    found.meshes = {name: mesh_text(mesh) for name, mesh in program.meshes.items()}
+    functions = sorted(program.functions, key=lambda function: function.name)
+    for function in functions:
+        if function.is_public:
+            found.functions[function.name] = _function_entries(function, program)
+    values = [value for function in program.functions for value in function.body]
+    found.values = _counted(_value_entries(values, program, places))
+    return found
+
+
+def mesh_text(mesh: Mesh) -> str:
+    """`data=4, model=2`, as --mesh accepts it."""
+    parts = [f"{axis.name}={axis.size}" for axis in mesh.axes]
+    if mesh.device_ids:
+        parts.append(f"device_ids=[{','.join(map(str, mesh.device_ids))}]")
+    return ", ".join(parts)
+
+
+def _function_entries(function: FunctionValues, program: ProgramValues) -> FunctionEntries:
+    return FunctionEntries(
+        [_entry(value, value.label, "", program) for value in function.arguments],
+        [_entry(value, value.label, "", program) for value in function.results],
+    )
+
+
+def _value_entries(
+    values: Iterable[ProgramValue], program: ProgramValues, places: Sequence[str]
+) -> Iterator[Entry]:
+    """The tensors that have a location, except constants and scalars."""
+    for value in values:
+        if not value.is_located or value.rank < 1 or value.is_constant:
+            continue
+        label_and_file = f"{value.label}\n{value.location.file}"
+        if places and not any(text in label_and_file for text in places):
+            continue
+        name = value.label or value.op
+        if value.role is Role.MANUAL_INPUT:
+            name = f"{name} input"
+        yield _entry(value, name, value.code, program)
+
+
+def _entry(value: ProgramValue, name: str, inside: str, program: ProgramValues) -> Entry:
+    return Entry(
+        _utf8(name), _utf8(inside), value.type, sharding_data(value, program), location=value.location
+    )
+
+
+def _utf8(text: str) -> str:
+    """The text without bytes that are not UTF-8, which names in a program may have, and JSON may not."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _counted(entries: Iterable[Entry]) -> list[Entry]:
+    """One entry for all with the same key and sharding, sorted."""
+    found: dict[tuple[object, ...], Entry] = {}
+    for entry in entries:
+        key = (*entry.key, repr(entry.sharding))
+        if key in found:
+            found[key].count += 1
+        else:
+            found[key] = entry
+    return [found[key] for key in sorted(found, key=str)]
+
+
+# --- Shardings ------------------------------------------------------------------------------------
+
+
+def sharding_data(value: ProgramValue, program: ProgramValues) -> ShardingData:
+    """The sharding of a value as JSON: the main field `sharding`, and further ones that are rarely needed.
+
+    A tensor without a sharding is replicated. The mesh is that with the most devices, if no other is named.
+    """
+    found = value.sharding
+    if found is None:
+        return {"sharding": None if value.rank < 0 else [[] for _ in range(value.rank)]}
+    if found.sharding is None:
+        return {"sharding": found.gspmd}
+    sharding = found.sharding
+    data: ShardingData = {"sharding": [list(map(_axis_text, dim.axes)) for dim in sharding.dims]}
+    open_dims = [number for number, dim in enumerate(sharding.dims) if not dim.is_closed]
+    priorities = {
+        str(number): dim.priority for number, dim in enumerate(sharding.dims) if dim.priority is not None
+    }
+    optional = {
+        "open": open_dims,
+        "priorities": priorities,
+        "replicated": list(map(_axis_text, sharding.replicated_axes)),
+        "unreduced": list(map(_axis_text, sharding.unreduced_axes)),
+        "mesh": _mesh_name(found, program),
+    }
+    return data | {key: part for key, part in optional.items() if part}
+
+
+def _axis_text(axis: AxisRef) -> str:
+    """`x` or `x:(1)2`."""
+    return axis.name + axis_ref_text(axis).removeprefix(f'"{axis.name}"') if axis.sub_axis else axis.name
+
+
+def _mesh_name(sharding: ValueSharding, program: ProgramValues) -> str:
+    """The name of the mesh, or the mesh if it is inlined; empty for the one with the most devices."""
+    if sharding.mesh is None or sharding.mesh is program.mesh:
+        return ""
+    assert sharding.sharding is not None
+    return sharding.sharding.mesh_name or mesh_text(sharding.mesh)

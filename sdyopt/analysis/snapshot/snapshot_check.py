@@ -1,0 +1,216 @@
+"""Compares a program with a snapshot: an error for each difference, at its line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from sdyopt.analysis.comparison.alignment import Tokens, align, pair_anywhere
+from sdyopt.analysis.figures.findings import file_location
+from sdyopt.analysis.figures.json_file import Path
+from sdyopt.analysis.snapshot.snapshot import Entry, FunctionEntries, ShardingData, Snapshot
+from sdyopt.analysis.snapshot.snapshot_file import read_snapshot
+from sdyopt.dataclasses import dataclass
+from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError
+
+# The maximum number of differences that are shown one by one.
+SHOWN = 20
+
+_NEW = "the snapshot does not have it"
+_GONE = "the program does not have it"
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """What differs, in words, with the entry of the program and that of the snapshot, if it is about entries.
+
+    `path` is the path in the snapshot for any other difference.
+    """
+
+    message: str
+    now: Entry | None
+    recorded: Entry | None
+    path: Path = ()
+
+
+class SnapshotCheck:
+    """A check against an earlier snapshot. Raises DiagnosticError, located in the file, for other texts."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.snapshot, self._file = read_snapshot(name, text)
+
+    def differences(self, now: Snapshot) -> Iterator[Diagnostic]:
+        """An error for each difference, with help in the last one."""
+        found = list(_differences(self.snapshot, now))
+        shown = [self._error(each) for each in found[:SHOWN]]
+        if not shown:
+            return
+        if len(found) > SHOWN:
+            rest = len(found) - SHOWN
+            message = f"{rest} more difference{'s' if rest > 1 else ''} from the snapshot"
+            shown.append(self._file.error(message))
+        shown[-1].help(f"if this is intended, write the snapshot again with --snapshot={self._file.name}")
+        for error in shown:
+            yield error.diagnostic
+
+    def _error(self, each: _Difference) -> DiagnosticError:
+        path = (*each.recorded.path, "sharding") if each.recorded is not None else each.path
+        recorded = self._file.location(path)
+        location = (
+            None if each.now is None or not each.now.location.line else file_location(each.now.location)
+        )
+        if location is None:
+            return DiagnosticError.at(recorded, each.message).within(self._file.source)
+        error = DiagnosticError.at(location, each.message)
+        return error if each.recorded is None else error.note("the snapshot is here", recorded)
+
+
+# --- Differences ----------------------------------------------------------------------------------
+
+
+def _differences(recorded: Snapshot, now: Snapshot) -> Iterator[_Difference]:
+    yield from _mesh_differences(recorded, now)
+    for name in sorted({*recorded.functions, *now.functions}):
+        old, new = recorded.functions.get(name), now.functions.get(name)
+        if old is None or new is None:
+            reason = _NEW if old is None else _GONE
+            path = () if old is None else ("functions", name)
+            yield _Difference(f"function @{name}: {reason}", None, None, path)
+            continue
+        yield from _function_differences(name, old, new)
+    yield from _value_differences(recorded.values, now.values)
+
+
+def _mesh_differences(recorded: Snapshot, now: Snapshot) -> Iterator[_Difference]:
+    for name in dict.fromkeys([*recorded.meshes, *now.meshes]):
+        old, new = recorded.meshes.get(name), now.meshes.get(name)
+        if old != new:
+            before, after = ("missing" if mesh is None else f"<{mesh}>" for mesh in (old, new))
+            path = ("meshes",) if old is None else ("meshes", name)
+            yield _Difference(f"mesh @{name} changed from {before} to {after}", None, None, path)
+
+
+def _function_differences(name: str, old: FunctionEntries, new: FunctionEntries) -> Iterator[_Difference]:
+    for what, before, after in (
+        ("argument", old.arguments, new.arguments),
+        ("result", old.results, new.results),
+    ):
+
+        def described(number: int, entry: Entry, what: str = what) -> str:
+            return f"{what} {number}{f' {entry.name}' if entry.name else ''} of @{name}"
+
+        yield from _aligned_differences(before, after, described)
+
+
+def _aligned_differences(
+    old: Sequence[Entry], new: Sequence[Entry], described: Callable[[int, Entry], str]
+) -> Iterator[_Difference]:
+    tokens, other_tokens = list(map(_tokens, old)), list(map(_tokens, new))
+    pairs = align(tokens, other_tokens)
+    pairs += pair_anywhere(tokens, other_tokens, 2, pairs)
+    of_new = {other: index for index, other in pairs}
+    for number, entry in enumerate(new):
+        if number not in of_new:
+            yield _Difference(f"{described(number, entry)}, {_text(entry)}: {_NEW}", entry, None)
+            continue
+        before = old[of_new[number]]
+        if before.type != entry.type:
+            yield _Difference(
+                f"{described(number, entry)} changed from {_text(before)} to {_text(entry)}", entry, before
+            )
+        elif before.sharding != entry.sharding:
+            yield _Difference(f"{described(number, entry)}, {_change(before, entry)}", entry, before)
+    paired = set(of_new.values())
+    for number, entry in enumerate(old):
+        if number not in paired:
+            yield _Difference(f"{described(number, entry)}, {_text(entry)}: {_GONE}", None, entry)
+
+
+def _tokens(entry: Entry) -> Tokens:
+    name = entry.name or None
+    return name and (name, entry.type), name, (entry.type, repr(entry.sharding)), entry.type
+
+
+def _value_differences(old: Sequence[Entry], new: Sequence[Entry]) -> Iterator[_Difference]:
+    """Differences by key. Of the values with one key, some may have another sharding than before."""
+    before, after = _by_key(old), _by_key(new)
+    for key in sorted({*before, *after}):
+        yield from _key_differences(before.get(key, {}), after.get(key, {}))
+
+
+def _key_differences(old: dict[str, Entry], new: dict[str, Entry]) -> Iterator[_Difference]:
+    """The differences of values with one key; their entries are given by sharding."""
+    total = sum([entry.count for entry in new.values()])
+    fewer = [(old[each], old[each].count - _count(new, each)) for each in old]
+    more = [(new[each], new[each].count - _count(old, each)) for each in new]
+    gone = [(entry, count) for entry, count in fewer if count > 0]
+    added = [(entry, count) for entry, count in more if count > 0]
+    while gone and added:
+        (was, lost), (entry, won) = gone.pop(0), added.pop(0)
+        moved = min(lost, won)
+        share = "" if moved == total else f" of {moved} of {total} values"
+        yield _Difference(f"{_value(entry)}, {_change(was, entry, share)}", entry, was)
+        if lost > moved:
+            gone.insert(0, (was, lost - moved))
+        if won > moved:
+            added.insert(0, (entry, won - moved))
+    for entry, count in added:
+        yield _Difference(f"{_values(count, entry)}: {_NEW}", entry, old.get(repr(entry.sharding)))
+    for entry, count in gone:
+        yield _Difference(f"{_values(count, entry)}: {_GONE}", new.get(repr(entry.sharding)), entry)
+
+
+def _by_key(entries: Sequence[Entry]) -> dict[tuple[str, str, str], dict[str, Entry]]:
+    found: dict[tuple[str, str, str], dict[str, Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.key, {})[repr(entry.sharding)] = entry
+    return found
+
+
+def _count(entries: dict[str, Entry], sharding: str) -> int:
+    return entries[sharding].count if sharding in entries else 0
+
+
+# --- Text -----------------------------------------------------------------------------------------
+
+
+def _value(entry: Entry) -> str:
+    return f"{entry.name} ({entry.inside})" if entry.inside else entry.name
+
+
+def _values(count: int, entry: Entry) -> str:
+    number = f"{count} values " if count > 1 else ""
+    return f"{number}{_value(entry)}, {_text(entry)}"
+
+
+def _change(before: Entry, after: Entry, share: str = "") -> str:
+    old, new = sharding_text_of(before.sharding), sharding_text_of(after.sharding)
+    return f"{after.type}: sharding{share} changed from {old} to {new}"
+
+
+def _text(entry: Entry) -> str:
+    return f"{entry.type} {sharding_text_of(entry.sharding)}"
+
+
+def sharding_text_of(data: ShardingData) -> str:
+    """`[{"x", ?}, {}]`: the sharding of an entry in the notation of sdy."""
+    dims = data["sharding"]
+    if not isinstance(dims, list):
+        return "none" if dims is None else str(dims)
+    open_dims, priorities = data.get("open", []), data.get("priorities", {})
+    parts = []
+    for number, axes in enumerate(dims):
+        names = [*map(_quoted, axes), *(["?"] if number in open_dims else [])]
+        priority = priorities.get(str(number))
+        parts.append(f"{{{', '.join(names)}}}" + ("" if priority is None else f"p{priority}"))
+    others = [
+        f", {word}={{{', '.join(map(_quoted, data[word]))}}}"
+        for word in ("replicated", "unreduced")
+        if word in data
+    ]
+    mesh = f" on {data['mesh']}" if "mesh" in data else ""
+    return f"[{', '.join(parts)}]{''.join(others)}{mesh}"
+
+
+def _quoted(axis: str) -> str:
+    name, colon, sub_axis = axis.partition(":(")
+    return f'"{name}"{colon}{sub_axis}'

@@ -1,0 +1,212 @@
+"""The steps of a record as data of the page: lines of the source, values, sites, tables, steps."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+from sdyopt.analysis.explain.arrival_text import site_text
+from sdyopt.analysis.explain.input_names import InputNames, block_or_result
+from sdyopt.analysis.explain.names import Names, sharding_text
+from sdyopt.analysis.remarks.record_remarks import RecordRemarks
+from sdyopt.analysis.remarks.remark_filter import RemarkFilter
+from sdyopt.analysis.report.html_text import printable
+from sdyopt.analysis.sharding_record.model import Cause, Change, Run, Site, Step
+from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.analysis.steps.factor_table import FactorTable, factor_table
+from sdyopt.dataclasses import dataclass, field
+from sdyopt.dialects.sdy.axes import axis_refs_text
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.ir.operation import Op
+from sdyopt.record.recorder import FunctionResult, Subject
+
+# Of more steps, and more axes that did not propagate, only the first are in the file.
+MAX_STEPS = 50_000
+MAX_MISSED = 500
+
+# (value, sharding before, sharding after): numbers in `values` and `shardings`; -1 for no sharding.
+Changed = tuple[int, int, int]
+
+
+class Table:
+    """Numbers equal items in the order in which they are first used."""
+
+    def __init__(self) -> None:
+        self.items: list[object] = []
+        self._numbers: dict[Hashable, int] = {}
+
+    def number(self, key: Hashable, item: object) -> int:
+        """The number of the item with this key, which is added if it is new."""
+        found = self._numbers.setdefault(key, len(self.items))
+        if found == len(self.items):
+            self.items.append(item)
+        return found
+
+
+@dataclass
+class StepData:
+    """What the page shows.
+
+    `values` are [name, line], `sites` [line, function, operation, values], and `steps` [site, phase, table,
+    changes]; site and table are -1 for a step that starts a run or restores dimension shardings. `missed` are
+    [line, function, sentence, reason, help]. Lines are counted from 1; 0 is no line. `count` and
+    `missed_count` are the numbers of steps and of axes that did not propagate; `steps` and `missed` have the
+    first of them.
+    """
+
+    axes: list[str] = field(default_factory=list)
+    shardings: list[object] = field(default_factory=list)
+    values: list[object] = field(default_factory=list)
+    sites: list[object] = field(default_factory=list)
+    phases: list[object] = field(default_factory=list)
+    tables: list[object] = field(default_factory=list)
+    steps: list[object] = field(default_factory=list)
+    missed: list[object] = field(default_factory=list)
+    count: int = 0
+    missed_count: int = 0
+
+
+def step_data(record: ShardingRecord, inputs: InputNames, names: Names) -> StepData:
+    """The data of all runs of a record."""
+    return _Builder(record, inputs, names).build()
+
+
+class _Builder:
+    def __init__(self, record: ShardingRecord, inputs: InputNames, names: Names) -> None:
+        self._record = record
+        self._inputs = inputs
+        self._names = names
+        self._shardings, self._values, self._sites = Table(), Table(), Table()
+        self._phases, self._tables = Table(), Table()
+        self._axes: dict[str, None] = {}
+        # The sharding that each value is shown with.
+        self._current: dict[int, int] = {}
+
+    def build(self) -> StepData:
+        data = StepData()
+        runs = self._record.runs
+        for number, run in enumerate(runs, 1):
+            run_text = f"propagation pass {number} of {len(runs)}: " if len(runs) > 1 else ""
+            for step in self._steps_of(run, run_text, len(data.steps) < MAX_STEPS):
+                data.count += 1
+                if len(data.steps) < MAX_STEPS:
+                    data.steps.append(step)
+        self._add_missed(data)
+        data.axes = list(self._axes)
+        data.shardings, data.values, data.sites = self._shardings.items, self._values.items, self._sites.items
+        data.phases, data.tables = self._phases.items, self._tables.items
+        return data
+
+    def _steps_of(self, run: Run, run_text: str, has_room: bool) -> Iterator[object]:
+        for sharding in run.initial.values():
+            self._note_axes(run, sharding)
+        start = [
+            changed
+            for subject, sharding in run.initial.items()
+            for changed in self._changed(run, subject, sharding)
+        ]
+        yield [-1, self._phase(f"{run_text}annotations"), -1, start]
+        # Steps for which there is no room are only counted.
+        room = MAX_STEPS if has_room else 0
+        for cause, changes in run.changes_of.items():
+            if all(_axes_of(each.before) == _axes_of(each.after) for each in changes):
+                continue
+            room -= 1
+            yield self._step(run, run_text, cause, changes) if room > 0 else []
+
+    def _step(self, run: Run, run_text: str, cause: Cause, changes: list[Change]) -> object:
+        changed = [each for change in changes for each in self._changed(run, change.subject, change.after)]
+        if not isinstance(cause, Step):
+            text = f"{run_text}user priority p{cause.priority}: its dimension shardings are restored"
+            return [-1, self._phase(text), -1, changed]
+        parts = [f"user priority p{cause.priority}"] if cause.priority else []
+        parts += [f"round {cause.round}"] if cause.round else []
+        phase = self._phase(run_text + ", ".join([*parts, f"{cause.strategy.value} strategy"]))
+        return [self._site(run, cause.site), phase, self._table(cause), changed]
+
+    def _phase(self, text: str) -> int:
+        return self._phases.number(text, text)
+
+    def _table(self, step: Step) -> int:
+        key = step.runner, step.site.rule, step.shardings
+        known = self._tables.number(key, None)
+        if self._tables.items[known] is None:
+            self._tables.items[known] = _table_data(factor_table(step))
+        return known
+
+    def _site(self, run: Run, site: Site) -> int:
+        values = [-1 if each is None else self._value(run, each) for each in site.subjects]
+        first = next((each for each in reversed(site.subjects) if each is not None), None)
+        function = "" if first is None else self._names.function_of(run, first)
+        line = self._line_of_op(site.op)
+        if not line and first is not None:
+            line = self._line_of(run, first)
+        item = [line, printable(function), printable(site_text(run, site)), values]
+        return self._sites.number(site, item)
+
+    def _changed(self, run: Run, subject: Subject, sharding: TensorSharding | None) -> Iterator[Changed]:
+        """The change of a value to a sharding, if it is shown with another one."""
+        after = self._sharding(sharding)
+        if after < 0 and subject not in run.history:
+            return
+        value = self._value(run, subject)
+        before = self._current.get(value, -1)
+        if before != after:
+            self._current[value] = after
+            yield value, before, after
+
+    def _sharding(self, sharding: TensorSharding | None) -> int:
+        if sharding is None or not any(sharding.axis_refs):
+            return -1
+        text = printable(sharding_text(sharding))
+        return self._shardings.number(text, text)
+
+    def _value(self, run: Run, subject: Subject) -> int:
+        key: Hashable = subject
+        if not isinstance(subject, FunctionResult):
+            owner = block_or_result(run.edge_owners.get(subject, subject))
+            key = self._names.input_name(owner) or subject
+        function = self._names.function_of(run, subject)
+        name = self._names.in_function(function).subject(run, subject)
+        return self._values.number(key, [printable(name), self._line_of(run, subject)])
+
+    # --- Lines ------------------------------------------------------------------------------------
+
+    def _line_of(self, run: Run, subject: Subject) -> int:
+        if isinstance(subject, FunctionResult):
+            function = subject.function
+            terminator = None if function.is_declaration else function.entry.last
+            return self._line_of_op(function) if terminator is None else self._line_of_op(terminator)
+        found = self._names.input_name(block_or_result(run.edge_owners.get(subject, subject)))
+        return 0 if found is None else self._inputs.source.line_column(found.offset)[0]
+
+    def _line_of_op(self, op: Op) -> int:
+        offset = self._inputs.offset_of_op.get(op)
+        return 0 if offset is None else self._inputs.source.line_column(offset)[0]
+
+    # --- The end ----------------------------------------------------------------------------------
+
+    def _add_missed(self, data: StepData) -> None:
+        filters = {"remarks-filter-missed": "propagation", "remarks-filter-failed": "propagation"}
+        remarks = RecordRemarks(self._record, self._names, RemarkFilter(filters), is_final=True)
+        for op, remark in remarks.absences():
+            data.missed_count += 1
+            if len(data.missed) < MAX_MISSED:
+                arguments = dict(remark.arguments)
+                line_and_function = [self._line_of_op(op), printable(remark.function)]
+                texts = (arguments.get(name, "") for name in ("Remark", "Reason", "Suggestion"))
+                data.missed.append([*line_and_function, *map(printable, texts)])
+
+    def _note_axes(self, run: Run, sharding: TensorSharding | None) -> None:
+        mesh = None if sharding is None else run.mesh_of(sharding.mesh_or_ref)
+        for axis in () if mesh is None else mesh.axes:
+            self._axes.setdefault(printable(axis.name))
+
+
+def _axes_of(sharding: TensorSharding | None) -> list[str]:
+    dims = () if sharding is None else sharding.dims
+    texts = [axis_refs_text(dim.axes) for dim in dims]
+    return texts if any(texts) else []
+
+
+def _table_data(table: FactorTable) -> object:
+    return [table.factors, table.rows, table.reasons]
