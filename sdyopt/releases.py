@@ -173,6 +173,12 @@ class Behavior(Enum):
         "exporting/inline_meshes_replica_groups.mlir",
     )
 
+    KEPT_MESHES = (
+        SEPTEMBER_2026,
+        "`sdy-drop-sharding-and-mesh` keeps meshes that operations refer to",
+        "exporting/drop_sharding_and_mesh_errors.mlir",
+    )
+
     # Partitioning.
     STABLEHLO_AXIS_REFS = (
         AUGUST_2026,
@@ -219,8 +225,8 @@ class Behavior(Enum):
     )
     SHARDINGS_OF_MAIN = (
         OCTOBER_2026,
-        "`sdy-convert-global-to-local` keeps the shardings of arguments and results of `@main` as attributes of "
-        "the module",
+        "`sdy-convert-global-to-local` keeps the shardings of arguments and results of `@main` as attributes "
+        "of the module",
         "partitioning/convert_global_to_local_main.mlir",
     )
     SHARDED_RANDOM_BITS = (
