@@ -191,6 +191,12 @@ class Behavior(Enum):
         "exporting/reshard_to_collectives_padded.mlir",
     )
 
+    KEPT_MESHES = (
+        SEPTEMBER_2026,
+        "`sdy-drop-sharding-and-mesh` keeps meshes that operations refer to",
+        "exporting/drop_sharding_and_mesh_errors.mlir",
+    )
+
     # Partitioning.
     STABLEHLO_AXIS_REFS = (
         AUGUST_2026,
@@ -202,6 +208,55 @@ class Behavior(Enum):
         AUGUST_2026,
         "`sdy-pad-for-divisibility` creates the zero that overwrites padding before the mask",
         "partitioning/pad_for_divisibility.mlir",
+    )
+    REPLICA_GROUPS_BY_AXES = (
+        SEPTEMBER_2026,
+        "`sdy-convert-global-to-local` writes replica groups as axes of a mesh by default",
+        "partitioning/convert_global_to_local_options.mlir",
+    )
+    SUB_AXIS_REFS = (
+        SEPTEMBER_2026,
+        "`sdy-convert-global-to-local{enable-rgv3=true}` writes sub-axes of replica groups, too, as "
+        '`#stablehlo.axis_ref<name = "x", sub_axis_info = (1)2>`',
+        "partitioning/convert_global_to_local_options.mlir",
+    )
+    PADDED_MODULES = (
+        SEPTEMBER_2026,
+        "`sdy-pad-for-divisibility` runs on modules, not on functions",
+        "partitioning/pad_for_divisibility.mlir",
+    )
+    INT32_OFFSETS = (
+        OCTOBER_2026,
+        "`sdy-convert-global-to-local` computes offsets of shards as `i32`, and looks them up by the device "
+        "id without converting it",
+        "partitioning/convert_global_to_local_options.mlir",
+    )
+    SHARDED_INDEX_VECTORS = (
+        OCTOBER_2026,
+        "`sdy-convert-global-to-local` sets a sharding on the offsets of indices of gathers and scatters",
+        "partitioning/convert_global_to_local_gather_scatter.mlir",
+    )
+    SCALAR_SCATTER_MASKS = (
+        OCTOBER_2026,
+        "`sdy-convert-global-to-local` selects the inputs of a scatter of sharded updates by a scalar mask",
+        "partitioning/convert_global_to_local_gather_scatter.mlir",
+    )
+    SHARDINGS_OF_MAIN = (
+        OCTOBER_2026,
+        "`sdy-convert-global-to-local` keeps the shardings of arguments and results of `@main` as attributes "
+        "of the module",
+        "partitioning/convert_global_to_local_main.mlir",
+    )
+    SHARDED_RANDOM_BITS = (
+        OCTOBER_2026,
+        "`sdy-convert-global-to-local` generates the random bits of each shard from its own state, unless "
+        "`sdy-resolve-permutation-factors{rng-bit-generator-unsafe=false}` replicates them",
+        "partitioning/rng_bit_generator.mlir",
+    )
+    PARTITIONER_STAGES = (
+        OCTOBER_2026,
+        "`sdy-export-pipeline{partitioner-stage=…}` partitions programs up to the given pass",
+        "exporting/export_pipeline_partitioner_stage.mlir",
     )
 
 

@@ -16,22 +16,42 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.symbols import SymbolTableOp, symbol_uses
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 
 
 @register("sdy-drop-sharding-and-mesh")
 class DropShardingAndMesh(Pass):
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
+        meshes: list[MeshOp] = []
         for op in module.walk_post_order():
             if isinstance(op, MeshOp):
-                rewriter.erase(op)
+                meshes.append(op)
             else:
                 _drop_shardings(rewriter, op)
+        used = _referenced_names(module) if Behavior.KEPT_MESHES.active else ()
+        for mesh in meshes:
+            if mesh.sym_name not in used:
+                rewriter.erase(mesh)
         return rewriter.changed
+
+
+def _referenced_names(module: ModuleOp) -> set[str]:
+    """The symbols that operations of a module and of nested ones refer to."""
+    names: set[str] = set()
+    visited: set[Attribute | OpSignature] = set()
+    for table in (op for op in module.walk() if isinstance(op, SymbolTableOp)):
+        for region in table.regions:
+            for op in (op for block in region.blocks for op in block.ops):
+                names.update(use.root for use in symbol_uses(op, visited, []) or ())
+    return names
 
 
 def _drop_shardings(rewriter: Rewriter, op: Op) -> None:

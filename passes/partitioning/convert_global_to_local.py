@@ -18,24 +18,28 @@ a tensor must have the same shape: `sdy-pad-for-divisibility` pads the tensors f
 
 Most operations only get local types. Those whose attributes or meaning depend on the shard are lowered:
 constants are sliced, an iota starts at the offset of its shard, a gather selects the indices of its shard.
-A device computes its offsets from its id: `stablehlo.partition_id`, or `replica_id` if `replica-count` is
-greater than 1.
+A device looks its offsets up by its id: `stablehlo.partition_id`, or `replica_id` if `replica-count` is
+greater than 1. The random bits of each shard are generated from a state of its own.
 
 Partial results are combined by the kind of reduction that they are from: the partial maxima of a
 `stablehlo.reduce` by an all-reduce with `maximum`. Where no single collective can combine them, as for a
 reduction of pairs, they are gathered and reduced again.
 
 Functions, calls, loops and branches take and return local tensors. Manual computations are inlined. An
-operation that would need elements of other shards is an error.
+operation that would need elements of other shards is an error. For a runtime, the module gets the shardings
+of the arguments and results of `@main` as attributes.
 """
 
 from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.ir.rewrite import Rewriter
 from sdyopt.partition.conversion import convert_to_local
+from sdyopt.partition.entry_functions import shardings_of_main
 from sdyopt.partition.local_context import LoweringOptions
-from sdyopt.pipeline import Pass, option
+from sdyopt.pipeline import Pass, Since, option
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 
 
 @register("sdy-convert-global-to-local")
@@ -47,7 +51,9 @@ class ConvertGlobalToLocal(Pass):
         default=False, help="scatter several dimensions by one collective, instead of reducing and slicing"
     )
     enable_rgv3: bool = option(
-        default=False, help="write replica groups as mesh axes instead of device ids where possible"
+        default=True,
+        help="write replica groups as mesh axes instead of device ids where possible",
+        since=Since(Behavior.REPLICA_GROUPS_BY_AXES, before=False),
     )
     replica_count: int = option(default=1, help="number of replicas of the program")
     partition_count: int = option(default=1, help="number of partitions of each replica")
@@ -64,4 +70,11 @@ class ConvertGlobalToLocal(Pass):
             enable_rgv3=self.enable_rgv3,
             replica_count=self.replica_count,
         )
-        return convert_to_local(module, options)
+        shardings = shardings_of_main(module) if Behavior.SHARDINGS_OF_MAIN.active else None
+        changed = convert_to_local(module, options)
+        if shardings is None:
+            return changed
+        rewriter = Rewriter()
+        for name, value in shardings.items():
+            rewriter.set_attribute(module, name, value)
+        return True

@@ -29,6 +29,7 @@ from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I32
+from sdyopt.partition.entry_functions import SHARDINGS_OF_MAIN
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
 
@@ -56,6 +57,9 @@ class FinishPartitioning(Pass):
             if attributes and kept[attributes] is not attributes:
                 rewriter.set_attributes(op, kept[attributes])
         is_replicated = self.replica_count > 1
+        for name in SHARDINGS_OF_MAIN:
+            # They are attributes of `@main`, too.
+            rewriter.remove_attribute(module, name)
         for name, count in (
             ("mhlo.num_partitions", 1 if is_replicated else devices),
             ("mhlo.num_replicas", devices if is_replicated else 1),

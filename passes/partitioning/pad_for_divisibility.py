@@ -25,6 +25,7 @@ shards of the same size.
 
 from __future__ import annotations
 
+from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.distinct_values import distinct_values
 from sdyopt.dialects.sdy.mesh_op import enclosing_module
@@ -32,15 +33,18 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.padding import Padder
 from sdyopt.partition.paddings.shapes import pad_function
-from sdyopt.pipeline import FUNCTION, Pass
+from sdyopt.pipeline import FUNCTION, MODULE, Pass
 from sdyopt.registry import register
+from sdyopt.releases import Behavior, on_change
 
 
 @register("sdy-pad-for-divisibility")
 class PadForDivisibility(Pass):
-    anchor = FUNCTION
+    def run(self, op: ModuleOp | FuncOp) -> bool:
+        functions = [op] if isinstance(op, FuncOp) else op.nested(FuncOp)
+        return any([self._pad(function) for function in functions])
 
-    def run(self, function: FuncOp) -> bool:
+    def _pad(self, function: FuncOp) -> bool:
         module, rewriter = enclosing_module(function), Rewriter()
         padder = Padder(LocalTypes(function if module is None else module), rewriter)
         pad_function(function, padder)
@@ -50,3 +54,11 @@ class PadForDivisibility(Pass):
             padder.visit(op)
         padder.finish()
         return rewriter.changed
+
+
+@on_change
+def _set_anchor() -> None:
+    PadForDivisibility.anchor = MODULE if Behavior.PADDED_MODULES.active else FUNCTION
+
+
+_set_anchor()

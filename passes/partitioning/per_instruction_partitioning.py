@@ -46,8 +46,9 @@ from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
-from sdyopt.pipeline import Pass, option
+from sdyopt.pipeline import Pass, Since, option
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 
 from ..exporting.drop_sharding_and_mesh import DropShardingAndMesh
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
@@ -84,6 +85,12 @@ class PerInstructionPartitioning(Pass):
     )
     replica_count: int = option(default=1, help="number of replicas of the program")
     partition_count: int = option(default=1, help="number of partitions of each replica")
+    rng_bit_generator_unsafe: bool = option(
+        default=True,
+        help="let the random bits of `stablehlo.rng_bit_generator` depend on their sharding, instead of "
+        "replicating them",
+        since=Since(Behavior.SHARDED_RANDOM_BITS),
+    )
 
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
@@ -102,10 +109,15 @@ class PerInstructionPartitioning(Pass):
                 enable_halo_exchange=self.enable_halo_exchange,
                 replica_count=replicas,
                 partition_count=partitions,
+                rng_bit_generator_unsafe=self.rng_bit_generator_unsafe,
             ),
             ReshardToCollectives(),
             PadForDivisibility(),
-            ConvertGlobalToLocal(replica_count=replicas, partition_count=partitions),
+            ConvertGlobalToLocal(
+                enable_rgv3=Behavior.REPLICA_GROUPS_BY_AXES.active,
+                replica_count=replicas,
+                partition_count=partitions,
+            ),
             DropShardingAndMesh(),
         ]
 

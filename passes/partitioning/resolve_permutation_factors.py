@@ -33,6 +33,9 @@ elements of other shards, if that is less than the dimension.
 
 A slice of a tensor that is gathered along other dimensions is gathered instead of the tensor.
 
+With `rng-bit-generator-unsafe=false`, random bits are generated whole on every device and then sliced, so
+that they do not depend on their sharding.
+
 A custom call with side effects runs on every device, too, which is reported with a warning.
 
 Reshards between meshes with different axes are split into a gather and a slice. The branches of
@@ -56,6 +59,7 @@ from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.dialects.stablehlo.random import RngBitGeneratorOp
 from sdyopt.dialects.stablehlo.slicing import SliceOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
@@ -65,8 +69,9 @@ from sdyopt.partition.halo_registry import exchange_halos
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.partition.replication import Dim, dims_to_replicate
 from sdyopt.partition.sharded_body import HaloContext
-from sdyopt.pipeline import Pass, option
+from sdyopt.pipeline import Pass, Since, option
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
@@ -89,6 +94,12 @@ class ResolvePermutationFactors(Pass):
     )
     replica_count: int = option(default=1, help="number of replicas of the program")
     partition_count: int = option(default=1, help="number of partitions of each replica")
+    rng_bit_generator_unsafe: bool = option(
+        default=True,
+        help="let the random bits of `stablehlo.rng_bit_generator` depend on their sharding, instead of "
+        "replicating them",
+        since=Since(Behavior.SHARDED_RANDOM_BITS),
+    )
 
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
@@ -138,6 +149,8 @@ class ResolvePermutationFactors(Pass):
         if self.enable_halo_exchange and _exchange_more(op, context):
             return
         dims = dims_to_replicate(op, context.types, self.enable_halo_exchange)
+        if isinstance(op, RngBitGeneratorOp) and not self.rng_bit_generator_unsafe:
+            dims = [*dims, *_sharded_bits(op, context.types)]
         if not dims:
             return
         values = exchange_halos(op, context) if self.enable_halo_exchange else None
@@ -145,6 +158,11 @@ class ResolvePermutationFactors(Pass):
             _replicate(op, dims, context.types, context.rewriter)
         else:
             context.rewriter.replace(op, values)
+
+
+def _sharded_bits(op: RngBitGeneratorOp, types: LocalTypes) -> list[Dim]:
+    """The sharded dimensions of random bits."""
+    return [Dim(-1, number) for number, axes in enumerate(types.axes_per_dim(op.output)) if axes]
 
 
 def _exchange_more(op: Op, context: HaloContext) -> bool:

@@ -8,7 +8,7 @@ from typing import Literal
 from sdyopt.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
 from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
 from sdyopt.ir.patterns import RegionSimplification
-from sdyopt.pipeline import Pass, Pipeline, option
+from sdyopt.pipeline import Pass, Pipeline, Since, option
 from sdyopt.registry import register_pipeline
 from sdyopt.releases import Behavior
 
@@ -16,6 +16,7 @@ from ..common.canonicalize import Canonicalizer
 from ..common.support.save_module import ModuleDumps
 from ..exporting.close_shardings import CloseShardings
 from ..exporting.constant_or_scalar_merger import ConstantOrScalarMerger
+from ..exporting.drop_sharding_and_mesh import DropShardingAndMesh
 from ..exporting.drop_sharding_rules import DropShardingRules
 from ..exporting.inline_meshes import InlineMeshes
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
@@ -69,6 +70,23 @@ def export_pipeline(
     ),
     replica_count: int = option(default=1, help="number of replicas of the program"),
     partition_count: int = option(default=1, help="number of partitions of each replica"),
+    partitioner_stage: Literal[
+        "unspecified",
+        "resolve-permutation-factors",
+        "reshard-to-collectives",
+        "pad-for-divisibility",
+        "resolve-single-device-sharding",
+        "convert-global-to-local",
+    ] = option(
+        default="unspecified",
+        help="partition the program, up to the pass of this name",
+        since=Since(Behavior.PARTITIONER_STAGES),
+    ),
+    rng_bit_generator_unsafe: bool = option(
+        default=True,
+        help="as for `sdy-resolve-permutation-factors`",
+        since=Since(Behavior.PARTITIONER_STAGES),
+    ),
     inline_meshes: Literal["default", "true", "false"] = option(
         default="default", help="replace mesh names by meshes; by default since version 2026-08 of Shardy"
     ),
@@ -94,6 +112,10 @@ def export_pipeline(
     version, followed by `sdy-per-instruction-partitioning`; the remaining reshards are not lowered.
     `sdy-verify-unreduced-axes` runs before the reshards, and `sdy-inline-meshes` at the end; not with
     `--sdy-version=jaxlib-0.10.2`.
+
+    With `partitioner-stage=convert-global-to-local`, the pipeline ends with the program of one device. Earlier
+    stages are for debugging: the passes after the one of the given name do not run. For other uses,
+    `sdy-partition-pipeline` exchanges less data.
 
     With `dump-directory`, the module is written after each stage, as `00.after_propagation.mlir` and so on.
     With `dump-sharding-origins` and `dump-propagation-edges`, these files show the debug info of propagation,
@@ -127,6 +149,7 @@ def export_pipeline(
             filter=per_instruction_partitioning_filter,
             replica_count=replica_count,
             partition_count=partition_count,
+            rng_bit_generator_unsafe=rng_bit_generator_unsafe,
         )
         passes += [
             InsertExplicitReshards(enable_full_version=True),
@@ -134,13 +157,17 @@ def export_pipeline(
             partition_ops,
             dumps.save("after_per_instruction_partitioning"),
             simplify(COLLECTIVE_LABEL),
-            dumps.save("after_minimal_partitioner_with_global_shapes"),
+            dumps.save(_name_of_dump("after_minimal_partitioner_with_global_shapes")),
         ]
+    elif partitioner_stage != "unspecified" and not avoid_export_for_partitioning:
+        passes += _partition_until(
+            partitioner_stage, dumps, replica_count, partition_count, rng_bit_generator_unsafe
+        )
     elif enable_insert_explicit_collectives and not avoid_export_for_partitioning:
         passes += _insert_collectives(dumps, remove_all_gather_reduce_scatter_for_cmv1)
     elif not avoid_export_for_partitioning:
         passes += [InsertExplicitReshards(), simplify(COLLECTIVE_LABEL)]
-        passes.append(dumps.save("after_minimal_partitioner_with_global_shapes"))
+        passes.append(dumps.save(_name_of_dump("after_minimal_partitioner_with_global_shapes")))
     if (dump_sharding_origins or dump_propagation_edges) and not keep_debug_info:
         passes.append(RemovePropagationDebugInfo())
     if not keep_sharding_rules:
@@ -162,8 +189,49 @@ def _insert_collectives(dumps: ModuleDumps, leave_dots_to_xla: bool) -> Sequence
         # All-reduces and all-slices that are consecutive now become reduce-scatters.
         simplify(COLLECTIVE_LABEL),
         *([RemoveAllGatherReduceScatterForCMV1()] if leave_dots_to_xla else ()),
-        dumps.save("after_partitioner_with_global_shapes"),
+        dumps.save(_name_of_dump("after_partitioner_with_global_shapes")),
     ]
+
+
+def _partition_until(
+    stage: str, dumps: ModuleDumps, replica_count: int, partition_count: int, rng_bit_generator_unsafe: bool
+) -> Sequence[Pass]:
+    """The passes that partition a program, up to the one of the name `sdy-STAGE`."""
+    # They import all lowerings, which no other run of this pipeline needs.
+    from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
+    from ..partitioning.pad_for_divisibility import PadForDivisibility
+    from ..partitioning.resolve_permutation_factors import ResolvePermutationFactors
+    from ..partitioning.resolve_single_device_sharding import ResolveSingleDeviceSharding
+
+    passes: list[Pass] = [
+        ResolvePermutationFactors(
+            replica_count=replica_count,
+            partition_count=partition_count,
+            rng_bit_generator_unsafe=rng_bit_generator_unsafe,
+        ),
+        ReshardToCollectives(),
+        simplify(COLLECTIVE_LABEL),
+        PadForDivisibility(),
+        ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),
+        ConvertGlobalToLocal(replica_count=replica_count, partition_count=partition_count),
+    ]
+    last = next(number for number, each in enumerate(passes) if each.flag == f"sdy-{stage}")
+    passes = passes[: last + 1]
+    if stage == "convert-global-to-local":
+        passes.append(DropShardingAndMesh())
+    return [
+        InsertExplicitReshards(enable_full_version=True),
+        dumps.save("after_explicit_reshards"),
+        simplify(RESHARD_LABEL),
+        *passes,
+        simplify(COLLECTIVE_LABEL),
+        dumps.save("after_partitioner_passes"),
+    ]
+
+
+def _name_of_dump(before: str) -> str:
+    """The name of the last module that is written: since jaxlib 0.12.0.1, it is the same for all options."""
+    return "after_partitioner_passes" if Behavior.PARTITIONER_STAGES.active else before
 
 
 def simplify(label: str) -> Pass:

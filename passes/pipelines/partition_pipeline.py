@@ -8,6 +8,7 @@ from sdyopt.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
 from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
 from sdyopt.pipeline import Pass, Pipeline, option
 from sdyopt.registry import register_pipeline
+from sdyopt.releases import Behavior
 
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
@@ -52,7 +53,12 @@ def partition_pipeline(
         AllReducesToReshards(),
         ReshardSingleDevices(),
         InsertExplicitReshards(enable_full_version=True, change_unreduced_meshes=True),
-        ResolvePermutationFactors(replica_count=replica_count, partition_count=partition_count),
+        # So that random numbers do not depend on their sharding.
+        ResolvePermutationFactors(
+            replica_count=replica_count,
+            partition_count=partition_count,
+            rng_bit_generator_unsafe=not Behavior.SHARDED_RANDOM_BITS.active,
+        ),
         # Before reshards are lowered, so that its all-reduces and all-slices after them become
         # reduce-scatters.
         ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),

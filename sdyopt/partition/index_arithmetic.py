@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, fully_replicated
 from sdyopt.dialects.stablehlo.compare_select import ClampOp
+from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.numeric_attributes import can_be_negative
 from sdyopt.ir.types import IntegerType, RankedTensor, Type
 from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import LocalBuilder, ranked
+from sdyopt.releases import Behavior
 
 
 def clamp_index(builder: LocalBuilder, index: Value, largest: int) -> Value:
@@ -26,10 +30,21 @@ def largest_index(element: Type, largest: int) -> int:
 
 
 def broadcast_components(
-    builder: LocalBuilder, components: Sequence[Value], type: RankedTensor, vector_dim: int
+    builder: LocalBuilder,
+    components: Sequence[Value],
+    type: RankedTensor,
+    vector_dim: int,
+    mesh: MeshOrRef | None = None,
 ) -> Value:
-    """A tensor of index vectors along `vector_dim`, all with these scalar components."""
+    """A tensor of index vectors along `vector_dim`, all with these scalar components.
+
+    With a mesh, it has a sharding on it, since jaxlib 0.12.0.1.
+    """
+    attributes: dict[str, Attribute] = {}
+    if mesh is not None and Behavior.SHARDED_INDEX_VECTORS.active:
+        sharding = fully_replicated(type.rank, mesh, is_closed=True)
+        attributes[SHARDING] = ShardingPerValue((sharding,))
     if len(components) == 1:
-        return builder.broadcast(components[0], type)
+        return builder.broadcast(components[0], type, attributes=attributes)
     rows = [builder.reshape(component, (1,)) for component in components]
-    return builder.broadcast(builder.concatenate(rows, 0), type, [vector_dim])
+    return builder.broadcast(builder.concatenate(rows, 0), type, [vector_dim], attributes)

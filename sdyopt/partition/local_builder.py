@@ -80,9 +80,13 @@ class LocalBuilder:
         """A constant tensor of integers, in row-major order."""
         return self.constant(dense_integers(type, values))
 
-    def index(self, value: int) -> Value:
-        """A scalar `i64` constant."""
-        return self.integers(SCALAR_I64, [value])
+    def index(self, value: int, element: Type = I64) -> Value:
+        """A scalar constant."""
+        return self.integers(tensor((), element), [value])
+
+    def look_up(self, table: Sequence[int], element: Type, index: Value) -> Value:
+        """The element of a constant table at an index, as a tensor of one element."""
+        return self.dynamic_slice(self.integers(tensor((len(table),), element), table), [index], [1])
 
     def iota(self, type: RankedTensor, dimension: int) -> Value:
         """A tensor of the indices along one dimension."""
@@ -100,9 +104,15 @@ class LocalBuilder:
         attributes = {"permutation": dense_array(I64, permutation)}
         return self.create(TransposeOp, [value], [_reshaped(value, shape)], attributes).result
 
-    def broadcast(self, value: Value, type: RankedTensor, dimensions: Sequence[int] = ()) -> Value:
+    def broadcast(
+        self,
+        value: Value,
+        type: RankedTensor,
+        dimensions: Sequence[int] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+    ) -> Value:
         """A tensor whose dimension `dimensions[i]` is dimension i of `value`."""
-        attributes = {"broadcast_dimensions": dense_array(I64, dimensions)}
+        attributes = {"broadcast_dimensions": dense_array(I64, dimensions), **(attributes or {})}
         return self.create(BroadcastInDimOp, [value], [type], attributes).result
 
     def slice(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -16,12 +16,13 @@ from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I64, UI32, RankedTensor, Type, tensor
+from sdyopt.ir.types import I32, I64, UI32, RankedTensor, Type, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.channels import Channels
 from sdyopt.partition.device_positions import MAX_DEVICES, replica_groups, shard_indices
-from sdyopt.partition.local_builder import SCALAR_I64, LocalBuilder, dense_integers
+from sdyopt.partition.local_builder import LocalBuilder, dense_integers
 from sdyopt.partition.local_types import Axes, FinalLocalTypes
+from sdyopt.releases import Behavior
 from sdyopt.sharding.axis_lists import sharded_size
 from sdyopt.sharding.replica_groups import groups_by_axes
 
@@ -43,11 +44,15 @@ class ReplicaGroups(NamedTuple):
     size: int
 
 
-def device_id(builder: LocalBuilder, is_replicated: bool) -> Value:
-    """The id of the device that runs the program, a replica or a partition, as a scalar `i64`."""
+def raw_device_id(builder: LocalBuilder, is_replicated: bool) -> Value:
+    """The id of the device that runs the program, a replica or a partition, as a scalar `ui32`."""
     id_class = ReplicaIdOp if is_replicated else PartitionIdOp
-    id = builder.create(id_class, (), [tensor((), UI32)]).result
-    return builder.convert(id, I64)
+    return builder.create(id_class, (), [tensor((), UI32)]).result
+
+
+def device_id(builder: LocalBuilder, is_replicated: bool) -> Value:
+    """The id of the device that runs the program as a scalar `i64`."""
+    return builder.convert(raw_device_id(builder, is_replicated), I64)
 
 
 class LocalContext:
@@ -84,10 +89,14 @@ class LocalContext:
 
     def common_mesh(self, op: Op) -> Mesh:
         """The mesh of the first sharded operand or result. Raises DiagnosticError if none is sharded."""
+        return self.mesh(self.first_sharding(op), op)
+
+    def first_sharding(self, op: Op) -> TensorSharding:
+        """The sharding of the first sharded operand or result. Raises DiagnosticError if none is sharded."""
         for value in (*op.operands, *op.results):
             sharding = self.sharding(value)
             if sharding is not None and not sharding.is_fully_replicated:
-                return self.mesh(sharding, op)
+                return sharding
         raise op.op_error("failed to resolve mesh")
 
     def local_type(self, value: Value, op: Op) -> Type:
@@ -116,20 +125,22 @@ class LocalContext:
         return self._channels.new()
 
     def device_id(self, builder: LocalBuilder) -> Value:
-        """The id of the device that runs the program, as a scalar `i64`."""
-        return device_id(builder, self.options.replica_count > 1)
+        """The id of the device that runs the program, as an index into tables by device id."""
+        id = raw_device_id if Behavior.INT32_OFFSETS.active else device_id
+        return id(builder, self.options.replica_count > 1)
 
-    def lookup(self, builder: LocalBuilder, per_device: Sequence[int], element: Type = I64) -> Value:
+    def lookup(self, builder: LocalBuilder, per_device: Sequence[int], element: Type) -> Value:
         """The element for this device of a table by device id, as a tensor of one element."""
-        device = self.device_id(builder)
-        table = builder.integers(tensor((len(per_device),), element), per_device)
-        return builder.dynamic_slice(table, [device], [1])
+        return builder.look_up(per_device, element, self.device_id(builder))
 
-    def offset(self, builder: LocalBuilder, axes: Axes, mesh: Mesh, shard_size: int) -> Value:
-        """The offset of this device's shard in a dimension that is sharded along `axes`, a scalar `i64`."""
+    def offset(
+        self, builder: LocalBuilder, axes: Axes, mesh: Mesh, shard_size: int, element: Type | None = None
+    ) -> Value:
+        """The offset of this device's shard in a dimension that is sharded along `axes`, as a scalar."""
         check_device_count(mesh, builder.before)
         offsets = [index * shard_size for index in shard_indices(axes, mesh)]
-        return builder.reshape(self.lookup(builder, offsets), SCALAR_I64.shape)
+        element = element or offset_type([max(offsets)])
+        return builder.reshape(self.lookup(builder, offsets, element), ())
 
     def slice_for_axes(
         self,
@@ -140,11 +151,19 @@ class LocalContext:
         type: RankedTensor,
     ) -> Value:
         """This device's shard, of type `type`, of a tensor that is not sharded along `axes_per_dim` yet."""
+        element = offset_type(
+            (sharded_size(axes, mesh) - 1) * size for axes, size in zip(axes_per_dim, type.shape, strict=True)
+        )
         starts = [
-            self.offset(builder, axes, mesh, size) if axes else builder.index(0)
+            self.offset(builder, axes, mesh, size, element) if axes else builder.index(0, element)
             for axes, size in zip(axes_per_dim, type.shape, strict=True)
         ]
         return builder.dynamic_slice(value, starts, type.shape)
+
+
+def offset_type(offsets: Iterable[int]) -> Type:
+    """The type of offsets up to some numbers."""
+    return I32 if Behavior.INT32_OFFSETS.active and max(offsets, default=0) < 1 << 31 else I64
 
 
 @cache

@@ -20,17 +20,24 @@ def groups_by_axes(axes: Sequence[AxisRef], mesh_or_ref: MeshOrRef) -> mesh_axes
     """The groups of devices that differ along `axes` only; None if they cannot be given by axes.
 
     The axes of a named mesh in version 2026-06 are sdy attributes, which may be sub-axes. All other axes are
-    stablehlo attributes, and must be full axes.
+    stablehlo attributes; before jaxlib 0.11.2, they must be full axes.
     """
     refs: Sequence[Attribute]
     if isinstance(mesh_or_ref, Mesh) or Behavior.STABLEHLO_AXIS_REFS.active:
-        if any(axis.sub_axis is not None for axis in axes):
+        if not Behavior.SUB_AXIS_REFS.active and any(axis.sub_axis is not None for axis in axes):
             return None
-        refs = [mesh_axes.AxisRef(axis.name) for axis in axes]
+        refs = [_axis_ref(axis) for axis in axes]
     else:
         refs = axes
     group_mesh = stablehlo_mesh(mesh_or_ref) if isinstance(mesh_or_ref, Mesh) else mesh_or_ref
     return mesh_axes.ReplicaGroupMeshAxes(group_mesh, ArrayAttr(tuple(refs)))
+
+
+def _axis_ref(axis: AxisRef) -> mesh_axes.AxisRef:
+    """An axis or sub-axis as an attribute of the stablehlo dialect."""
+    sub_axis = axis.sub_axis
+    info = None if sub_axis is None else mesh_axes.SubAxisInfo(sub_axis.pre_size, sub_axis.size)
+    return mesh_axes.AxisRef(axis.name, info)
 
 
 def stablehlo_mesh(mesh: Mesh) -> mesh_axes.Mesh:

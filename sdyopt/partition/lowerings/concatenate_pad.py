@@ -9,8 +9,8 @@ from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.ir.types import RankedTensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.device_positions import shard_indices
-from sdyopt.partition.local_builder import SCALAR_I64, shape_of
-from sdyopt.partition.local_context import LocalContext, check_device_count
+from sdyopt.partition.local_builder import shape_of
+from sdyopt.partition.local_context import LocalContext, check_device_count, offset_type
 from sdyopt.partition.local_types import Axes
 from sdyopt.partition.registry import Lowered, lowering
 
@@ -70,11 +70,12 @@ def lower_pad(op: PadOp, local: LocalContext) -> Lowered:
     if not any(offsets):
         return [padded]
     starts: list[Value] = []
+    element = offset_type(start for offset in offsets for start in offset)
     for offset in offsets:
         if offset:
-            starts.append(builder.reshape(local.lookup(builder, offset), SCALAR_I64.shape))
+            starts.append(builder.reshape(local.lookup(builder, offset, element), ()))
         else:
-            starts.append(builder.index(0))
+            starts.append(builder.index(0, element))
     return [builder.dynamic_slice(padded, starts, type.shape)]
 
 

@@ -12,7 +12,7 @@ from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.types import I64, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import ranked, shape_of
-from sdyopt.partition.local_context import LocalContext
+from sdyopt.partition.local_context import LocalContext, offset_type
 from sdyopt.partition.local_types import Axes
 from sdyopt.partition.reduced_axes import check_is_combined
 from sdyopt.partition.registry import Lowered, lowering
@@ -75,16 +75,17 @@ def _slice_for_kernel(
     zero = builder.zero(tensor((), ranked(op.lhs).element))
     padded = builder.pad(op.lhs, zero, low, high, interior)
     sizes = list(shape_of(padded))
-    starts = [builder.index(0)] * rank
+    element = offset_type(shape_of(op.lhs))
+    starts = [builder.index(0, element)] * rank
     for slid in windows:
         if not slid.window_axes:
             continue
         shards = sharded_size(slid.window_axes, mesh)
         extent = slid.window.size // shards * slid.window.window_dilation
         sizes[slid.dim] -= extent * (shards - 1)
-        offset = local.offset(builder, slid.window_axes, mesh, extent)
+        offset = local.offset(builder, slid.window_axes, mesh, extent, element)
         if slid.is_reversed:
-            offset = builder.binary(SubtractOp, builder.index(extent * (shards - 1)), offset)
+            offset = builder.binary(SubtractOp, builder.index(extent * (shards - 1), element), offset)
         starts[slid.dim] = offset
     for name in ("padding", "lhs_dilation"):
         attributes.pop(name, None)

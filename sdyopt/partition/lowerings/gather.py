@@ -93,7 +93,7 @@ def _localize_indices(
         # Without an index, the slices start at 0: the first shard has them.
         axes = local.axes_per_dim(op.operand)[dim]
         offset = local.offset(builder, axes, mesh, shape_of(op.operand)[dim])
-        is_first = builder.compare(offset, builder.index(0), "EQ")
+        is_first = builder.compare(offset, builder.index(0, ranked(offset).element), "EQ")
         if mask is None:
             mask = is_first
         else:
@@ -121,8 +121,9 @@ def _shift_indices(
             high = builder.integers(scalar, [largest_index(type.element, whole[dim] - 1)])
         lows.append(low)
         highs.append(high)
-    low = broadcast_components(builder, lows, type, dims.index_vector_dim)
-    high = broadcast_components(builder, highs, type, dims.index_vector_dim)
+    mesh_or_ref = local.first_sharding(op).mesh_or_ref
+    low = broadcast_components(builder, lows, type, dims.index_vector_dim, mesh_or_ref)
+    high = broadcast_components(builder, highs, type, dims.index_vector_dim, mesh_or_ref)
     shifted = builder.binary(SubtractOp, clamped, low)
     is_above = builder.compare(clamped, low, "GE")
     is_below = builder.compare(clamped, high, "LE")

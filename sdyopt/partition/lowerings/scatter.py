@@ -10,7 +10,7 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.stablehlo.binary import SubtractOp
 from sdyopt.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.ir.numeric_attributes import boolean
-from sdyopt.ir.types import I1, tensor
+from sdyopt.ir.types import I1, RankedTensor, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.combiners import binary_body
 from sdyopt.partition.identities import identity_of
@@ -20,6 +20,7 @@ from sdyopt.partition.local_context import LocalContext, first_shard_table
 from sdyopt.partition.local_types import Axes
 from sdyopt.partition.reduced_axes import check_is_combined
 from sdyopt.partition.registry import Lowered, lowering
+from sdyopt.releases import Behavior
 
 _HELP = "run -sdy-insert-explicit-reshards=enable-full-version before"
 
@@ -87,15 +88,41 @@ def _keep_on_first_device(
         bits = None if combiner is None else identity_of(combiner, element)
         if bits is None:
             raise op.op_error("failed to get scatter reduction identity.").help(_HELP)
-        identities.append(builder.splat(tensor((), element), bits))
-    mask = local.lookup(builder, first_shard_table(reduced, mesh, op), I1)
+        identities.append((ranked(input), bits))
+    table = first_shard_table(reduced, mesh, op)
+    if not Behavior.SCALAR_SCATTER_MASKS.active:
+        return _mask_each(op, identities, table, builder, local)
+    # Inputs with the same type and identity share a constant.
+    fills = dict.fromkeys(identities)
+    scalars = [builder.splat(tensor((), type.element), bits) for type, bits in fills]
+    for (type, bits), scalar in zip(list(fills), scalars, strict=True):
+        fills[type, bits] = builder.broadcast(scalar, type)
+    mask = builder.reshape(local.lookup(builder, table, I1), ())
     kept = []
     for input, identity in zip(op.inputs, identities, strict=True):
+        fill = fills[identity]
+        assert fill is not None
+        kept.append(builder.select(mask, input, fill))
+    return kept
+
+
+def _mask_each(
+    op: ScatterOp,
+    identities: Sequence[tuple[RankedTensor, bytes]],
+    table: Sequence[int],
+    builder: LocalBuilder,
+    local: LocalContext,
+) -> list[Value]:
+    """The inputs on the first device, and identities on the others, by masks of their shapes."""
+    scalars = [builder.splat(tensor((), type.element), bits) for type, bits in identities]
+    mask = local.lookup(builder, table, I1)
+    kept = []
+    for input, scalar in zip(op.inputs, scalars, strict=True):
         type = ranked(input)
         if not type.rank:
             mask = builder.reshape(mask, ())
         full_mask = builder.broadcast(mask, tensor(type.shape, I1), [0] if type.rank else [])
-        kept.append(builder.select(full_mask, input, builder.broadcast(identity, type)))
+        kept.append(builder.select(full_mask, input, builder.broadcast(scalar, type)))
     return kept
 
 
@@ -151,7 +178,8 @@ def _shift_indices(
             components.append(builder.convert(offset, type.element))
         else:
             components.append(builder.integers(tensor((), type.element), [0]))
-    offsets = broadcast_components(builder, components, type, dims.index_vector_dim)
+    mesh_or_ref = local.first_sharding(op).mesh_or_ref
+    offsets = broadcast_components(builder, components, type, dims.index_vector_dim, mesh_or_ref)
     return builder.binary(SubtractOp, op.scatter_indices, offsets)
 
 

@@ -6,7 +6,7 @@ from sdyopt.dialects.sdy.collectives import ReplicatedToUnreducedOp, ShardedToUn
 from sdyopt.dialects.stablehlo.slicing import DynamicUpdateSliceOp
 from sdyopt.ir.types import I1, tensor
 from sdyopt.partition.local_builder import ranked, shape_of
-from sdyopt.partition.local_context import LocalContext, first_shard_table
+from sdyopt.partition.local_context import LocalContext, first_shard_table, offset_type
 from sdyopt.partition.registry import Lowered, lowering
 
 
@@ -16,8 +16,9 @@ def lower_sharded_to_unreduced(op: ShardedToUnreducedOp, local: LocalContext) ->
     mesh, builder = local.mesh(op.out_sharding, op), local.builder(op)
     type = local.local_tensor(op.output, op)
     zeros = builder.sum_identity(type)
+    element = offset_type(shape_of(op.output))
     starts = [
-        local.offset(builder, axes.axes, mesh, size) if axes else builder.index(0)
+        local.offset(builder, axes.axes, mesh, size, element) if axes else builder.index(0, element)
         for axes, size in zip(op.axes, shape_of(op.tensor), strict=True)
     ]
     return builder.create(DynamicUpdateSliceOp, [zeros, op.tensor, *starts], [type]).results

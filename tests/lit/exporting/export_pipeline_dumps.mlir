@@ -2,12 +2,12 @@
 // RUN: sdy-opt %s -sdy-export-pipeline='dump-directory=%t dump-sharding-origins=true enable-insert-explicit-collectives=true' | filecheck %s
 // RUN: filecheck %s --check-prefix=PROPAGATED --input-file=%t/00.after_propagation.mlir
 // RUN: filecheck %s --check-prefix=RESHARDS --input-file=%t/01.after_explicit_reshards.mlir
-// RUN: filecheck %s --check-prefix=COLLECTIVES --input-file=%t/02.after_partitioner_with_global_shapes.mlir
+// RUN: filecheck %s --check-prefix=COLLECTIVES --input-file=%t/02.after_partitioner_passes.mlir
 
 // If a file cannot be written, a warning is printed and the pipeline continues.
 // RUN: sdy-opt %s -sdy-export-pipeline=dump-directory=%s 2>&1 | filecheck %s --check-prefix=UNWRITTEN
 // UNWRITTEN:      warning: error when writing file {{.*}}/00.after_propagation.mlir:
-// UNWRITTEN-NEXT: warning: error when writing file {{.*}}/01.after_minimal_partitioner_with_global_shapes.mlir:
+// UNWRITTEN-NEXT: warning: error when writing file {{.*}}/01.after_partitioner_passes.mlir:
 // UNWRITTEN-NEXT: module {
 
 sdy.mesh @mesh = <["x"=2]>

@@ -16,7 +16,7 @@ func.func @shards(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
 // A dot whose contracting dimension is sharded computes partial sums, and the all-reduce adds them.
 // CHECK-LABEL: func.func @partial_sums(%arg0: tensor<8x4xf32>{{.*}}, %arg1: tensor<4x8xf32>{{.*}}) -> tensor<8x8xf32>
 // CHECK-NEXT: %0 = stablehlo.dot %arg0, %arg1{{.*}} : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
-// CHECK-NEXT: %1 = "stablehlo.all_reduce"(%0) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>, use_global_device_ids}> ({
+// CHECK-NEXT: %1 = "stablehlo.all_reduce"(%0) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "y">]>, use_global_device_ids}> ({
 // CHECK-NEXT: ^bb0(%arg2: tensor<f32>, %arg3: tensor<f32>):
 // CHECK-NEXT: %2 = stablehlo.add %arg2, %arg3 : tensor<f32>
 // CHECK-NEXT: stablehlo.return %2 : tensor<f32>

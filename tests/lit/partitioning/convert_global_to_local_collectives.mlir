@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -sdy-convert-global-to-local | filecheck %s
+// RUN: sdy-opt %s -sdy-convert-global-to-local=enable-rgv3=false | filecheck %s
 
 // Each sdy collective becomes one of StableHLO. Its replica groups list the devices that differ along its axes.
 
@@ -48,13 +48,12 @@ func.func @gather_reversed(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@re
 // Each device looks up the offset of its shard in a table, and slices. No data is sent.
 // CHECK-LABEL: func.func @slice(%arg0: tensor<8x8xf32>) -> (tensor<4x8xf32>{{.*}})
 // CHECK-NEXT: %0 = stablehlo.partition_id : tensor<ui32>
-// CHECK-NEXT: %1 = stablehlo.convert %0 : (tensor<ui32>) -> tensor<i64>
-// CHECK-NEXT: %c = stablehlo.constant dense<[0, 0, 0, 0, 4, 4, 4, 4]> : tensor<8xi64>
-// CHECK-NEXT: %2 = stablehlo.dynamic_slice %c, %1, sizes = [1] : (tensor<8xi64>, tensor<i64>) -> tensor<1xi64>
-// CHECK-NEXT: %3 = stablehlo.reshape %2 : (tensor<1xi64>) -> tensor<i64>
-// CHECK-NEXT: %c_0 = stablehlo.constant dense<0> : tensor<i64>
-// CHECK-NEXT: %4 = stablehlo.dynamic_slice %arg0, %3, %c_0, sizes = [4, 8] : (tensor<8x8xf32>, tensor<i64>, tensor<i64>) -> tensor<4x8xf32>
-// CHECK-NEXT: return %4 : tensor<4x8xf32>
+// CHECK-NEXT: %c = stablehlo.constant dense<[0, 0, 0, 0, 4, 4, 4, 4]> : tensor<8xi32>
+// CHECK-NEXT: %1 = stablehlo.dynamic_slice %c, %0, sizes = [1] : (tensor<8xi32>, tensor<ui32>) -> tensor<1xi32>
+// CHECK-NEXT: %2 = stablehlo.reshape %1 : (tensor<1xi32>) -> tensor<i32>
+// CHECK-NEXT: %c_0 = stablehlo.constant dense<0> : tensor<i32>
+// CHECK-NEXT: %3 = stablehlo.dynamic_slice %arg0, %2, %c_0, sizes = [4, 8] : (tensor<8x8xf32>, tensor<i32>, tensor<i32>) -> tensor<4x8xf32>
+// CHECK-NEXT: return %3 : tensor<4x8xf32>
 func.func @slice(%a: tensor<8x8xf32>) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>

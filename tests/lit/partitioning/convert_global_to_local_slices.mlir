@@ -39,22 +39,21 @@ func.func @dynamic_slice(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mes
 // CHECK-NEXT: %c_0 = stablehlo.constant dense<7> : tensor<i32>
 // CHECK-NEXT: %0 = stablehlo.clamp %c, %arg2, %c_0 : tensor<i32>
 // CHECK-NEXT: %1 = stablehlo.partition_id : tensor<ui32>
-// CHECK-NEXT: %2 = stablehlo.convert %1 : (tensor<ui32>) -> tensor<i64>
-// CHECK-NEXT: %c_1 = stablehlo.constant dense<[0, 4]> : tensor<2xi64>
-// CHECK-NEXT: %3 = stablehlo.dynamic_slice %c_1, %2, sizes = [1] : (tensor<2xi64>, tensor<i64>) -> tensor<1xi64>
-// CHECK-NEXT: %4 = stablehlo.reshape %3 : (tensor<1xi64>) -> tensor<i64>
-// CHECK-NEXT: %5 = stablehlo.convert %4 : (tensor<i64>) -> tensor<i32>
-// CHECK-NEXT: %6 = stablehlo.subtract %0, %5 : tensor<i32>
+// CHECK-NEXT: %c_1 = stablehlo.constant dense<[0, 4]> : tensor<2xi32>
+// CHECK-NEXT: %2 = stablehlo.dynamic_slice %c_1, %1, sizes = [1] : (tensor<2xi32>, tensor<ui32>) -> tensor<1xi32>
+// CHECK-NEXT: %3 = stablehlo.reshape %2 : (tensor<1xi32>) -> tensor<i32>
+// CHECK-NEXT: %4 = stablehlo.convert %3 : tensor<i32>
+// CHECK-NEXT: %5 = stablehlo.subtract %0, %4 : tensor<i32>
 // CHECK-NEXT: %c_2 = stablehlo.constant dense<0> : tensor<i32>
-// CHECK-NEXT: %7 = stablehlo.compare GE, %6, %c_2 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+// CHECK-NEXT: %6 = stablehlo.compare GE, %5, %c_2 : (tensor<i32>, tensor<i32>) -> tensor<i1>
 // CHECK-NEXT: %c_3 = stablehlo.constant dense<3> : tensor<i32>
-// CHECK-NEXT: %8 = stablehlo.compare LE, %6, %c_3 : (tensor<i32>, tensor<i32>) -> tensor<i1>
-// CHECK-NEXT: %9 = stablehlo.and %7, %8 : tensor<i1>
-// CHECK-NEXT: %10 = stablehlo.dynamic_slice %arg0, %6, sizes = [1] : (tensor<4xf32>, tensor<i32>) -> tensor<1xf32>
-// CHECK-NEXT: %11 = stablehlo.broadcast_in_dim %9, dims = [] : (tensor<i1>) -> tensor<1xi1>
-// CHECK-NEXT: %12 = stablehlo.select %11, %arg1, %10 : tensor<1xi1>, tensor<1xf32>
-// CHECK-NEXT: %13 = stablehlo.dynamic_update_slice %arg0, %12, %6 : (tensor<4xf32>, tensor<1xf32>, tensor<i32>) -> tensor<4xf32>
-// CHECK-NEXT: return %13 : tensor<4xf32>
+// CHECK-NEXT: %7 = stablehlo.compare LE, %5, %c_3 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+// CHECK-NEXT: %8 = stablehlo.and %6, %7 : tensor<i1>
+// CHECK-NEXT: %9 = stablehlo.dynamic_slice %arg0, %5, sizes = [1] : (tensor<4xf32>, tensor<i32>) -> tensor<1xf32>
+// CHECK-NEXT: %10 = stablehlo.broadcast_in_dim %8, dims = [] : (tensor<i1>) -> tensor<1xi1>
+// CHECK-NEXT: %11 = stablehlo.select %10, %arg1, %9 : tensor<1xi1>, tensor<1xf32>
+// CHECK-NEXT: %12 = stablehlo.dynamic_update_slice %arg0, %11, %5 : (tensor<4xf32>, tensor<1xf32>, tensor<i32>) -> tensor<4xf32>
+// CHECK-NEXT: return %12 : tensor<4xf32>
 func.func @update_element(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %u: tensor<1xf32>, %i: tensor<i32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   %0 = stablehlo.dynamic_update_slice %a, %u, %i {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<1xf32>, tensor<i32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
@@ -67,19 +66,18 @@ func.func @update_element(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh,
 // CHECK-NEXT: %c_0 = stablehlo.constant dense<5> : tensor<i32>
 // CHECK-NEXT: %0 = stablehlo.clamp %c, %arg2, %c_0 : tensor<i32>
 // CHECK-NEXT: %1 = stablehlo.partition_id : tensor<ui32>
-// CHECK-NEXT: %2 = stablehlo.convert %1 : (tensor<ui32>) -> tensor<i64>
-// CHECK-NEXT: %c_1 = stablehlo.constant dense<[0, 4]> : tensor<2xi64>
-// CHECK-NEXT: %3 = stablehlo.dynamic_slice %c_1, %2, sizes = [1] : (tensor<2xi64>, tensor<i64>) -> tensor<1xi64>
-// CHECK-NEXT: %4 = stablehlo.reshape %3 : (tensor<1xi64>) -> tensor<i64>
-// CHECK-NEXT: %5 = stablehlo.convert %4 : (tensor<i64>) -> tensor<i32>
-// CHECK-NEXT: %6 = stablehlo.subtract %0, %5 : tensor<i32>
+// CHECK-NEXT: %c_1 = stablehlo.constant dense<[0, 4]> : tensor<2xi32>
+// CHECK-NEXT: %2 = stablehlo.dynamic_slice %c_1, %1, sizes = [1] : (tensor<2xi32>, tensor<ui32>) -> tensor<1xi32>
+// CHECK-NEXT: %3 = stablehlo.reshape %2 : (tensor<1xi32>) -> tensor<i32>
+// CHECK-NEXT: %4 = stablehlo.convert %3 : tensor<i32>
+// CHECK-NEXT: %5 = stablehlo.subtract %0, %4 : tensor<i32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
-// CHECK-NEXT: %7 = stablehlo.pad %arg0, %cst, low = [3], high = [3], interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<10xf32>
+// CHECK-NEXT: %6 = stablehlo.pad %arg0, %cst, low = [3], high = [3], interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<10xf32>
 // CHECK-NEXT: %c_2 = stablehlo.constant dense<3> : tensor<i32>
-// CHECK-NEXT: %8 = stablehlo.add %6, %c_2 : tensor<i32>
-// CHECK-NEXT: %9 = stablehlo.dynamic_update_slice %7, %arg1, %8 : (tensor<10xf32>, tensor<3xf32>, tensor<i32>) -> tensor<10xf32>
-// CHECK-NEXT: %10 = stablehlo.slice %9 [3:7] : (tensor<10xf32>) -> tensor<4xf32>
-// CHECK-NEXT: return %10 : tensor<4xf32>
+// CHECK-NEXT: %7 = stablehlo.add %5, %c_2 : tensor<i32>
+// CHECK-NEXT: %8 = stablehlo.dynamic_update_slice %6, %arg1, %7 : (tensor<10xf32>, tensor<3xf32>, tensor<i32>) -> tensor<10xf32>
+// CHECK-NEXT: %9 = stablehlo.slice %8 [3:7] : (tensor<10xf32>) -> tensor<4xf32>
+// CHECK-NEXT: return %9 : tensor<4xf32>
 func.func @update_range(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %u: tensor<3xf32>, %i: tensor<i32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   %0 = stablehlo.dynamic_update_slice %a, %u, %i {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<3xf32>, tensor<i32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
@@ -106,12 +104,11 @@ func.func @pad(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
 // CHECK-LABEL: func.func @pad_differently(%arg0: tensor<4xf32>{{.*}}, %arg1: tensor<f32>) -> (tensor<6xf32>{{.*}})
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %arg1, low = [2], high = [2], interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<8xf32>
 // CHECK-NEXT: %1 = stablehlo.partition_id : tensor<ui32>
-// CHECK-NEXT: %2 = stablehlo.convert %1 : (tensor<ui32>) -> tensor<i64>
-// CHECK-NEXT: %c = stablehlo.constant dense<[0, 2]> : tensor<2xi64>
-// CHECK-NEXT: %3 = stablehlo.dynamic_slice %c, %2, sizes = [1] : (tensor<2xi64>, tensor<i64>) -> tensor<1xi64>
-// CHECK-NEXT: %4 = stablehlo.reshape %3 : (tensor<1xi64>) -> tensor<i64>
-// CHECK-NEXT: %5 = stablehlo.dynamic_slice %0, %4, sizes = [6] : (tensor<8xf32>, tensor<i64>) -> tensor<6xf32>
-// CHECK-NEXT: return %5 : tensor<6xf32>
+// CHECK-NEXT: %c = stablehlo.constant dense<[0, 2]> : tensor<2xi32>
+// CHECK-NEXT: %2 = stablehlo.dynamic_slice %c, %1, sizes = [1] : (tensor<2xi32>, tensor<ui32>) -> tensor<1xi32>
+// CHECK-NEXT: %3 = stablehlo.reshape %2 : (tensor<1xi32>) -> tensor<i32>
+// CHECK-NEXT: %4 = stablehlo.dynamic_slice %0, %3, sizes = [6] : (tensor<8xf32>, tensor<i32>) -> tensor<6xf32>
+// CHECK-NEXT: return %4 : tensor<6xf32>
 func.func @pad_differently(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %v: tensor<f32>) -> (tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   %0 = stablehlo.pad %a, %v, low = [2], high = [2], interior = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<f32>) -> tensor<12xf32>
   return %0 : tensor<12xf32>

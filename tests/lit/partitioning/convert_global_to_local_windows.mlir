@@ -27,20 +27,19 @@ func.func @groups(%a: tensor<4x8x8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [
 // CHECK-LABEL: func.func @kernel(%arg0: tensor<1x9x1xf32>, %arg1: tensor<2x1x1xf32>{{.*}}) -> tensor<1x6x1xf32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %cst, low = [0, 0, 0], high = [0, 0, 0], interior = [0, 0, 0] : (tensor<1x9x1xf32>, tensor<f32>) -> tensor<1x9x1xf32>
-// CHECK-NEXT: %c = stablehlo.constant dense<0> : tensor<i64>
+// CHECK-NEXT: %c = stablehlo.constant dense<0> : tensor<i32>
 // CHECK-NEXT: %1 = stablehlo.partition_id : tensor<ui32>
-// CHECK-NEXT: %2 = stablehlo.convert %1 : (tensor<ui32>) -> tensor<i64>
-// CHECK-NEXT: %c_0 = stablehlo.constant dense<[0, 2]> : tensor<2xi64>
-// CHECK-NEXT: %3 = stablehlo.dynamic_slice %c_0, %2, sizes = [1] : (tensor<2xi64>, tensor<i64>) -> tensor<1xi64>
-// CHECK-NEXT: %4 = stablehlo.reshape %3 : (tensor<1xi64>) -> tensor<i64>
-// CHECK-NEXT: %5 = stablehlo.dynamic_slice %0, %c, %4, %c, sizes = [1, 7, 1] : (tensor<1x9x1xf32>, tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<1x7x1xf32>
-// CHECK-NEXT: %6 = stablehlo.convolution(%5, %arg1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x7x1xf32>, tensor<2x1x1xf32>) -> tensor<1x6x1xf32>
-// CHECK-NEXT: %7 = "stablehlo.all_reduce"(%6) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<{{\[\[}}0, 1]]> : tensor<1x2xi64>, use_global_device_ids}> ({
+// CHECK-NEXT: %c_0 = stablehlo.constant dense<[0, 2]> : tensor<2xi32>
+// CHECK-NEXT: %2 = stablehlo.dynamic_slice %c_0, %1, sizes = [1] : (tensor<2xi32>, tensor<ui32>) -> tensor<1xi32>
+// CHECK-NEXT: %3 = stablehlo.reshape %2 : (tensor<1xi32>) -> tensor<i32>
+// CHECK-NEXT: %4 = stablehlo.dynamic_slice %0, %c, %3, %c, sizes = [1, 7, 1] : (tensor<1x9x1xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x7x1xf32>
+// CHECK-NEXT: %5 = stablehlo.convolution(%4, %arg1) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x7x1xf32>, tensor<2x1x1xf32>) -> tensor<1x6x1xf32>
+// CHECK-NEXT: %6 = "stablehlo.all_reduce"(%5) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = #stablehlo.replica_group_mesh_axes<mesh = @mesh, axes = [#stablehlo.axis_ref<name = "x">]>, use_global_device_ids}> ({
 // CHECK-NEXT: ^bb0(%arg2: tensor<f32>, %arg3: tensor<f32>):
-// CHECK-NEXT: %8 = stablehlo.add %arg2, %arg3 : tensor<f32>
-// CHECK-NEXT: stablehlo.return %8 : tensor<f32>
+// CHECK-NEXT: %7 = stablehlo.add %arg2, %arg3 : tensor<f32>
+// CHECK-NEXT: stablehlo.return %7 : tensor<f32>
 // CHECK-NEXT: }) : (tensor<1x6x1xf32>) -> tensor<1x6x1xf32>
-// CHECK-NEXT: return %7 : tensor<1x6x1xf32>
+// CHECK-NEXT: return %6 : tensor<1x6x1xf32>
 func.func @kernel(%a: tensor<1x9x1xf32>, %k: tensor<4x1x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> tensor<1x6x1xf32> {
   %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x9x1xf32>, tensor<4x1x1xf32>) -> tensor<1x6x1xf32>
   %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}, {}]> : tensor<1x6x1xf32>
