@@ -172,22 +172,22 @@ class Behavior(Enum):
         "`sdy-inline-meshes` inlines the meshes of replica groups too",
         "exporting/inline_meshes_replica_groups.mlir",
     )
-    REDUCTION_KINDS = (
+    INFERRED_REDUCTION_KINDS = (
         SEPTEMBER_2026,
-        "`sdy-insert-explicit-reshards` inserts `sdy.all_reduce max` or `min` after a reduction or scatter by a "
-        "maximum or minimum, and has the option `mark-partial-result-with-unreduced-axes`",
+        "`sdy-insert-explicit-reshards` inserts `sdy.all_reduce max` or `min` after a reduction or scatter by "
+        "a maximum or minimum, and has the option `mark-partial-result-with-unreduced-axes`",
         "exporting/insert_explicit_reshards_reduction_kinds.mlir",
     )
     REDUCTIONS_OF_NO_KIND = (
         OCTOBER_2026,
-        "`sdy-insert-explicit-reshards` inserts no all-reduce after reductions of several values that are not "
-        "all sums, maxima or minima, such as argmax, nor after scatters by another operation",
+        "`sdy-insert-explicit-reshards` inserts no all-reduce after reductions of several values that are "
+        "not all sums, maxima or minima, such as argmax, nor after scatters by another operation",
         "exporting/insert_explicit_reshards_reduction_kinds.mlir",
     )
     RESHARDS_OF_PADDED_DIMENSIONS = (
         OCTOBER_2026,
-        "`sdy-reshard-to-collectives` removes all axes of a dimension before it shards it with another padding, "
-        "such as 50 elements in 4 shards instead of 2",
+        "`sdy-reshard-to-collectives` removes all axes of a dimension before it shards it with another "
+        "padding, such as 50 elements in 4 shards instead of 2",
         "exporting/reshard_to_collectives_padded.mlir",
     )
 
