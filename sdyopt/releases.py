@@ -70,7 +70,7 @@ class Behavior(Enum):
     STORED_REDUCTION_OP = (
         AUGUST_2026,
         "`sdy.all_reduce` and `sdy.reduce_scatter` always store `reduction_op`, also for sums",
-        "dialects/sdy/reductions.mlir",
+        "dialects/sdy/reductions_version.mlir",
     )
     COLLECTIVE_REDUCE = (
         AUGUST_2026,
@@ -174,8 +174,8 @@ class Behavior(Enum):
     )
     INFERRED_REDUCTION_KINDS = (
         SEPTEMBER_2026,
-        "`sdy-insert-explicit-reshards` inserts `sdy.all_reduce max` or `min` after a reduction or scatter by "
-        "a maximum or minimum, and has the option `mark-partial-result-with-unreduced-axes`",
+        "`sdy-insert-explicit-reshards` inserts `sdy.all_reduce max` or `min` after a reduction or scatter "
+        "by a maximum or minimum, and has the option `mark-partial-result-with-unreduced-axes`",
         "exporting/insert_explicit_reshards_reduction_kinds.mlir",
     )
     REDUCTIONS_OF_NO_KIND = (
