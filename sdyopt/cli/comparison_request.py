@@ -1,16 +1,13 @@
-"""Builds the options of comparisons and snapshots from the arguments."""
+"""Builds the options of comparisons from the arguments."""
 
 from __future__ import annotations
 
-from pathlib import PurePath
-
+from sdyopt.analysis.flag import STDIN
 from sdyopt.cli.arguments import Arguments
-from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, read_input
+from sdyopt.cli.files import STDIN_NAME, read_input
 from sdyopt.diagnostics.usage import UsageError
-from sdyopt.driver.job import ComparisonOptions, SnapshotOptions
+from sdyopt.driver.job import ComparisonOptions
 from sdyopt.pipeline.tree import Pipeline
-
-_SNAPSHOT_SUFFIX = ".json"
 
 
 def comparison_options(arguments: Arguments, pipeline: Pipeline) -> ComparisonOptions:
@@ -42,31 +39,6 @@ def comparison_options(arguments: Arguments, pipeline: Pipeline) -> ComparisonOp
         _titles(arguments, name, passes),
         to_stdout=output is None,
         path=output or "",
-    )
-
-
-def snapshot_options(arguments: Arguments) -> SnapshotOptions:
-    """The options of snapshots, with the earlier one. Raises UsageError and FileProblem."""
-    path, check = arguments["snapshot"], arguments["check-snapshot"]
-    to_stdout = path == STDOUT
-    if path and not to_stdout and PurePath(path).suffix != _SNAPSHOT_SUFFIX:
-        message = f"for the --snapshot option: '{path}' does not end with {_SNAPSHOT_SUFFIX}"
-        raise UsageError(message, "such as shardings.json")
-    if to_stdout and _prints_other(arguments):
-        message = "the --snapshot option prints on stdout, and so does another one"
-        raise UsageError(message, "write the snapshot to a file with --snapshot=FILE.json")
-    earlier = None if check is None else (check, read_input(check).decode("utf-8", "surrogateescape"))
-    return SnapshotOptions(to_stdout, "" if to_stdout else path or "", arguments["snapshot-places"], earlier)
-
-
-def _prints_other(arguments: Arguments) -> bool:
-    """Whether answers, a summary of findings, a report or a comparison are on stdout."""
-    is_compared = arguments["compare-with"] is not None or arguments["compare-pipeline"] is not None
-    return (
-        bool(arguments["explain"])
-        or bool(arguments["lint"])
-        or arguments["report"] == STDOUT
-        or (is_compared and arguments["compare-output"] is None)
     )
 
 

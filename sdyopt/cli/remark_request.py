@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from sdyopt.cli.arguments import Arguments
-from sdyopt.cli.flag_warnings import REMARK_FILTERS
+from sdyopt.cli.flags import FLAGS
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import FLAG_WITHOUT_EFFECT
 from sdyopt.diagnostics.location import UnknownLoc
@@ -19,7 +19,7 @@ _STEPS_SUFFIX = ".html"
 
 def remark_options(arguments: Arguments) -> tuple[RemarkOptions, list[Diagnostic]]:
     """The options of remarks, and warnings about them. Raises UsageError."""
-    filters = {flag: arguments[flag] for flag in REMARK_FILTERS if arguments[flag]}
+    filters = {flag: arguments[flag] for flag in FLAGS["remark-format"].needs if arguments[flag]}
     if not filters:
         return RemarkOptions(), []
     from sdyopt.analysis.remarks.remark import CATEGORIES

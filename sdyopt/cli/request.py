@@ -7,11 +7,13 @@ import re
 import sys
 from contextlib import AbstractContextManager
 
+from sdyopt.analysis.flag import STDIN, STDOUT
 from sdyopt.asm.printer.asm_printer import PrintOptions
+from sdyopt.cli.analysis_request import analyses_of
 from sdyopt.cli.arguments import Arguments, PassFlag
-from sdyopt.cli.comparison_request import comparison_options, snapshot_options
+from sdyopt.cli.comparison_request import comparison_options
 from sdyopt.cli.file_uses import check_files
-from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, write_file, write_to_stderr
+from sdyopt.cli.files import STDIN_NAME, open_log, read_input, write_file, write_to_stderr
 from sdyopt.cli.flag_warnings import flag_warnings
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
@@ -93,6 +95,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     """The job of the arguments, without the input data."""
     check_files(arguments, [arguments.input])
     remarks, remark_warnings = remark_options(arguments)
+    analyses, analysis_warnings = analyses_of(arguments, pipeline)
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
@@ -123,10 +126,11 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",
         timing_as_json=arguments["mlir-output-format"] == "json",
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
-        warnings=(*flag_warnings(arguments), *remark_warnings),
+        warnings=(*flag_warnings(arguments), *remark_warnings, *analysis_warnings),
+        analyses=analyses,
+        width=output_width(),
         report_options=_report_options(arguments),
         comparison=comparison_options(arguments, pipeline),
-        snapshot=snapshot_options(arguments),
         lint_options=_lint_options(arguments),
         validation=_validation_request(arguments),
         questions=tuple(arguments["explain"]),

@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.analysis.interface import Program
+from sdyopt.asm.parser.module_parser import parse_module
 from sdyopt.asm.parser.resources import Resources
 from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_op, print_pages
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
@@ -25,6 +26,7 @@ from sdyopt.diagnostics.ids import (
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
+from sdyopt.driver.analyses import Analyses
 from sdyopt.driver.crash_reproducer import CrashReproducer, LocalReproducer
 from sdyopt.driver.job import Job, Observer
 from sdyopt.driver.reproducer import (
@@ -74,6 +76,7 @@ class ChunkRun:
         source: Source,
         dialects: DialectTable,
         timing: TimingRecorder | None,
+        analyses: Analyses,
         observers: Sequence[Observer] = (),
         validation: Validating | None = None,
         lint: ChunkLint | None = None,
@@ -82,12 +85,11 @@ class ChunkRun:
         self._source = source
         self._dialects = dialects
         self._timing = timing
+        self._analyses = analyses
         self._observers = observers
         self._validation = validation
         self._lint = lint
-        self._parse_options = ParseOptions(
-            allow_unregistered_dialects=job.allow_unregistered_dialects, implicit_module=job.implicit_module
-        )
+        self._parse_options = job.parse_options
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
         self.pipeline = job.pipeline
@@ -107,6 +109,22 @@ class ChunkRun:
         job = self._job
         with self._phase("Parser"):
             op, reproducer = self._parse()
+
+        @cache
+        def pages() -> Pages:
+            with self._phase("Output"):
+                return [*self._pages(program.op, self._resources.external, is_verified=verify_each), "\n"]
+
+        program = Program(
+            op,
+            self._source,
+            self._dialects,
+            self._parse_options,
+            text=lambda: "".join(pages()),
+            verify=lambda: IncrementalVerifier(self._verifier),
+            pipeline=self.pipeline,
+        )
+        self._analyses.on_input(program)
         answering = self._start_answering(op) if job.is_recorded else None
         if job.verify_roundtrip:
             with identified(ROUNDTRIP):
@@ -119,6 +137,8 @@ class ChunkRun:
             job.write_log(written.dump())
         # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
+        program.pipeline = self.pipeline
+        self._analyses.prepare(program)
         for observer in self._observers:
             observer.on_input(op)
         if self._validation is not None:
@@ -128,13 +148,19 @@ class ChunkRun:
         if self._validation is not None and job.validation.reference_python:
             op = self._validation.run_reference(op, self.pipeline, IncrementalVerifier(self._verifier))
         elif answering is None:
-            self._transform(op, self.pipeline, verify_each)
+            changed = self._analyses.run_passes(program)
+            if changed is None:
+                with self._analyses.around_passes(program):
+                    self._transform(op, self.pipeline, verify_each)
+            op = op if changed is None else changed
         else:
             with answering.recording():
                 self._transform(op, self.pipeline, verify_each)
             self.answers = answering.answers(job.report_options.width)
             self.remarks = answering.remark()
             answering.write_steps()
+        program.op = op
+        self._analyses.on_result(program, self._phase)
         if self._validation is not None:
             with self._phase("Validation"):
                 verify = IncrementalVerifier(self._verifier)
@@ -144,19 +170,12 @@ class ChunkRun:
                 self._lint.check(op)
         if job.show is not None:
             return (job.show(op),)
-        if not (job.prints_output or self._observers):
-            return ()
-
-        @cache
-        def pages() -> Pages:
-            with self._phase("Output"):
-                return [*self._pages(op, self._resources.external, is_verified=verify_each), "\n"]
-
         if job.prints_output:
             pages()
+        self._analyses.on_output(program, self._phase)
         for observer in self._observers:
             with self._phase("Report"):
-                observer.on_output(op, lambda: "".join(pages()))
+                observer.on_output(op, program.text)
         return pages() if job.prints_output else ()
 
     def _start_answering(self, op: Op) -> Answering:
@@ -256,7 +275,7 @@ class ChunkRun:
         return [with_external_resources("".join(pages), external)] if any(external.values()) else pages
 
     def _phase(self, name: str) -> AbstractContextManager[None]:
-        return nullcontext() if self._timing is None else self._timing.phase(name)
+        return nullcontext() if self._timing is None or not name else self._timing.phase(name)
 
 
 def _missing_reproducer() -> Diagnostic:

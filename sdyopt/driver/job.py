@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from sdyopt.analysis.interface import AnalysisOptions
+from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.diagnostic import Diagnostic
@@ -15,6 +17,8 @@ from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.tree import Pipeline
 
 SPLIT_MARKER = "// -----"
+# The columns of text for a stdout that is not known.
+DEFAULT_WIDTH = 80
 
 
 def discard_text(*_: str) -> None:
@@ -81,26 +85,6 @@ class ComparisonOptions:
     titles: tuple[str, str] = ("", "")
     to_stdout: bool = False
     path: str = ""
-
-
-@dataclass(frozen=True)
-class SnapshotOptions:
-    """Options of the snapshot of shardings, and of the check against an earlier one.
-
-    The snapshot is written to the file `path`; with `to_stdout`, it replaces the program on stdout. `places`
-    limits it to values whose name stack or file contains one of these texts. `check` is the earlier snapshot,
-    as (name, text).
-    """
-
-    to_stdout: bool = False
-    path: str = ""
-    places: tuple[str, ...] = ()
-    check: tuple[str, str] | None = None
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether a snapshot is made."""
-        return bool(self.to_stdout or self.path or self.check)
 
 
 @dataclass(frozen=True)
@@ -215,12 +199,16 @@ class Job:
     # "" (off), "pipeline" or "list".
     statistics: str = ""
 
+    # The analyses of the program, in their order; see `analysis.interface`.
+    analyses: tuple[AnalysisOptions, ...] = ()
+    # The columns of stdout.
+    width: int = DEFAULT_WIDTH
+
     # Warnings about the options, shown before the input is parsed.
     warnings: tuple[Diagnostic, ...] = ()
 
     report_options: ReportOptions = field(default_factory=ReportOptions)
     comparison: ComparisonOptions = field(default_factory=ComparisonOptions)
-    snapshot: SnapshotOptions = field(default_factory=SnapshotOptions)
     observers: tuple[Observer, ...] = ()
     lint_options: LintOptions = field(default_factory=LintOptions)
     validation: ValidationRequest = field(default_factory=ValidationRequest)
@@ -241,6 +229,13 @@ class Job:
     reproducer: str = ""
 
     @property
+    def parse_options(self) -> ParseOptions:
+        """How the input is parsed."""
+        return ParseOptions(
+            allow_unregistered_dialects=self.allow_unregistered_dialects, implicit_module=self.implicit_module
+        )
+
+    @property
     def is_recorded(self) -> bool:
         """Whether decisions about shardings are recorded."""
         return bool(self.questions or self.remarks.filters or self.steps_path)
@@ -248,8 +243,9 @@ class Job:
     @property
     def replaces_output(self) -> bool:
         """Whether stdout has answers, reports, a comparison or a snapshot instead of the program."""
-        parts = self.report_options, self.comparison, self.snapshot
+        parts = self.report_options, self.comparison
         is_replaced = any(part.to_stdout for part in parts)
+        is_replaced |= any(each.replaces_output for each in self.analyses)
         return is_replaced or self.lint_options.is_needed or bool(self.questions)
 
 

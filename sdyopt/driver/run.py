@@ -13,6 +13,7 @@ from sdyopt.diagnostics.once import separate_run
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.trace import recording_traces
 from sdyopt.diagnostics.usage import UsageError
+from sdyopt.driver.analyses import AnalysedRun, Analyses
 from sdyopt.driver.chunk import ChunkFailed, ChunkRun, Pages, resource_error
 from sdyopt.driver.dialect_tables import dialect_table
 from sdyopt.driver.display import DiagnosticDisplay
@@ -46,6 +47,7 @@ class _JobRun:
         self._timing = TimingRecorder() if job.timing else None
         self._display = DiagnosticDisplay(job, self._dialects)
         self._observers: list[Observer] = list(job.observers)
+        self._analyses: Analyses
         self._linting: Linting | None = None
         self._validation: Validating | None = None
         self._answers: list[str] = []
@@ -63,6 +65,8 @@ class _JobRun:
                     source = self._display.source = decode(job.name, job.read())
                     check_text(source)
                 chunks = list(split(source, job.split_marker))
+                run = AnalysedRun(job, source, chunks, self._dialects, run_job)
+                self._analyses = Analyses(run, job.analyses)
                 self._observers += self._started_observers(source, chunks)
                 self._linting = self._start_linting()
                 self._validation = self._start_validation()
@@ -87,13 +91,16 @@ class _JobRun:
                 outputs = self._run_chunks(chunks)
             succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
+        self._analyses.on_end()
         if job.remarks.path:
             job.write_file(job.remarks.path, "".join(self._remarks))
         if self._validation is not None and not job.verify_diagnostics:
             succeeded &= self._validation.found_no_difference
         reports = [answers for answers in self._answers if answers]
+        reports += self._analyses.texts
         reports += [text for observer in self._observers for text in observer.texts]
         if not job.verify_diagnostics:
+            succeeded &= self._analyses.are_passed
             succeeded &= all(observer.is_within_limits for observer in self._observers)
         if self._linting is not None:
             reports += self._linting.texts
@@ -123,12 +130,6 @@ class _JobRun:
         if job.steps_path:
             help = "write the steps of each chunk in a file of its own"
             _check_is_one(chunks, f"--explain-steps={job.steps_path} is one file", help)
-        if job.snapshot.is_needed:
-            help = "take a snapshot of each chunk in a file of its own"
-            _check_is_one(chunks, "a snapshot is of one program", help)
-            from sdyopt.driver.snapshots import Snapshots
-
-            yield Snapshots(job)
 
     def _start_linting(self) -> Linting | None:
         """The linting of the job; None if it is not needed.
@@ -164,7 +165,14 @@ class _JobRun:
         try:
             lint = None if self._linting is None else self._linting.of_chunk(chunk)
             run = ChunkRun(
-                self._job, chunk, self._dialects, self._timing, self._observers, self._validation, lint
+                self._job,
+                chunk,
+                self._dialects,
+                self._timing,
+                self._analyses,
+                self._observers,
+                self._validation,
+                lint,
             )
             output = run.run(self._pipeline)
             self._answers.append(run.answers)

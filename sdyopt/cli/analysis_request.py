@@ -1,0 +1,93 @@
+"""The options of the analyses that the arguments ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sdyopt.analysis.flag import STDIN, STDOUT, TextFile
+from sdyopt.analysis.interface import AnalysisOptions
+from sdyopt.analysis.registry import all_analyses
+from sdyopt.cli.arguments import Arguments
+from sdyopt.cli.files import STDIN_NAME, read_input
+from sdyopt.cli.flag_warnings import flag_warning
+from sdyopt.cli.flags import FLAGS
+from sdyopt.diagnostics.diagnostic import Diagnostic
+from sdyopt.diagnostics.usage import UsageError
+from sdyopt.pipeline.tree import Pipeline
+
+
+def analyses_of(
+    arguments: Arguments, pipeline: Pipeline
+) -> tuple[tuple[AnalysisOptions, ...], list[Diagnostic]]:
+    """The options of the analyses that run, and warnings about them. Raises UsageError and FileProblem."""
+    for name, value in arguments.values.items():
+        if (minimum := FLAGS[name].minimum) and isinstance(value, int) and value < minimum:
+            raise UsageError(f"for the --{name} option: {value} is too small", f"write at least {minimum}")
+    given = [
+        _options(each, arguments)
+        for each in all_analyses()
+        if any(flag.name in arguments.values for flag in each.flags())
+    ]
+    request = CommandLine(arguments, pipeline, given)
+    prepared = [options.prepared(request) for options in given]
+    return tuple(each for each in prepared if each.is_needed), request.warnings
+
+
+def _options(options: type[AnalysisOptions], arguments: Arguments) -> AnalysisOptions:
+    values: dict[str, Any] = {flag.name.replace("-", "_"): arguments[flag.name] for flag in options.flags()}
+    for name, value in values.items():
+        if value is not None and options.__annotations__[name].startswith(TextFile.__name__):
+            values[name] = TextFile(value, read_input(value).decode("utf-8", "surrogateescape"))
+    return options(**values)
+
+
+class CommandLine:
+    """Implements `Request` of the interface of analyses."""
+
+    def __init__(self, arguments: Arguments, pipeline: Pipeline, given: list[AnalysisOptions]) -> None:
+        self.input = arguments.input
+        self.pipeline = pipeline
+        self.warnings: list[Diagnostic] = []
+        self._arguments = arguments
+        self._given = given
+
+    @property
+    def input_name(self) -> str:
+        """The name of the input in diagnostics and titles."""
+        return STDIN_NAME if self.input == STDIN else self.input
+
+    @property
+    def pipeline_text(self) -> str:
+        """The pipeline or the flags of passes, as they are given."""
+        flags = [
+            f"-{each.name}={each.options}" if each.options else f"-{each.name}"
+            for each in self._arguments.passes
+        ]
+        return self._arguments["pass-pipeline"] or " ".join(flags)
+
+    def __getitem__(self, flag: str) -> Any:
+        return self._arguments[flag]
+
+    def read(self, path: str) -> bytes:
+        """The content of a file."""
+        return read_input(path)
+
+    def warn(self, message: str, help: str) -> None:
+        """Adds a warning."""
+        self.warnings.append(flag_warning(message, help))
+
+    def prints_other(self, options: AnalysisOptions) -> bool:
+        """Whether another analysis replaces the program on stdout."""
+        others = [each for each in self._given if type(each) is not type(options)]
+        return any(each.replaces_output for each in others) or _prints_other(self._arguments)
+
+
+def _prints_other(arguments: Arguments) -> bool:
+    """Whether answers, a summary of findings, a report or a comparison are on stdout."""
+    is_compared = arguments["compare-with"] is not None or arguments["compare-pipeline"] is not None
+    return (
+        bool(arguments["explain"])
+        or bool(arguments["lint"])
+        or arguments["report"] == STDOUT
+        or (is_compared and arguments["compare-output"] is None)
+    )
