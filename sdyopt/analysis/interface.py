@@ -47,14 +47,12 @@ _KINDS: dict[str, type[bool] | type[int]] = {"bool": bool, "int": int}
 class Request(Protocol):
     """What the command line offers to options that are prepared for a run.
 
-    `input` is the argument for the input, `-` for stdin, and `input_name` what it is called. `pipeline` is
-    that of the run, and `pipeline_text` what was given for it.
+    `input` is the argument for the input, `-` for stdin. `pipeline` is that of the run, and `pipeline_text`
+    what was given for it.
     """
 
     @property
     def input(self) -> str: ...
-    @property
-    def input_name(self) -> str: ...
     @property
     def pipeline(self) -> Pipeline: ...
     @property
@@ -62,6 +60,9 @@ class Request(Protocol):
 
     def __getitem__(self, flag: str) -> Any:
         """The value of any flag, or its default."""
+
+    def name_of(self, path: str) -> str:
+        """What a file is called, which is another name for stdin alone."""
 
     def read(self, path: str) -> bytes:
         """The content of a file. Raises FileProblem."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sdyopt.analysis.flag import STDIN, STDOUT, TextFile
+from sdyopt.analysis.flag import STDIN, TextFile
 from sdyopt.analysis.interface import AnalysisOptions
 from sdyopt.analysis.registry import all_analyses
 from sdyopt.cli.arguments import Arguments
@@ -52,11 +52,6 @@ class CommandLine:
         self._given = given
 
     @property
-    def input_name(self) -> str:
-        """The name of the input in diagnostics and titles."""
-        return STDIN_NAME if self.input == STDIN else self.input
-
-    @property
     def pipeline_text(self) -> str:
         """The pipeline or the flags of passes, as they are given."""
         flags = [
@@ -67,6 +62,10 @@ class CommandLine:
 
     def __getitem__(self, flag: str) -> Any:
         return self._arguments[flag]
+
+    def name_of(self, path: str) -> str:
+        """The name in diagnostics and titles."""
+        return STDIN_NAME if path == STDIN else path
 
     def read(self, path: str) -> bytes:
         """The content of a file."""
@@ -83,11 +82,5 @@ class CommandLine:
 
 
 def _prints_other(arguments: Arguments) -> bool:
-    """Whether answers, a summary of findings, a report or a comparison are on stdout."""
-    is_compared = arguments["compare-with"] is not None or arguments["compare-pipeline"] is not None
-    return (
-        bool(arguments["explain"])
-        or bool(arguments["lint"])
-        or arguments["report"] == STDOUT
-        or (is_compared and arguments["compare-output"] is None)
-    )
+    """Whether answers or a summary of findings are on stdout."""
+    return bool(arguments["explain"]) or bool(arguments["lint"])

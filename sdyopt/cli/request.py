@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from contextlib import AbstractContextManager
 
-from sdyopt.analysis.flag import STDIN, STDOUT
+from sdyopt.analysis.flag import STDIN
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.cli.analysis_request import analyses_of
 from sdyopt.cli.arguments import Arguments, PassFlag
-from sdyopt.cli.comparison_request import comparison_options
 from sdyopt.cli.file_uses import check_files
 from sdyopt.cli.files import STDIN_NAME, open_log, read_input, write_file, write_to_stderr
 from sdyopt.cli.flag_warnings import flag_warnings
@@ -20,7 +18,7 @@ from sdyopt.cli.missing_flags import missing_flag
 from sdyopt.cli.remark_request import remark_options, steps_path
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.usage import UsageError, nearest
-from sdyopt.driver.job import Job, LintOptions, ReportOptions, ValidationRequest
+from sdyopt.driver.job import Job, LintOptions, ValidationRequest
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
@@ -129,8 +127,6 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         warnings=(*flag_warnings(arguments), *remark_warnings, *analysis_warnings),
         analyses=analyses,
         width=output_width(),
-        report_options=_report_options(arguments),
-        comparison=comparison_options(arguments, pipeline),
         lint_options=_lint_options(arguments),
         validation=_validation_request(arguments),
         questions=tuple(arguments["explain"]),
@@ -157,29 +153,6 @@ def _local_reproducer(arguments: Arguments) -> bool:
     if arguments[flag] and not arguments[file_flag]:
         raise UsageError(f"the --{flag} option has no file to write to", f"add --{file_flag}=FILE")
     return bool(arguments[flag])
-
-
-def _report_options(arguments: Arguments) -> ReportOptions:
-    path = _report_path(arguments)
-    to_stdout = path == STDOUT
-    if not to_stdout and path:
-        from sdyopt.analysis.report.formats import check_format
-
-        check_format(path)
-    if arguments["topology"] is not None and not path:
-        message = "the --topology option adds estimated times to a report and cannot be used without one"
-        raise UsageError(message, "add --report")
-    rows = arguments["report-rows"]
-    return ReportOptions(
-        to_stdout=to_stdout,
-        path="" if to_stdout else path,
-        width=output_width(),
-        rows=rows or None,
-        topology=_read_text(arguments["topology"]),
-        budget=_read_text(arguments["budget"]),
-        baseline=_read_text(arguments["baseline"]),
-        tolerance=_percentage(arguments["tolerance"]),
-    )
 
 
 def _lint_options(arguments: Arguments) -> LintOptions:
@@ -212,12 +185,6 @@ def _validation_request(arguments: Arguments) -> ValidationRequest:
     )
 
 
-def _report_path(arguments: Arguments) -> str:
-    """The file of the report, `-` for stdout, "" without a report."""
-    path: str | None = arguments["report"]
-    return path or ""
-
-
 def output_width() -> int:
     """The columns of stdout, if it is a terminal; otherwise DEFAULT_WIDTH."""
     return _terminal_columns(STDOUT_NUMBER) or DEFAULT_WIDTH
@@ -241,13 +208,6 @@ def _max_op_lines(value: int | None) -> int:
 def _read_text(path: str | None) -> tuple[str, str] | None:
     """The name and the text of a file. Raises FileProblem."""
     return None if path is None else (path, read_input(path).decode("utf-8", "surrogateescape"))
-
-
-def _percentage(text: str) -> str:
-    """The text of a percentage such as `2.5`. Raises UsageError for any other text."""
-    if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", text) is None:
-        raise UsageError(f"for the --tolerance option: '{text}' is not a percentage", "such as 2.5")
-    return text
 
 
 def _print_options(arguments: Arguments) -> PrintOptions:

@@ -156,7 +156,7 @@ class ChunkRun:
         else:
             with answering.recording():
                 self._transform(op, self.pipeline, verify_each)
-            self.answers = answering.answers(job.report_options.width)
+            self.answers = answering.answers(job.width)
             self.remarks = answering.remark()
             answering.write_steps()
         program.op = op

@@ -46,48 +46,6 @@ class Observer(Protocol):
 
 
 @dataclass(frozen=True)
-class ReportOptions:
-    """Options of the report on the program after its pipeline, and of the budget and baseline checks.
-
-    The suffix of the file `path` selects the format; with `to_stdout`, the report replaces the program on
-    stdout. `width` is the number of columns on stdout, and `rows` the limit of each table there; None means
-    no limit. `topology`, `budget` and `baseline` are files, as (name, text). `tolerance` is the percentage by
-    which figures may exceed those of the baseline, as text such as "2.5".
-    """
-
-    to_stdout: bool = False
-    path: str = ""
-    width: int = 80
-    rows: int | None = None
-    topology: tuple[str, str] | None = None
-    budget: tuple[str, str] | None = None
-    baseline: tuple[str, str] | None = None
-    tolerance: str = "0"
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether a report is computed."""
-        return bool(self.to_stdout or self.path or self.budget or self.baseline)
-
-
-@dataclass(frozen=True)
-class ComparisonOptions:
-    """Options of the comparison with another program, or with a report.
-
-    `name` and `data` are the name and the content of the other file; without a name, nothing is compared.
-    `pipeline` runs on the other program, and `titles` name both programs, the other one first. The suffix of
-    the file `path` selects the format; with `to_stdout`, the comparison replaces the program on stdout.
-    """
-
-    name: str = ""
-    data: bytes = b""
-    pipeline: Pipeline = field(default_factory=Pipeline)
-    titles: tuple[str, str] = ("", "")
-    to_stdout: bool = False
-    path: str = ""
-
-
-@dataclass(frozen=True)
 class LintOptions:
     """Options of `--lint`: the rules as they are given, and a configuration file as (name, text), if any.
 
@@ -207,8 +165,6 @@ class Job:
     # Warnings about the options, shown before the input is parsed.
     warnings: tuple[Diagnostic, ...] = ()
 
-    report_options: ReportOptions = field(default_factory=ReportOptions)
-    comparison: ComparisonOptions = field(default_factory=ComparisonOptions)
     observers: tuple[Observer, ...] = ()
     lint_options: LintOptions = field(default_factory=LintOptions)
     validation: ValidationRequest = field(default_factory=ValidationRequest)
@@ -243,9 +199,7 @@ class Job:
     @property
     def replaces_output(self) -> bool:
         """Whether stdout has answers, reports, a comparison or a snapshot instead of the program."""
-        parts = self.report_options, self.comparison
-        is_replaced = any(part.to_stdout for part in parts)
-        is_replaced |= any(each.replaces_output for each in self.analyses)
+        is_replaced = any(each.replaces_output for each in self.analyses)
         return is_replaced or self.lint_options.is_needed or bool(self.questions)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
@@ -67,7 +67,7 @@ class _JobRun:
                 chunks = list(split(source, job.split_marker))
                 run = AnalysedRun(job, source, chunks, self._dialects, run_job)
                 self._analyses = Analyses(run, job.analyses)
-                self._observers += self._started_observers(source, chunks)
+                self._check_steps(chunks)
                 self._linting = self._start_linting()
                 self._validation = self._start_validation()
             except DiagnosticError as error:
@@ -107,29 +107,10 @@ class _JobRun:
             succeeded &= bool(job.verify_diagnostics) or self._linting.is_passed
         return Outcome(succeeded, _pages(outputs, f"{job.output_split_marker}\n"), "\n".join(reports))
 
-    def _started_observers(self, source: Source, chunks: Sequence[Source]) -> Iterator[Observer]:
-        """The observers that the options of the job need. Their modules are imported here, for a fast start.
-
-        Raises DiagnosticError for several chunks and one file, or for an invalid file that is read, and
-        JobFailed if the program to compare with is invalid.
-        """
-        job = self._job
-        if job.report_options.is_needed:
-            if path := job.report_options.path:
-                help = "print a report for each chunk with --report, or give each chunk a file of its own"
-                _check_is_one(chunks, f"--report={path} is one file", help)
-            from sdyopt.driver.reporting import Reporting
-
-            yield Reporting(job)
-        if job.comparison.name:
-            help = "compare each chunk in a file of its own"
-            _check_is_one(chunks, f"--compare-with={job.comparison.name} is one program", help)
-            from sdyopt.driver.comparing import Comparing
-
-            yield Comparing(job, source, run_job)
-        if job.steps_path:
+    def _check_steps(self, chunks: Sequence[Source]) -> None:
+        if self._job.steps_path:
             help = "write the steps of each chunk in a file of its own"
-            _check_is_one(chunks, f"--explain-steps={job.steps_path} is one file", help)
+            _check_is_one(chunks, f"--explain-steps={self._job.steps_path} is one file", help)
 
     def _start_linting(self) -> Linting | None:
         """The linting of the job; None if it is not needed.
