@@ -78,9 +78,4 @@ class CommandLine:
     def prints_other(self, options: AnalysisOptions) -> bool:
         """Whether another analysis replaces the program on stdout."""
         others = [each for each in self._given if type(each) is not type(options)]
-        return any(each.replaces_output for each in others) or _prints_other(self._arguments)
-
-
-def _prints_other(arguments: Arguments) -> bool:
-    """Whether answers or a summary of findings are on stdout."""
-    return bool(arguments["explain"]) or bool(arguments["lint"])
+        return any(each.replaces_output for each in others)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from typing import TYPE_CHECKING
 
 from sdyopt.analysis.interface import Program
 from sdyopt.asm.parser.module_parser import parse_module
@@ -28,7 +27,7 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.analyses import Analyses
 from sdyopt.driver.crash_reproducer import CrashReproducer, LocalReproducer
-from sdyopt.driver.job import Job, Observer
+from sdyopt.driver.job import Job
 from sdyopt.driver.reproducer import (
     Groups,
     Reproducer,
@@ -50,12 +49,6 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
-if TYPE_CHECKING:  # imported only for the record, for lint and for validation
-    from sdyopt.driver.answering import Answering
-    from sdyopt.driver.linting import ChunkLint
-    from sdyopt.driver.validating import Validating
-
-
 # A text in parts.
 Pages = Sequence[str]
 
@@ -65,10 +58,7 @@ class ChunkFailed(Exception):
 
 
 class ChunkRun:
-    """Processes one chunk. Diagnostics are emitted.
-
-    `observers` read the program before and after the pipeline, and so do `validation` and `lint`.
-    """
+    """Processes one chunk. Diagnostics are emitted."""
 
     def __init__(
         self,
@@ -77,26 +67,16 @@ class ChunkRun:
         dialects: DialectTable,
         timing: TimingRecorder | None,
         analyses: Analyses,
-        observers: Sequence[Observer] = (),
-        validation: Validating | None = None,
-        lint: ChunkLint | None = None,
     ) -> None:
         self._job = job
         self._source = source
         self._dialects = dialects
         self._timing = timing
         self._analyses = analyses
-        self._observers = observers
-        self._validation = validation
-        self._lint = lint
         self._parse_options = job.parse_options
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
         self.pipeline = job.pipeline
-        # The answers to the questions of the job.
-        self.answers = ""
-        # The remarks as YAML, if the job writes them to a file.
-        self.remarks = ""
         # The flags of the passes that ran; collected only if passes dump the IR.
         self.ran: set[str] = set()
 
@@ -125,7 +105,6 @@ class ChunkRun:
             pipeline=self.pipeline,
         )
         self._analyses.on_input(program)
-        answering = self._start_answering(op) if job.is_recorded else None
         if job.verify_roundtrip:
             with identified(ROUNDTRIP):
                 verify_roundtrip(op, self._resources, self._dialects, self._parse_options)
@@ -139,50 +118,19 @@ class ChunkRun:
         self.pipeline = pipeline if written is job.pipeline else written.merged()
         program.pipeline = self.pipeline
         self._analyses.prepare(program)
-        for observer in self._observers:
-            observer.on_input(op)
-        if self._validation is not None:
-            self._validation.start(op)
-        if self._lint is not None:
-            self._lint.read(op, will_change=bool(self.pipeline.elements))
-        if self._validation is not None and job.validation.reference_python:
-            op = self._validation.run_reference(op, self.pipeline, IncrementalVerifier(self._verifier))
-        elif answering is None:
-            changed = self._analyses.run_passes(program)
-            if changed is None:
-                with self._analyses.around_passes(program):
-                    self._transform(op, self.pipeline, verify_each)
-            op = op if changed is None else changed
-        else:
-            with answering.recording():
+        changed = self._analyses.run_passes(program)
+        if changed is None:
+            with self._analyses.around_passes(program):
                 self._transform(op, self.pipeline, verify_each)
-            self.answers = answering.answers(job.width)
-            self.remarks = answering.remark()
-            answering.write_steps()
-        program.op = op
+        else:
+            program.op = changed
         self._analyses.on_result(program, self._phase)
-        if self._validation is not None:
-            with self._phase("Validation"):
-                verify = IncrementalVerifier(self._verifier)
-                self._validation.finish(op, self.pipeline, verify)
-        if self._lint is not None:
-            with self._phase("Lint"):
-                self._lint.check(op)
         if job.show is not None:
-            return (job.show(op),)
+            return (job.show(program.op),)
         if job.prints_output:
             pages()
         self._analyses.on_output(program, self._phase)
-        for observer in self._observers:
-            with self._phase("Report"):
-                observer.on_output(op, program.text)
         return pages() if job.prints_output else ()
-
-    def _start_answering(self, op: Op) -> Answering:
-        """Prepares the record, and finds what the questions of the job are about. Raises DiagnosticError."""
-        from sdyopt.driver.answering import Answering
-
-        return Answering(self._job, self._source, op, self._dialects, self._parse_options)
 
     def _written_pipeline(self, op: Op, reproducer: Reproducer) -> Pipeline:
         """The pipeline before merging: that of the reproducer, or that of the job.

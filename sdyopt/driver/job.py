@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable
 
 from sdyopt.analysis.interface import AnalysisOptions
 from sdyopt.asm.parser.module_parser import ParseOptions
@@ -27,70 +26,6 @@ def discard_text(*_: str) -> None:
 
 class JobFailed(Exception):
     """A program that the job needs is invalid; the errors are already reported."""
-
-
-class Observer(Protocol):
-    """Reads the program of each chunk before and after the pipeline.
-
-    `texts` are printed to stdout; `is_within_limits` becomes False for a program that a check rejects.
-    """
-
-    texts: list[str]
-    is_within_limits: bool
-
-    def on_input(self, op: Op) -> None:
-        """Reads the program before the pipeline."""
-
-    def on_output(self, op: Op, program: Callable[[], str]) -> None:
-        """Reads the program after the pipeline; `program` returns the printed program."""
-
-
-@dataclass(frozen=True)
-class LintOptions:
-    """Options of `--lint`: the rules as they are given, and a configuration file as (name, text), if any.
-
-    `select` is empty without `--lint`, and ("all",) for the rules of the configuration. `fail_on` is "" if it
-    is not given.
-    """
-
-    select: tuple[str, ...] = ()
-    config: tuple[str, str] | None = None
-    fail_on: str = ""
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether the program is linted."""
-        return bool(self.select)
-
-
-@dataclass(frozen=True)
-class RemarkOptions:
-    """Options of remarks: the filters by flag, and the YAML file to write, "" for remarks as diagnostics.
-
-    If `is_final`, only remarks of the last propagation pass are shown.
-    """
-
-    filters: Mapping[str, str] = field(default_factory=dict)
-    path: str = ""
-    is_final: bool = False
-
-
-@dataclass(frozen=True)
-class ValidationRequest:
-    """How the program after the pipeline is validated; `seeds` is 0 if it is not.
-
-    Programs are run by the Python `python`, this one if empty, for `timeout` seconds and in `memory` GiB at
-    most. `bisect` is the file of the reduced program; "" for none. If `reference_python` is not empty, the
-    C++ passes of this Python run instead of those of this project.
-    """
-
-    seeds: int = 0
-    mode: str = "replicas"
-    python: str = ""
-    timeout: int = 300
-    memory: int = 8
-    bisect: str = ""
-    reference_python: str = ""
 
 
 @dataclass(frozen=True)
@@ -165,14 +100,6 @@ class Job:
     # Warnings about the options, shown before the input is parsed.
     warnings: tuple[Diagnostic, ...] = ()
 
-    observers: tuple[Observer, ...] = ()
-    lint_options: LintOptions = field(default_factory=LintOptions)
-    validation: ValidationRequest = field(default_factory=ValidationRequest)
-    # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
-    questions: tuple[str, ...] = ()
-    remarks: RemarkOptions = field(default_factory=RemarkOptions)
-    # The HTML file of the steps of propagation; "" for none.
-    steps_path: str = ""
     # Returns the output for the program, instead of the printed program.
     show: Callable[[Op], str] | None = None
 
@@ -192,15 +119,9 @@ class Job:
         )
 
     @property
-    def is_recorded(self) -> bool:
-        """Whether decisions about shardings are recorded."""
-        return bool(self.questions or self.remarks.filters or self.steps_path)
-
-    @property
     def replaces_output(self) -> bool:
-        """Whether stdout has answers, reports, a comparison or a snapshot instead of the program."""
-        is_replaced = any(each.replaces_output for each in self.analyses)
-        return is_replaced or self.lint_options.is_needed or bool(self.questions)
+        """Whether stdout has the texts of analyses instead of the program."""
+        return any(each.replaces_output for each in self.analyses)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.diagnostics.ids import INPUT_ERROR, PASS_NOT_RUN, USAGE_ERROR, identified
@@ -18,14 +17,10 @@ from sdyopt.driver.chunk import ChunkFailed, ChunkRun, Pages, resource_error
 from sdyopt.driver.dialect_tables import dialect_table
 from sdyopt.driver.display import DiagnosticDisplay
 from sdyopt.driver.interpreter import interpreter_settings
-from sdyopt.driver.job import Job, JobFailed, Observer, Outcome
+from sdyopt.driver.job import Job, JobFailed, Outcome
 from sdyopt.driver.split import check_text, decode, split
 from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import find_entry
-
-if TYPE_CHECKING:  # imported only if they are needed
-    from sdyopt.driver.linting import Linting
-    from sdyopt.driver.validating import Validating
 
 
 def run_job(job: Job) -> Outcome:
@@ -46,13 +41,7 @@ class _JobRun:
         self._ran: set[str] = set()
         self._timing = TimingRecorder() if job.timing else None
         self._display = DiagnosticDisplay(job, self._dialects)
-        self._observers: list[Observer] = list(job.observers)
         self._analyses: Analyses
-        self._linting: Linting | None = None
-        self._validation: Validating | None = None
-        self._answers: list[str] = []
-        # The remarks of each chunk as YAML.
-        self._remarks: list[str] = []
 
     def run(self) -> Outcome:
         job, show = self._job, self._display.show
@@ -67,9 +56,6 @@ class _JobRun:
                 chunks = list(split(source, job.split_marker))
                 run = AnalysedRun(job, source, chunks, self._dialects, run_job)
                 self._analyses = Analyses(run, job.analyses)
-                self._check_steps(chunks)
-                self._linting = self._start_linting()
-                self._validation = self._start_validation()
             except DiagnosticError as error:
                 emit(error.diagnostic)
                 return Outcome(False, ())
@@ -92,43 +78,10 @@ class _JobRun:
             succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
         self._analyses.on_end()
-        if job.remarks.path:
-            job.write_file(job.remarks.path, "".join(self._remarks))
-        if self._validation is not None and not job.verify_diagnostics:
-            succeeded &= self._validation.found_no_difference
-        reports = [answers for answers in self._answers if answers]
-        reports += self._analyses.texts
-        reports += [text for observer in self._observers for text in observer.texts]
         if not job.verify_diagnostics:
             succeeded &= self._analyses.are_passed
-            succeeded &= all(observer.is_within_limits for observer in self._observers)
-        if self._linting is not None:
-            reports += self._linting.texts
-            succeeded &= bool(job.verify_diagnostics) or self._linting.is_passed
-        return Outcome(succeeded, _pages(outputs, f"{job.output_split_marker}\n"), "\n".join(reports))
-
-    def _check_steps(self, chunks: Sequence[Source]) -> None:
-        if self._job.steps_path:
-            help = "write the steps of each chunk in a file of its own"
-            _check_is_one(chunks, f"--explain-steps={self._job.steps_path} is one file", help)
-
-    def _start_linting(self) -> Linting | None:
-        """The linting of the job; None if it is not needed.
-
-        Raises DiagnosticError for an invalid configuration file, and UsageError for an unknown rule.
-        """
-        if not self._job.lint_options.is_needed:
-            return None
-        from sdyopt.driver.linting import Linting
-
-        return Linting(self._job, self._dialects)
-
-    def _start_validation(self) -> Validating | None:
-        if not self._job.validation.seeds:
-            return None
-        from sdyopt.driver.validating import Validating
-
-        return Validating(self._job)
+        reports = "\n".join(self._analyses.texts)
+        return Outcome(succeeded, _pages(outputs, f"{job.output_split_marker}\n"), reports)
 
     def _run_chunks(self, chunks: Sequence[Source]) -> list[Pages | None]:
         """The outputs of the chunks; None for all if --werror makes a warning about options an error."""
@@ -144,20 +97,8 @@ class _JobRun:
         promoted_before = self._display.promoted
         self._display.start_chunk(chunk)
         try:
-            lint = None if self._linting is None else self._linting.of_chunk(chunk)
-            run = ChunkRun(
-                self._job,
-                chunk,
-                self._dialects,
-                self._timing,
-                self._analyses,
-                self._observers,
-                self._validation,
-                lint,
-            )
+            run = ChunkRun(self._job, chunk, self._dialects, self._timing, self._analyses)
             output = run.run(self._pipeline)
-            self._answers.append(run.answers)
-            self._remarks.append(run.remarks)
             self._last_pipeline = run.pipeline
             self._ran |= run.ran
             return output if self._display.promoted == promoted_before else None
@@ -207,14 +148,6 @@ def _pages(outputs: Sequence[Pages | None], separator: str) -> tuple[str, ...]:
             pages.append(separator)
         pages += output or ()
     return tuple(pages)
-
-
-def _check_is_one(chunks: Sequence[Source], other: str, help: str) -> None:
-    """Raises DiagnosticError for an input of several chunks."""
-    if len(chunks) > 1:
-        error = DiagnosticError.at(chunks[1].location(0), f"the input has {len(chunks)} chunks, and {other}")
-        error.diagnostic.id = USAGE_ERROR
-        raise error.help(help)
 
 
 def _usage_problem(error: UsageError) -> Diagnostic:
