@@ -14,7 +14,7 @@ from sdyopt.releases import following
 
 
 class OtherProgram(NamedTuple):
-    """The name and the content of the other file, and the pipeline that runs on it, as in a release of Shardy.
+    """The name and the content of the other file, and the pipeline that runs on it in a release of Shardy.
 
     `titles` name both programs, the other one first.
     """
