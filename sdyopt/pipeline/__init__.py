@@ -2,7 +2,7 @@
 
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.pipeline.base import FUNCTION, MODULE, Pass, RunNested, Statistic
-from sdyopt.pipeline.option import Option, Unsigned, option
+from sdyopt.pipeline.option import Option, Since, Unsigned, option
 from sdyopt.pipeline.run import Instrument, run_pipeline
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
@@ -15,6 +15,7 @@ __all__ = [
     "Pass",
     "Pipeline",
     "RunNested",
+    "Since",
     "Statistic",
     "Unsigned",
     "UsageError",
