@@ -79,6 +79,22 @@ class Behavior(Enum):
         "replaces it in other users, as for other data-flow edges",
         "importing/apply_sharding_constraints_version.mlir",
     )
+    UNREDUCED_OF_ANY_REDUCTION = (
+        SEPTEMBER_2026,
+        "all operations but matrix multiplications may add unreduced axes of maxima and minima; "
+        "`sdy.sharded_to_unreduced` and `sdy.replicated_to_unreduced` must keep the reduction of others",
+        "dialects/sdy/reductions_version_errors.mlir",
+    )
+    COUNTS_IN_CALL_ERRORS = (
+        SEPTEMBER_2026,
+        "errors for calls with too many or too few operands or results say how many there are and should be",
+        "driver/sdy_version_wording_errors.mlir",
+    )
+    REWORDED_ERRORS = (
+        OCTOBER_2026,
+        "errors call a maximal sharding a single-device sharding, and the one for tuples says what to do",
+        "driver/sdy_version_wording_errors.mlir",
+    )
     RESULTS_OF_ENTRY_POINT = (
         SEPTEMBER_2026,
         "`sdy-propagate-to-func-results` also gives the results of the entry point that have no sharding "
