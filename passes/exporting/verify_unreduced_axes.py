@@ -15,8 +15,8 @@ Operations may introduce unreduced axes. The partial results of `stablehlo.reduc
 of its body: `unreduced=max{"y"}` for a maximum. Those of matrix multiplications are those of a sum, and all
 those of another operation are of one kind, until version 2026-08 of a sum, too. Reshards, sharding
 constraints, all-reduces and reduce-scatters may remove unreduced axes, and no operation may change the
-reduction of the others. Operands of calls must have the unreduced axes of the callee's arguments, and returned
-values those of the results.
+reduction of the others. Operands of calls must have the unreduced axes of the callee's arguments, and
+returned values those of the results.
 
 An operand that a reshard or a sharding constraint defines is not checked, and neither are operations with
 shardings on different meshes. The pass changes nothing, and ends at the first error of each function.
