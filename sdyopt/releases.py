@@ -94,6 +94,68 @@ class Behavior(Enum):
     )
 
     # Import and propagation.
+    CONSTRAINTS_BEFORE_INLINING = (
+        OCTOBER_2026,
+        "`sdy-propagation-pipeline` applies sharding constraints and imports sharding groups before it "
+        "inlines calls",
+        "propagation/propagation_pipeline_version.mlir",
+    )
+    CONSTRAINTS_ON_FUNC_EDGES = (
+        OCTOBER_2026,
+        "`sdy-apply-sharding-constraints` does not shard function data-flow edges: a constraint on one "
+        "replaces it in other users, as for other data-flow edges",
+        "importing/apply_sharding_constraints_version.mlir",
+    )
+    UNREDUCED_OF_ANY_REDUCTION = (
+        SEPTEMBER_2026,
+        "all operations but matrix multiplications may add unreduced axes of maxima and minima; "
+        "`sdy.sharded_to_unreduced` and `sdy.replicated_to_unreduced` must keep the reduction of others",
+        "dialects/sdy/reductions_version_errors.mlir",
+    )
+    COUNTS_IN_CALL_ERRORS = (
+        SEPTEMBER_2026,
+        "errors for calls with too many or too few operands or results say how many there are and should be",
+        "driver/sdy_version_wording_errors.mlir",
+    )
+    REWORDED_ERRORS = (
+        OCTOBER_2026,
+        "errors call a maximal sharding a single-device sharding, and the one for tuples says what to do",
+        "driver/sdy_version_wording_errors.mlir",
+    )
+    RESULTS_OF_ENTRY_POINT = (
+        SEPTEMBER_2026,
+        "`sdy-propagate-to-func-results` also gives the results of the entry point that have no sharding "
+        "those of the returned values, and gives no result a sharding on a single device",
+        "exporting/propagate_to_func_results_version.mlir",
+    )
+    IF_DATA_FLOW = (
+        OCTOBER_2026,
+        "shardings propagate out of the branches of `stablehlo.if`, as out of those of `stablehlo.case`",
+        "propagation/basic_propagate_if.mlir",
+    )
+    DEBUG_INFO_OF_EVERY_EDGE = (
+        OCTOBER_2026,
+        "`sdy-sink-data-flow-edges` adds one entry of debug info for every data-flow edge, empty if it has "
+        "none",
+        "propagation/propagate_debug_version.mlir",
+    )
+    NO_UNKNOWN_ORIGINS = (
+        OCTOBER_2026,
+        "axes with an unknown origin are not in `sdy.sharding_origins`, where their origin was `: 0`",
+        "propagation/propagate_debug_version.mlir",
+    )
+    SINGLE_DEVICE_MESH_NAMES = (
+        OCTOBER_2026,
+        "`sdy-lift-inlined-meshes{use-single-device-mesh-names=true}` names meshes of a single device "
+        "`@single_device_0` and so on",
+        "importing/lift_inlined_meshes_single_device.mlir",
+    )
+    MODULE_SHARDING_METADATA = (
+        OCTOBER_2026,
+        "`sdy-drop-sharding-and-mesh` removes `sdy.parameters_shardings` and `sdy.output_shardings` of the "
+        "module, unless `keep-module-sharding-metadata` is set",
+        "exporting/drop_sharding_and_mesh_version.mlir",
+    )
 
     # Sharding rules.
     DEBUG_LOG_CALLS = (

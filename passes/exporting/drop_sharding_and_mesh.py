@@ -6,8 +6,9 @@ becomes
     func.func @main(%a: tensor<8xf32>) { … }
 
 For programs whose tensors have local shapes already and whose consumers do not support sdy. The pass removes
-the attribute `sdy.sharding` of operations and of function arguments and results, and all meshes. It keeps sdy
-operations; one that still refers to a mesh is an error.
+the attribute `sdy.sharding` of operations and of function arguments and results, all meshes, and, unless
+`keep-module-sharding-metadata` is set, the attributes `sdy.parameters_shardings` and `sdy.output_shardings`
+of the module. It keeps sdy operations; one that still refers to a mesh is an error.
 """
 
 from __future__ import annotations
@@ -21,15 +22,27 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.symbols import SymbolTableOp, symbol_uses
-from sdyopt.pipeline import Pass
+from sdyopt.pipeline import Pass, Since, option
 from sdyopt.registry import register
 from sdyopt.releases import Behavior
+
+# Shardings of the arguments and results of the entry point, for consumers of the module.
+_METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")
 
 
 @register("sdy-drop-sharding-and-mesh")
 class DropShardingAndMesh(Pass):
+    keep_module_sharding_metadata: bool = option(
+        default=False,
+        help="keep `sdy.parameters_shardings` and `sdy.output_shardings` of the module",
+        since=Since(Behavior.MODULE_SHARDING_METADATA),
+    )
+
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
+        if Behavior.MODULE_SHARDING_METADATA.active and not self.keep_module_sharding_metadata:
+            for name in _METADATA:
+                rewriter.remove_attribute(module, name)
         meshes: list[MeshOp] = []
         for op in module.walk_post_order():
             if isinstance(op, MeshOp):

@@ -13,8 +13,9 @@ becomes
 
 Propagation passes through calls to the values that the callee returns, but does not update the callee's
 result attributes. This pass sets each result sharding to that of the returned value, and removes it if the
-value has none. Result shardings of the entry point are user annotations and are kept. The entry point is the
-only function of the module, or else `@main`, or else the only public function that is not called.
+value has none or is on a single device. Result shardings of the entry point are user annotations and are
+kept; its other results get shardings too. The entry point is the only function of the module, or else
+`@main`, or else the only public function that is not called.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 
+from ..common.support.function_shardings import is_maximal
 from ..common.support.main_function import main_function
 
 
@@ -36,13 +39,20 @@ class PropagateToFuncResults(Pass):
         rewriter = Rewriter()
         main = main_function(module)
         for op in module.block.ops:
-            if isinstance(op, FuncOp) and op is not main and not op.is_declaration:
-                _set_result_shardings(op, rewriter)
+            if isinstance(op, FuncOp) and not op.is_declaration:
+                _set_result_shardings(op, op is main, rewriter)
         return rewriter.changed
 
 
-def _set_result_shardings(function: FuncOp, rewriter: Rewriter) -> None:
+def _set_result_shardings(function: FuncOp, is_main: bool, rewriter: Rewriter) -> None:
     terminator = function.entry.terminator
-    if isinstance(terminator, ReturnOp):
-        for index, value in enumerate(terminator.operands):
-            rewriter.set_result_attribute(function, index, SHARDING, sharding_of(value))
+    has_entry_point = Behavior.RESULTS_OF_ENTRY_POINT.active
+    if not isinstance(terminator, ReturnOp) or (is_main and not has_entry_point):
+        return
+    for index, value in enumerate(terminator.operands):
+        if is_main and SHARDING in function.result_attributes[index]:
+            continue
+        sharding = sharding_of(value)
+        if sharding is not None and has_entry_point and is_maximal(sharding, function):
+            sharding = None
+        rewriter.set_result_attribute(function, index, SHARDING, sharding)

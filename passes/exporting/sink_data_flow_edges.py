@@ -14,7 +14,7 @@ The input shardings of a manual computation get the manual axes back, before the
 
 If the debug options are set, the sharding origins or propagation edges of the data-flow edges become array
 attributes of the operation, one for results and one for block arguments, with one element for each data-flow
-edge that has any.
+edge, empty if the edge has none.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ from sdyopt.dialects.sdy.manual_axes import with_manual_axes
 from sdyopt.dialects.sdy.propagation_debug_attrs import PropagationEdges
 from sdyopt.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.dialects.sdy.value_shardings import edge_of_owner
-from sdyopt.ir.attribute import DictAttr, array
+from sdyopt.ir.attribute import Attribute, DictAttr, array, dictionary
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, Value
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 
 from ..common.support.data_flow_edges import shardings_of_edges
 
@@ -84,14 +85,23 @@ class SinkDataFlowEdges(Pass):
         self, op: Op, owners: Sequence[Value], origins_name: str, edges_name: str, rewriter: Rewriter
     ) -> None:
         flow_edges = [edge for owner in owners if (edge := edge_of_owner(owner)) is not None]
+        with_empty = Behavior.DEBUG_INFO_OF_EVERY_EDGE.active
         if self.sink_debug_sharding_origins:
-            attributes = [edge.attributes.get(ORIGINS) for edge in flow_edges]
-            origins = [origin for origin in attributes if isinstance(origin, DictAttr)]
-            rewriter.set_attribute(op, origins_name, array(origins))
+            origins = [edge.attributes.get(ORIGINS) for edge in flow_edges]
+            entries: list[Attribute] = [
+                origin if isinstance(origin, DictAttr) else dictionary({})
+                for origin in origins
+                if with_empty or isinstance(origin, DictAttr)
+            ]
+            rewriter.set_attribute(op, origins_name, array(entries))
         if self.sink_debug_propagation_edge_sharding:
-            attributes = [edge.attributes.get(PROPAGATION_EDGES) for edge in flow_edges]
-            edges = [edge for edge in attributes if isinstance(edge, PropagationEdges) and edge.steps]
-            rewriter.set_attribute(op, edges_name, array(edges))
+            edges = [edge.attributes.get(PROPAGATION_EDGES) for edge in flow_edges]
+            entries = [
+                edge if isinstance(edge, PropagationEdges) else PropagationEdges(())
+                for edge in edges
+                if with_empty or (isinstance(edge, PropagationEdges) and edge.steps)
+            ]
+            rewriter.set_attribute(op, edges_name, array(entries))
 
 
 def _set_shardings(op: Op, name: str, owners: Sequence[Value], rewriter: Rewriter) -> None:

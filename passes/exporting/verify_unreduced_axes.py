@@ -11,11 +11,12 @@ is an error at the addition: its operand has partial results along "y", and its 
 where the reshard combines them. `sdy-insert-explicit-reshards` would combine them in both programs; run this
 pass before it to require that the program itself has every such reshard.
 
-Operations may introduce unreduced axes. The partial results are those of a sum, and for `stablehlo.reduce`
-those of the reduction of its body: `unreduced=max{"y"}` for a maximum. Reshards, sharding constraints,
-all-reduces and reduce-scatters may remove unreduced axes, and no operation may change the reduction of the
-others. Operands of calls must have the unreduced axes of the callee's arguments, and returned values those of
-the results.
+Operations may introduce unreduced axes. The partial results of `stablehlo.reduce` are those of the reduction
+of its body: `unreduced=max{"y"}` for a maximum. Those of matrix multiplications are those of a sum, and all
+those of another operation are of one kind, until version 2026-08 of a sum, too. Reshards, sharding
+constraints, all-reduces and reduce-scatters may remove unreduced axes, and no operation may change the
+reduction of the others. Operands of calls must have the unreduced axes of the callee's arguments, and
+returned values those of the results.
 
 An operand that a reshard or a sharding constraint defines is not checked, and neither are operations with
 shardings on different meshes. The pass changes nothing, and ends at the first error of each function.
@@ -40,6 +41,7 @@ from sdyopt.dialects.sdy.unreduced_checks import check_unreduced_transition
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.stablehlo import collectives as stablehlo
 from sdyopt.dialects.stablehlo.binary import AddOp, MaxOp, MinOp
+from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
@@ -67,16 +69,23 @@ class VerifyUnreducedAxes(Pass):
             if check is not None:
                 check(op)
             elif not op.is_terminator:
-                _check_sum(op)
+                _check_other(op)
         return False
 
 
 # --- Operations -----------------------------------------------------------------------------------
 
 
-def _check_sum(op: Op) -> None:
-    """Checks an operation that may introduce sums."""
-    check_unreduced_transition(op, _shardings_before(op.operands), _shardings(op.results), ReductionKind.SUM)
+def _check_other(op: Op) -> None:
+    """Checks an operation that may introduce sums, or partial results of any one kind."""
+    after = _shardings(op.results)
+    kind = ReductionKind.SUM
+    if Behavior.UNREDUCED_OF_ANY_REDUCTION.active and not isinstance(op, DotOp | DotGeneralOp):
+        kinds = {sharding.reduction for sharding in after if sharding and sharding.unreduced_axes} or {kind}
+        if len(kinds) > 1:
+            raise op.op_error("results introduce unreduced axes with conflicting reduction ops")
+        (kind,) = kinds
+    check_unreduced_transition(op, _shardings_before(op.operands), after, kind)
 
 
 def _check_reduce(op: ReduceOp) -> None:

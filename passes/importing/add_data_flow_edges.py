@@ -11,8 +11,8 @@ becomes
 A loop-carried value is a single value to propagation: the operand of the loop, the arguments of its regions,
 the value that the body returns and the result have one sharding. A data-flow edge connects such sources and
 targets, and one of the targets owns it. The pass inserts an operation after each owner, which stores the
-sharding of the edge, initially that of the owner. `stablehlo.case`, optimization barriers, manual
-computations and named computations have data-flow edges, too.
+sharding of the edge, initially that of the owner. `stablehlo.case` and `stablehlo.if`, optimization barriers,
+manual computations and named computations have data-flow edges, too.
 
 Owners without a static shape, such as tokens, get none. `sdy-sink-data-flow-edges` is the inverse.
 """

@@ -12,9 +12,10 @@ intended. So the input gets the sharding of the constraint if the input has none
 constraint are closed, and if no other constraint on the input has a different sharding. The input sharding of
 a manual computation counts as a constraint on the operand.
 
-If the input is the target of a data-flow edge, its sharding would be that of the whole edge and is not set,
-except for unreduced axes. Instead the constraint moves directly after its input and replaces it in all other
-users; for the input sharding of a manual computation, a constraint is inserted there.
+If the input is the target of a data-flow edge, or of a function data-flow edge, its sharding would be that
+of the whole edge and is not set, except for unreduced axes. Instead the constraint moves directly after its
+input and replaces it in all other users; for the input sharding of a manual computation, a constraint is
+inserted there.
 
 In a chain of constraints on a value, the last one replaces the value in all users after the chain in the same
 block, except function returns. This requires that the value has no sharding, that the first constraint of the
@@ -30,7 +31,7 @@ from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import ReturnOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import TensorSharding
@@ -48,6 +49,7 @@ from sdyopt.ir.value import OpOperand, Value
 from sdyopt.pipeline import Pass, option
 from sdyopt.record.copies import Means, record_copy
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 
 from ..common.support.constraint_debug_info import ConstraintDebugInfo
 from ..common.support.insertion_points import directly_after_definition
@@ -139,7 +141,10 @@ def _is_conflicting(use: OpOperand, sharding: TensorSharding) -> bool:
 
 
 def _is_edge_target(value: Value) -> bool:
-    return isinstance(value.defining_op, DataFlowEdgeOp) or edge_of(value) is not None
+    op = value.defining_op
+    if isinstance(op, FuncDataFlowEdgeOp):
+        return Behavior.CONSTRAINTS_ON_FUNC_EDGES.active
+    return isinstance(op, DataFlowEdgeOp) or edge_of(value) is not None
 
 
 def _replace_uses_with(constraint: Op, value: Value, sharding: TensorSharding, rewriter: Rewriter) -> None:

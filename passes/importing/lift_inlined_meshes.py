@@ -8,7 +8,8 @@ becomes
 Propagation compares meshes by name, so shardings with two names for one mesh, or with an inlined mesh, would
 count as different. Of equal mesh symbols the first is kept. An inlined mesh that equals none of them gets the
 name `maximal_mesh_{device id}` if it is maximal, `empty_mesh` if it is empty, and `mesh` otherwise, with a
-number if the name is taken. Meshes in the replica groups of collectives are lifted too; they get symbols of
+number if the name is taken. With `use-single-device-mesh-names`, maximal meshes get the name
+`single_device_{device id}`. Meshes in the replica groups of collectives are lifted too; they get symbols of
 their own, which no sharding uses.
 
 Every mesh symbol gets the attribute `stablehlo.mesh`, which describes the mesh to tools without sdy.
@@ -33,8 +34,9 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I64, RankedTensor
 from sdyopt.ir.value import LazyLocation
-from sdyopt.pipeline import Pass
+from sdyopt.pipeline import Pass, Since, option
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 
 from ..common.support.fresh_names import FreshNames
 from ..common.support.shardings import transform_shardings
@@ -54,9 +56,16 @@ COLLECTIVES = (
 
 @register("sdy-lift-inlined-meshes")
 class LiftInlinedMeshes(Pass):
+    use_single_device_mesh_names: bool = option(
+        default=False,
+        help="name meshes of a single device `single_device_{id}` instead of `maximal_mesh_{id}`",
+        since=Since(Behavior.SINGLE_DEVICE_MESH_NAMES),
+    )
+
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
-        names = _MeshNames(module, rewriter)
+        maximal_name = "single_device" if self.use_single_device_mesh_names else "maximal_mesh"
+        names = _MeshNames(module, maximal_name, rewriter)
 
         def lift(sharding: TensorSharding) -> TensorSharding:
             return sharding.with_mesh(names.name_of(sharding.mesh_or_ref, module.lazy_location))
@@ -76,8 +85,9 @@ class LiftInlinedMeshes(Pass):
 class _MeshNames:
     """The names of meshes. Erases mesh symbols that are equal to an earlier one, and creates new ones."""
 
-    def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
+    def __init__(self, module: ModuleOp, maximal_name: str, rewriter: Rewriter) -> None:
         self._module = module
+        self._maximal_name = maximal_name
         self._rewriter = rewriter
         self._last: MeshOp | None = None
         # The names of meshes, by the mesh and by the names of erased symbols.
@@ -98,9 +108,14 @@ class _MeshNames:
         if isinstance(mesh_or_ref, SymbolRef):
             return mesh_or_ref
         mesh = _from_stablehlo(mesh_or_ref) if isinstance(mesh_or_ref, StablehloMesh) else mesh_or_ref
-        name = self._names[mesh_or_ref] = SymbolRef(self._fresh.take(_base_name(mesh)))
+        name = self._names[mesh_or_ref] = SymbolRef(self._fresh.take(self._base_name(mesh)))
         self._create(name, mesh, location)
         return name
+
+    def _base_name(self, mesh: Mesh) -> str:
+        if mesh.is_maximal:
+            return f"{self._maximal_name}_{mesh.device_ids[0]}"
+        return "empty_mesh" if mesh.is_empty else "mesh"
 
     def _add_or_erase(self, op: MeshOp) -> None:
         first = self._names.setdefault(op.mesh, SymbolRef(op.sym_name))
@@ -118,12 +133,6 @@ class _MeshNames:
         op = self._rewriter.create(MeshOp, (), (), attributes, location=location, **insertion_point)
         assert isinstance(op, MeshOp)
         self._last = op
-
-
-def _base_name(mesh: Mesh) -> str:
-    if mesh.is_maximal:
-        return f"maximal_mesh_{mesh.device_ids[0]}"
-    return "empty_mesh" if mesh.is_empty else "mesh"
 
 
 def _collectives_with_meshes(module: ModuleOp) -> list[Op]:

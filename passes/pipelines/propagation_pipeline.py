@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.pipeline import Pass, Pipeline
 from sdyopt.registry import register_pipeline
+from sdyopt.releases import Behavior
 
 from ..common.support.save_module import ModuleDumps
 from ..common.symbol_dce import SymbolDCE
@@ -95,15 +96,15 @@ def propagation_pipeline(
 
 
 def _inline_calls(debug_sharding_origins: bool, debug_propagation_edge_sharding: bool) -> Sequence[Pass]:
-    return [
-        # One function per call, whose body can be moved.
-        FlattenCallGraph(),
-        SymbolDCE(),
-        ImportFuncCalls(),
-        SymbolDCE(),
-        # After inlining, because constraints and groups apply to values of the callees too.
-        *import_sharding_constraints(debug_sharding_origins, debug_propagation_edge_sharding),
-    ]
+    constraints, groups = import_sharding_constraints(debug_sharding_origins, debug_propagation_edge_sharding)
+    # One function per call, whose body can be moved.
+    flatten = [FlattenCallGraph(), SymbolDCE()]
+    if Behavior.CONSTRAINTS_BEFORE_INLINING.active:
+        # Between the edges, constraints apply to the values of callers and callees as they do after inlining.
+        edges = AddFuncDataFlowEdges(), SinkFuncDataFlowEdges()
+        return [*flatten, edges[0], constraints, edges[1], groups, ImportFuncCalls(), SymbolDCE()]
+    # After inlining, because constraints and groups apply to values of the callees too.
+    return [*flatten, ImportFuncCalls(), SymbolDCE(), constraints, groups]
 
 
 def _export_calls() -> Sequence[Pass]:

@@ -34,6 +34,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType, ShapedType, TupleType
 from sdyopt.pipeline import Pass, option
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 from sdyopt.sharding.propagation.propagation_step import Strategy
 
 from .engine.debug_info import DebugInfoRecorder
@@ -150,7 +151,10 @@ def _type_problem(signature: OpSignature) -> str | None:
                 f"type: '{plain_type(type)}'"
             )
         if isinstance(type, TupleType):
-            return f"Shardy propagation doesn't support tuples: '{plain_type(type)}'"
+            advice = ". Please flatten or canonicalize tuples before running Shardy propagation."
+            return f"Shardy propagation doesn't support tuples: '{plain_type(type)}'" + (
+                advice if Behavior.REWORDED_ERRORS.active else ""
+            )
     return None
 
 

@@ -48,6 +48,7 @@ from sdyopt.ir.traits import (
     TERMINATOR,
 )
 from sdyopt.ir.types import FunctionType, Type
+from sdyopt.releases import Behavior
 
 func = DIALECT = Dialect("func")
 func.is_inlinable = True
@@ -201,7 +202,7 @@ class CallOp(Op):
 
 def _check_operands(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
     if len(expected) != len(got):
-        raise op.op_error("incorrect number of operands for callee")
+        raise op.op_error(f"incorrect number of operands for callee{_counts(expected, got)}")
     for index, (expected_type, type) in enumerate(zip(expected, got, strict=True)):
         if expected_type is not type:
             raise op.op_error(
@@ -212,7 +213,7 @@ def _check_operands(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> No
 
 def _check_results(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
     if len(expected) != len(got):
-        raise op.op_error("incorrect number of results for callee")
+        raise op.op_error(f"incorrect number of results for callee{_counts(expected, got)}")
     for index, (expected_type, type) in enumerate(zip(expected, got, strict=True)):
         if expected_type is not type:
             raise (
@@ -220,6 +221,11 @@ def _check_results(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> Non
                 .note(f"      op result types: {_quoted_list(got)}")
                 .note(f"function result types: {_quoted_list(expected)}")
             )
+
+
+def _counts(expected: Sequence[Type], got: Sequence[Type]) -> str:
+    has_counts = Behavior.COUNTS_IN_CALL_ERRORS.active
+    return f": expected {len(expected)}, but got {len(got)}" if has_counts else ""
 
 
 def _parse_callee_type(op_parser: OpAsmParser) -> None:

@@ -61,6 +61,20 @@ def _unknown_operand(_: Case) -> Explanation:
     return Explanation(help="give the operand a sharding, with the axes that are reduced as unreduced axes")
 
 
+@explains(r"cannot change reduction_op of existing unreduced axes")
+def _changed_by_collective(_: Case) -> Explanation:
+    return Explanation(
+        [attribute("unreduced")], "write the kind of reduction that the sharding of the operand has"
+    )
+
+
+@explains(r"results introduce unreduced axes with conflicting reduction ops")
+def _conflicting(_: Case) -> Explanation:
+    return Explanation(
+        [attribute("unreduced")], "give the unreduced axes of all results one kind of reduction"
+    )
+
+
 @explains(r"out_sharding reduction_op must be SUM")
 def _not_a_sum(_: Case) -> Explanation:
     return Explanation(

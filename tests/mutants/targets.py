@@ -39,7 +39,6 @@ GROUPS = {
             "stablehlo_collectives",
             "tensor_bytes",
             "time_estimate",
-            "timing",
             "topology",
             "totals",
         )

@@ -62,7 +62,7 @@ def _completed(
     shardings = [_sharding(dictionary) for dictionary in attributes]
     # Values without a sharding get the mesh of another one, but not a maximal mesh.
     candidates = (
-        sharding for sharding in shardings if sharding is not None and not _is_maximal(sharding, function)
+        sharding for sharding in shardings if sharding is not None and not is_maximal(sharding, function)
     )
     first = next(candidates, None)
     if first is None:
@@ -83,6 +83,7 @@ def _sharding(attributes: DictAttr) -> TensorSharding | None:
     return sharding if isinstance(sharding, TensorSharding) else None
 
 
-def _is_maximal(sharding: TensorSharding, function: FuncOp) -> bool:
+def is_maximal(sharding: TensorSharding, function: FuncOp) -> bool:
+    """Whether a sharding in a function is on a single device."""
     mesh = mesh_of(sharding, function)
     return mesh is not None and mesh.is_maximal

@@ -26,6 +26,7 @@ from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, arra
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.releases import Behavior
 
 SELF = string("self")
 # Shardy's name for the origin of an axis that a value without an origin name had before propagation.
@@ -60,7 +61,11 @@ class ShardingOrigins:
         related = (
             origin for other, origin in origins.items() if other.contains(axis) or axis.contains(other)
         )
-        origin = origins.get(axis) or next(related, UNKNOWN_ORIGIN)
+        origin = origins.get(axis) or next(related, None)
+        if origin is None:
+            if Behavior.NO_UNKNOWN_ORIGINS.active:
+                return
+            origin = UNKNOWN_ORIGIN
         self._origins.setdefault(_shardable(target), {}).setdefault(axis, origin)
 
     def _add(self, value: Value, sharding: TensorSharding | None, name: str) -> None:

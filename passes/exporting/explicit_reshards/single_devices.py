@@ -29,6 +29,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedTensor
 from sdyopt.ir.value import OpOperand, Value
+from sdyopt.releases import Behavior
 
 from ...common.support.set_sharding import set_sharding
 from .insertion import insertion_point_after, reshard_use
@@ -48,9 +49,8 @@ def check_arguments_and_results(function: FuncOp, mesh_of: MeshLookup) -> None:
         for index, dictionary in enumerate(dictionaries):
             sharding = dictionary.get(SHARDING)
             if isinstance(sharding, TensorSharding) and _is_maximal(sharding, mesh_of):
-                raise function.op_error(
-                    f"function {word} {index} cannot have a single-device (maximal) sharding attribute"
-                )
+                kind = "single-device" if Behavior.REWORDED_ERRORS.active else "single-device (maximal)"
+                raise function.op_error(f"function {word} {index} cannot have a {kind} sharding attribute")
 
 
 def has_single_devices(function: FuncOp, mesh_of: MeshLookup) -> bool:

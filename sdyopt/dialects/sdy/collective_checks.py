@@ -35,10 +35,17 @@ def check_slice(op: CollectiveOp, axes: AxesPerDim) -> None:
     _check_axes_per_dim(op, axes, lambda index, dim, axes: with_axes(dim.axes, axes, mesh))
 
 
-def check_unreduced_sum(op: CollectiveOp) -> None:
-    """Checks that the reduction of the result is the sum."""
-    if op.out_sharding.reduction is not ReductionKind.SUM:
-        raise op.op_error("out_sharding reduction_op must be SUM")
+def check_reduction_of_unreduced(op: CollectiveOp) -> None:
+    """Checks that the result has the reduction of the operand, if that has unreduced axes.
+
+    Before version jaxlib-0.11.2, checks only that the reduction of the result is the sum.
+    """
+    out, operand = op.out_sharding, op.operand_sharding
+    if not Behavior.UNREDUCED_OF_ANY_REDUCTION.active:
+        if out.reduction is not ReductionKind.SUM:
+            raise op.op_error("out_sharding reduction_op must be SUM")
+    elif operand.unreduced_axes and operand.reduction is not out.reduction:
+        raise op.op_error("cannot change reduction_op of existing unreduced axes")
 
 
 def check_reduction(op: CollectiveOp, kind: ReductionKind) -> None:

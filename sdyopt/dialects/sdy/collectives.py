@@ -143,7 +143,7 @@ class ShardedToUnreducedOp(CollectiveOp):
     assembly = _assembly(bare_attr("axes", AxesPerDim))
 
     def verify_symbol_uses(self) -> None:
-        checks.check_unreduced_sum(self)
+        checks.check_reduction_of_unreduced(self)
         checks.check_gather(self, self.axes, "shard-to-unreduce")
         checks.check_unreduced(self, self.axes.axes, "sharded_to_unreduced_axes")
 
@@ -159,5 +159,5 @@ class ReplicatedToUnreducedOp(CollectiveOp):
     assembly = _assembly(bare_attr("axes", AxisRefList))
 
     def verify_symbol_uses(self) -> None:
-        checks.check_unreduced_sum(self)
+        checks.check_reduction_of_unreduced(self)
         checks.check_replicated_to_unreduced(self, self.axes)

@@ -19,6 +19,7 @@ from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import DYNAMIC, RankedShapedType, ShapedType, TupleType, Type
+from sdyopt.releases import Behavior, on_change
 
 # Creates an error from a message, with a prefix that names the value.
 ErrorMaker = Callable[[str], DiagnosticError]
@@ -109,7 +110,8 @@ def sharding_problem(
     """
     has_axes_or_rank = bool(sharding.dims or sharding.replicated_axes or sharding.unreduced_axes)
     if mesh.is_maximal or (type is None and sharding.is_fully_replicated):
-        return f"a maximal sharding {_ONLY_RANK_0}" if has_axes_or_rank else None
+        word = "single-device" if Behavior.REWORDED_ERRORS.active else "maximal"
+        return f"a {word} sharding {_ONLY_RANK_0}" if has_axes_or_rank else None
     if isinstance(type, TupleType):
         if len(type.types) != 1:
             return f"ops can only have a sharding for a tuple of size 1: '{plain_type(type)}'"
@@ -127,6 +129,9 @@ def sharding_problem(
     if sharding.rank != type.rank:
         return f"sharding doesn't match tensor rank: {sharding.rank} != {type.rank}"
     return _axes_problem(sharding, type, mesh, must_divide)
+
+
+on_change(sharding_problem.cache_clear)
 
 
 def _axes_problem(

@@ -36,6 +36,7 @@ from sdyopt.ir.shape_traits import SAME_SHAPE
 from sdyopt.ir.traits import PURE, RECURSIVE_EFFECTS, TERMINATOR
 from sdyopt.ir.types import I1, RankedTensor, Type, element_of
 from sdyopt.ir.value import BlockArgument
+from sdyopt.releases import Behavior, on_change
 
 
 @stablehlo.op("return", PURE, TERMINATOR)
@@ -105,10 +106,7 @@ class ConditionalOp(Op):
 
 @stablehlo.op("if", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
 class IfOp(ConditionalOp):
-    """Runs `true_branch` or `false_branch`.
-
-    As in Shardy, `if` has no data-flow edges, unlike `case`.
-    """
+    """Runs `true_branch` or `false_branch`."""
 
     __slots__ = ()
 
@@ -116,6 +114,14 @@ class IfOp(ConditionalOp):
     out = op_fields.results(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN)
     true_branch = op_fields.region(ONE_BLOCK)
     false_branch = op_fields.region(ONE_BLOCK)
+
+
+@on_change
+def _set_data_flow_of_if() -> None:
+    IfOp.data_flow = BRANCHES if Behavior.IF_DATA_FLOW.active else None
+
+
+_set_data_flow_of_if()
 
 
 @stablehlo.op("case", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)

@@ -3,7 +3,7 @@
 sdy.mesh @device_0 = <[], device_ids=[0]>
 
 // Inputs and outputs of a function are on all devices.
-// expected-error @+1 {{'func.func' op function argument 0 cannot have a single-device (maximal) sharding attribute}}
+// expected-error @+1 {{'func.func' op function argument 0 cannot have a single-device sharding attribute}}
 func.func @argument(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@device_0, []>}) -> tensor<8xf32> {
   return %a : tensor<8xf32>
 }
@@ -12,7 +12,7 @@ func.func @argument(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@device_0, [
 
 sdy.mesh @device_0 = <[], device_ids=[0]>
 
-// expected-error @+1 {{'func.func' op function result 0 cannot have a single-device (maximal) sharding attribute}}
+// expected-error @+1 {{'func.func' op function result 0 cannot have a single-device sharding attribute}}
 func.func @result(%a: tensor<8xf32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@device_0, []>}) {
   return %a : tensor<8xf32>
 }

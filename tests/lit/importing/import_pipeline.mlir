@@ -2,7 +2,7 @@
 // RUN: sdy-opt %s -sdy-import-pipeline=dedup-functions-fully=true | filecheck %s --check-prefix=DEDUP
 // RUN: sdy-opt %s -sdy-import-pipeline=dedup-functions-fully=true --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PASSES
 
-// PASSES:      builtin.module(symbol-dce,sdy-lift-inlined-meshes,sdy-remove-size-one-axes,
+// PASSES:      builtin.module(symbol-dce,sdy-lift-inlined-meshes{use-single-device-mesh-names=false},sdy-remove-size-one-axes,
 // PASSES-SAME: sdy-propagate-sharding-from-func-to-call,sdy-constant-or-scalar-splitter,symbol-dce,
 // PASSES-SAME: sdy-manual-axes-cleanup,sdy-save-module,sdy-add-data-flow-edges,
 // PASSES-SAME: sdy-apply-sharding-constraints{debug-propagation-edge-sharding=false debug-sharding-origins=false},

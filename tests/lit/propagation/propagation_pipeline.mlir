@@ -3,9 +3,9 @@
 // RUN: sdy-opt %s -sdy-propagation-pipeline --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PASSES
 // RUN: sdy-opt %s -sdy-propagation-pipeline=dedup-functions-fully=true --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=DEDUP-PASSES
 
-// PASSES:      sdy-add-data-flow-edges,sdy-flatten-call-graph,symbol-dce,
-// PASSES-SAME: sdy-import-func-calls{add-data-flow-edges-on-named-computations=true},symbol-dce,
-// PASSES-SAME: sdy-apply-sharding-constraints{{{[^}]*}}},sdy-sharding-group-import,sdy-pre-order-funcs,
+// PASSES:      sdy-add-data-flow-edges,sdy-flatten-call-graph,symbol-dce,sdy-add-func-data-flow-edges,
+// PASSES-SAME: sdy-apply-sharding-constraints{{{[^}]*}}},func.func(sdy-sink-func-data-flow-edges),sdy-sharding-group-import,
+// PASSES-SAME: sdy-import-func-calls{add-data-flow-edges-on-named-computations=true},symbol-dce,sdy-pre-order-funcs,
 // PASSES-SAME: sdy-user-priority-propagate{{{[^}]*}} keep-sharding-rules=true {{[^}]*}}},
 // PASSES-SAME: sdy-export-named-computations,sdy-propagate-to-func-results,
 // PASSES-SAME: sdy-unflatten-call-graph{dedup-functions-fully=false},symbol-dce,sdy-insert-func-call-reshards,

@@ -18,8 +18,8 @@ sdy.mesh @mesh = <["a"=2, "b"=2]>
 // CHECK-LABEL: func.func @main
 // CHECK-SAME:    %arg0: {{.*}} sdy.sharding_origins = {a = "self"}
 // CHECK:         stablehlo.while
-// CHECK-SAME:      sdy.result_propagation_edges = [#sdy.propagation_edges<[{step-0 = [{"a" = operand-0 -> [operand-1, result-0]}]}]>]
-// CHECK-SAME:      sdy.result_sharding_origins = [{a = "input: 0"}]
+// CHECK-SAME:      sdy.result_propagation_edges = [#sdy.propagation_edges<[]>, #sdy.propagation_edges<[{step-0 = [{"a" = operand-0 -> [operand-1, result-0]}]}]>]
+// CHECK-SAME:      sdy.result_sharding_origins = [{}, {a = "input: 0"}]
 // CHECK:         stablehlo.add %iterArg_0, %iterArg_0 {{.*}} sdy.sharding_origins = [{a = "input: 0"}]
 func.func @main(%x: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {?}]>}) -> tensor<8x8xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>

@@ -70,26 +70,6 @@ func.func @introduce(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x
 
 sdy.mesh @mesh = <["x"=2]>
 
-func.func @sharded_to_unreduced(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
-  // expected-error @+1 {{'sdy.sharded_to_unreduced' op out_sharding reduction_op must be SUM}}
-  %0 = sdy.sharded_to_unreduced [{"x"}] %a out_sharding=<@mesh, [{}], unreduced=max{"x"}> : tensor<8xf32>
-  return %0 : tensor<8xf32>
-}
-
-// -----
-
-sdy.mesh @mesh = <["x"=2]>
-
-func.func @replicated_to_unreduced(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) -> tensor<8xf32> {
-  // expected-error @+1 {{'sdy.replicated_to_unreduced' op out_sharding reduction_op must be SUM}}
-  %0 = sdy.replicated_to_unreduced {"x"} %a out_sharding=<@mesh, [{}], unreduced=min{"x"}> : tensor<8xf32>
-  return %0 : tensor<8xf32>
-}
-
-// -----
-
-sdy.mesh @mesh = <["x"=2]>
-
 func.func @unknown_kind(%a: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{invalid reduction_op attribute specification: "product"}}
   %0 = sdy.all_reduce "product" {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>

@@ -30,16 +30,6 @@ func.func @change(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], u
 
 sdy.mesh @mesh = <["x"=2]>
 
-// CHECK: help: the other devices get zeros, which change no sum, but a maximum or minimum; write unreduced={…}
-func.func @zeros(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
-  %0 = sdy.sharded_to_unreduced [{"x"}] %a out_sharding=<@mesh, [{}], unreduced=max{"x"}> : tensor<8xf32>
-  return %0 : tensor<8xf32>
-}
-
-// -----
-
-sdy.mesh @mesh = <["x"=2]>
-
 // CHECK: 'stablehlo.negate' op dropped unreduced axis 'x'
 // CHECK: help: an operand has partial results along "x"; insert `sdy.reshard` before, which combines them, or add unreduced={"x"} to the sharding of the result
 func.func @dropped(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>}) -> tensor<8xf32> {

@@ -161,7 +161,7 @@ func.func @useless_priority(%arg: tensor<8xf32>) {
 // -----
 
 func.func @maximal(%arg: tensor<8xf32>) {
-  // expected-error @+1 {{a maximal sharding can only have a sharding with rank 0 and no replicated or unreduced axes.}}
+  // expected-error @+1 {{a single-device sharding can only have a sharding with rank 0 and no replicated or unreduced axes.}}
   %0 = sdy.sharding_constraint %arg <mesh<[], device_ids=[1]>, [{}]> : tensor<8xf32>
   return
 }
