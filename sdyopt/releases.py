@@ -172,22 +172,28 @@ class Behavior(Enum):
         "`sdy-inline-meshes` inlines the meshes of replica groups too",
         "exporting/inline_meshes_replica_groups.mlir",
     )
-    REDUCTION_KINDS = (
+    TOKENS_ON_SINGLE_DEVICES = (
         SEPTEMBER_2026,
-        "`sdy-insert-explicit-reshards` inserts `sdy.all_reduce max` or `min` after a reduction or scatter by a "
-        "maximum or minimum, and has the option `mark-partial-result-with-unreduced-axes`",
+        "the tokens of an operation with a sharding on a single device are on the device too, instead of on "
+        "the global mesh",
+        "exporting/insert_explicit_reshards_single_device.mlir",
+    )
+    REDUCTION_KINDS_OF_BODIES = (
+        SEPTEMBER_2026,
+        "`sdy-insert-explicit-reshards` inserts `sdy.all_reduce max` or `min` after a reduction or "
+        "scatter by a maximum or minimum, and has the option `mark-partial-result-with-unreduced-axes`",
         "exporting/insert_explicit_reshards_reduction_kinds.mlir",
     )
     REDUCTIONS_OF_NO_KIND = (
         OCTOBER_2026,
-        "`sdy-insert-explicit-reshards` inserts no all-reduce after reductions of several values that are not "
-        "all sums, maxima or minima, such as argmax, nor after scatters by another operation",
+        "`sdy-insert-explicit-reshards` inserts no all-reduce after reductions of several values that are "
+        "not all sums, maxima or minima, such as argmax, nor after scatters by another operation",
         "exporting/insert_explicit_reshards_reduction_kinds.mlir",
     )
     RESHARDS_OF_PADDED_DIMENSIONS = (
         OCTOBER_2026,
-        "`sdy-reshard-to-collectives` removes all axes of a dimension before it shards it with another padding, "
-        "such as 50 elements in 4 shards instead of 2",
+        "`sdy-reshard-to-collectives` removes all axes of a dimension before it shards it with another "
+        "padding, such as 50 elements in 4 shards instead of 2",
         "exporting/reshard_to_collectives_padded.mlir",
     )
 

@@ -10,8 +10,9 @@ from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 def gather_dimensions(state: ReshardState) -> list[list[AxisRef]] | None:
     """Gathers the last surplus axes of each dimension that no dimension lacks; None if there are none.
 
-    Before jaxlib 0.12, if there are any, the other surplus axes of the dimension are gathered too. Axes that a
-    dimension lacks only remain if axis sizes are not all powers of two; otherwise all-to-alls have moved them.
+    Before jaxlib 0.12, if there are any, the other surplus axes of the dimension are gathered too. Axes that
+    a dimension lacks only remain if axis sizes are not all powers of two; otherwise all-to-alls have moved
+    them.
     """
     counts = [_count_to_gather(state, dim) for dim in range(state.rank)]
     gathered = [_gather_dimension(state, dim, count) for dim, count in enumerate(counts)]
