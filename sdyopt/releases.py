@@ -234,10 +234,16 @@ class Behavior(Enum):
         "`sdy-inline-meshes` inlines the meshes of replica groups too",
         "exporting/inline_meshes_replica_groups.mlir",
     )
-    INFERRED_REDUCTION_KINDS = (
+    TOKENS_ON_SINGLE_DEVICES = (
         SEPTEMBER_2026,
-        "`sdy-insert-explicit-reshards` inserts `sdy.all_reduce max` or `min` after a reduction or scatter "
-        "by a maximum or minimum, and has the option `mark-partial-result-with-unreduced-axes`",
+        "the tokens of an operation with a sharding on a single device are on the device too, instead of on "
+        "the global mesh",
+        "exporting/insert_explicit_reshards_single_device.mlir",
+    )
+    REDUCTION_KINDS_OF_BODIES = (
+        SEPTEMBER_2026,
+        "`sdy-insert-explicit-reshards` inserts `sdy.all_reduce max` or `min` after a reduction or "
+        "scatter by a maximum or minimum, and has the option `mark-partial-result-with-unreduced-axes`",
         "exporting/insert_explicit_reshards_reduction_kinds.mlir",
     )
     REDUCTIONS_OF_NO_KIND = (

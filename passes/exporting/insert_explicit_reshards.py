@@ -114,7 +114,7 @@ class InsertExplicitReshards(Pass):
     mark_partial_result_with_unreduced_axes: bool = option(
         default=False,
         help="give results that are all-reduced a sharding with these unreduced axes",
-        since=Since(Behavior.INFERRED_REDUCTION_KINDS),
+        since=Since(Behavior.REDUCTION_KINDS_OF_BODIES),
     )
 
     change_unreduced_meshes: bool = option(

@@ -80,7 +80,7 @@ def _all_reduce_results(
 
     With `mark_partial`, the results become unreduced along these axes.
     """
-    kind = reduction_kind(op) if Behavior.INFERRED_REDUCTION_KINDS.active else None
+    kind = reduction_kind(op) if Behavior.REDUCTION_KINDS_OF_BODIES.active else None
     if kind is None and Behavior.REDUCTIONS_OF_NO_KIND.active:
         return []
     after_op = insertion_point_after(op)
@@ -104,7 +104,7 @@ def _all_reduce_results(
 
 
 def _default_kind(sharding: TensorSharding) -> ReductionKind:
-    return ReductionKind.SUM if Behavior.INFERRED_REDUCTION_KINDS.active else sharding.reduction
+    return ReductionKind.SUM if Behavior.REDUCTION_KINDS_OF_BODIES.active else sharding.reduction
 
 
 def _replace_uses_with(

@@ -1,5 +1,6 @@
-// RUN: sdy-opt %s --sdy-version=jaxlib-0.10.2 -sdy-reshard-single-devices -sdy-insert-explicit-reshards=enable-full-version | filecheck %s
-// RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version | filecheck %s
+// RUN: sdy-opt %s --sdy-version=jaxlib-0.10.2 -sdy-reshard-single-devices -sdy-insert-explicit-reshards=enable-full-version | filecheck %s --check-prefixes=CHECK,MESH-TOKEN
+// RUN: sdy-opt %s --sdy-version=2026-08 -sdy-insert-explicit-reshards=enable-full-version | filecheck %s --check-prefixes=CHECK,MESH-TOKEN
+// RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version | filecheck %s --check-prefixes=CHECK,TOKEN
 // RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=OFF
 // RUN: sdy-opt %s -sdy-insert-explicit-reshards=enable-full-version -sdy-reshard-to-collectives | filecheck %s --check-prefix=COLLECTIVES
 
@@ -30,9 +31,10 @@ func.func @custom_call(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %1 : tensor<8xf32>
 }
 
-// Tokens are on all devices.
+// Tokens are not resharded. In version 2026-08 of Shardy, they are on all devices.
 // CHECK-LABEL: func.func @token
-// CHECK-NEXT: stablehlo.custom_call @g(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@device_0, []>, <@mesh, []>]>}
+// TOKEN-NEXT: stablehlo.custom_call @g(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@device_0, []>, <@device_0, []>]>}
+// MESH-TOKEN-NEXT: stablehlo.custom_call @g(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@device_0, []>, <@mesh, []>]>}
 // CHECK-NEXT: sdy.reshard %0#0 <@mesh, []>
 // CHECK-NEXT: return %1, %0#1
 func.func @token(%a: !stablehlo.token) -> (tensor<f32>, !stablehlo.token) {
