@@ -9,9 +9,10 @@ import re
 from pathlib import Path
 
 from docs.markdown import prose
+from sdyopt.analysis.lint import Options
 from sdyopt.analysis.lint.rule import Rule
 from sdyopt.analysis.lint.rule_table import all_rules
-from sdyopt.driver.job import Job, LintOptions
+from sdyopt.driver.job import Job
 from sdyopt.driver.run import run_job
 
 FOLDER = Path(__file__).parent / "lint"
@@ -75,7 +76,7 @@ def _example(rule: type[Rule]) -> str:
 
 def _output_of(rule: type[Rule], program: str) -> str:
     log: list[str] = []
-    run_job(Job("example.mlir", program.encode, write_log=log.append, lint_options=LintOptions((rule.id,))))
+    run_job(Job("example.mlir", program.encode, write_log=log.append, analyses=(Options(lint=(rule.id,)),)))
     # Editors remove spaces at the ends of lines.
     return "".join(f"{line.rstrip()}\n" for line in "".join(log).splitlines())
 

@@ -70,7 +70,7 @@ class Behavior(Enum):
     STORED_REDUCTION_OP = (
         AUGUST_2026,
         "`sdy.all_reduce` and `sdy.reduce_scatter` always store `reduction_op`, also for sums",
-        "dialects/sdy/reductions.mlir",
+        "dialects/sdy/reductions_version.mlir",
     )
     COLLECTIVE_REDUCE = (
         AUGUST_2026,
@@ -171,6 +171,24 @@ class Behavior(Enum):
         AUGUST_2026,
         "`sdy-inline-meshes` inlines the meshes of replica groups too",
         "exporting/inline_meshes_replica_groups.mlir",
+    )
+    INFERRED_REDUCTION_KINDS = (
+        SEPTEMBER_2026,
+        "`sdy-insert-explicit-reshards` inserts `sdy.all_reduce max` or `min` after a reduction or scatter "
+        "by a maximum or minimum, and has the option `mark-partial-result-with-unreduced-axes`",
+        "exporting/insert_explicit_reshards_reduction_kinds.mlir",
+    )
+    REDUCTIONS_OF_NO_KIND = (
+        OCTOBER_2026,
+        "`sdy-insert-explicit-reshards` inserts no all-reduce after reductions of several values that are "
+        "not all sums, maxima or minima, such as argmax, nor after scatters by another operation",
+        "exporting/insert_explicit_reshards_reduction_kinds.mlir",
+    )
+    RESHARDS_OF_PADDED_DIMENSIONS = (
+        OCTOBER_2026,
+        "`sdy-reshard-to-collectives` removes all axes of a dimension before it shards it with another "
+        "padding, such as 50 elements in 4 shards instead of 2",
+        "exporting/reshard_to_collectives_padded.mlir",
     )
 
     KEPT_MESHES = (

@@ -83,7 +83,7 @@ from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
-from sdyopt.pipeline import FUNCTION, Pass, option
+from sdyopt.pipeline import FUNCTION, Pass, Since, option
 from sdyopt.record.reshards import plan_to_record, record_plan
 from sdyopt.registry import register
 from sdyopt.releases import Behavior
@@ -109,6 +109,12 @@ class InsertExplicitReshards(Pass):
 
     enable_full_version: bool = option(
         default=False, help="resolve all conflicts, instead of leaving most to a later partitioner"
+    )
+
+    mark_partial_result_with_unreduced_axes: bool = option(
+        default=False,
+        help="give results that are all-reduced a sharding with these unreduced axes",
+        since=Since(Behavior.INFERRED_REDUCTION_KINDS),
     )
 
     change_unreduced_meshes: bool = option(
@@ -144,6 +150,7 @@ class _ReshardInserter:
         self._function = function
         self._full = full = options.enable_full_version
         self._change_meshes = change_meshes = options.change_unreduced_meshes
+        self._mark_partial = options.mark_partial_result_with_unreduced_axes
         self._rewriter = rewriter
         self._mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
         self._use_resharder = UseResharder(self._mesh_of, full, rewriter, change_meshes)
@@ -206,7 +213,7 @@ class _ReshardInserter:
                 self._plans[key] = plan
         if plan is not None:
             before = plan_to_record(op)
-            record_plan(before, apply_plan(op, plan, self._rewriter))
+            record_plan(before, apply_plan(op, plan, self._rewriter, self._mark_partial))
             self._shardings.invalidate(op.results)
 
     def _prepare_and_plan(self, op: Op) -> ReshardPlan | None:

@@ -42,7 +42,8 @@ from sdyopt.releases import Behavior, on_change
 class PadForDivisibility(Pass):
     def run(self, op: ModuleOp | FuncOp) -> bool:
         functions = [op] if isinstance(op, FuncOp) else op.nested(FuncOp)
-        return any([self._pad(function) for function in functions])
+        changed = [self._pad(function) for function in functions]
+        return any(changed)
 
     def _pad(self, function: FuncOp) -> bool:
         module, rewriter = enclosing_module(function), Rewriter()

@@ -113,8 +113,8 @@ def export_pipeline(
     `sdy-verify-unreduced-axes` runs before the reshards, and `sdy-inline-meshes` at the end; not with
     `--sdy-version=jaxlib-0.10.2`.
 
-    With `partitioner-stage=convert-global-to-local`, the pipeline ends with the program of one device. Earlier
-    stages are for debugging: the passes after the one of the given name do not run. For other uses,
+    With `partitioner-stage=convert-global-to-local`, the pipeline ends with the program of one device.
+    Earlier stages are for debugging: the passes after the one of the given name do not run. For other uses,
     `sdy-partition-pipeline` exchanges less data.
 
     With `dump-directory`, the module is written after each stage, as `00.after_propagation.mlir` and so on.

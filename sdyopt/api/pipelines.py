@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,12 +11,9 @@ from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 from sdyopt.pipeline.base import MODULE, Pass
 from sdyopt.pipeline.option import Option, OptionValue, Scalar
-from sdyopt.pipeline.text import add_entry, parse_passes, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import PassEntry, PipelineEntry, all_passes, lookup
-
-# The flag whose value is a whole pipeline.
-_PIPELINE_FLAG = "pass-pipeline"
+from sdyopt.registry.pipeline_text import read_pipeline
 
 
 class PassPipeline:
@@ -95,31 +91,8 @@ def _elements(passes: Passes) -> Sequence[Pass | Pipeline]:
         raise TypeError(
             f"passes are text, what create_pass returns, or instances of pass classes, not {passes!r}"
         )
-    pipeline = passes.ir if isinstance(passes, PassPipeline) else _parse(passes)
+    pipeline = passes.ir if isinstance(passes, PassPipeline) else read_pipeline(passes)
     return pipeline.elements if pipeline.anchor == MODULE else [pipeline]
-
-
-def _parse(text: str) -> Pipeline:
-    """The pipeline of a text: flags, a textual pipeline, or a comma-separated list of passes."""
-    text = text.strip()
-    if text.startswith("-"):
-        pipeline = Pipeline()
-        for flag in _split_flags(text):
-            name, _, value = flag.lstrip("-").partition("=")
-            if name == _PIPELINE_FLAG:
-                pipeline.add_nested(parse_pipeline(value, lookup).elements)
-            else:
-                add_entry(pipeline, lookup(name), name, value, nests=True)
-        return pipeline
-    is_whole = text.startswith(f"{MODULE}(")
-    return parse_pipeline(text, lookup) if is_whole else parse_passes(text, lookup)
-
-
-def _split_flags(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError as problem:
-        raise UsageError(f"{text}: {problem}") from None
 
 
 def _option_values(entry: PassEntry | PipelineEntry, given: Mapping[str, object]) -> dict[str, OptionValue]:

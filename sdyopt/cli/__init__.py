@@ -16,9 +16,10 @@ from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from sdyopt import __version__
+from sdyopt.analysis.flag import STDOUT
 from sdyopt.cli.arguments import Arguments, read_arguments
 from sdyopt.cli.exit_codes import FAILURE, INTERRUPTED, SUCCESS, TERMINATED, WRONG_USAGE
-from sdyopt.cli.files import STDOUT, FileProblem, Input, Output, read_input, write_to_stderr
+from sdyopt.cli.files import FileProblem, Input, Output, read_input, write_to_stderr
 from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import FILE_ERROR

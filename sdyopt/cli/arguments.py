@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from sdyopt.cli.flags import ALIASES, FLAGS, Flag
+from sdyopt.analysis.flag import Flag
+from sdyopt.cli.flags import ALIASES, FLAGS
 from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.option_numbers import read_long, read_uint
 from sdyopt.diagnostics.usage import UsageError, nearest_or_all

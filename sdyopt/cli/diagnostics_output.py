@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from sdyopt import __version__
-from sdyopt.cli.files import STDOUT, Output, is_same_file, write_to_stderr
+from sdyopt.analysis.flag import STDOUT
+from sdyopt.cli.files import Output, is_same_file, write_to_stderr
 from sdyopt.cli.flags import FLAGS
 from sdyopt.diagnostics.diagnostic import Diagnostic
 from sdyopt.diagnostics.formats import FORMATS, RunSummary

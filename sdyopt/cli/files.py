@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from sdyopt.analysis.flag import STDIN, STDOUT
 from sdyopt.diagnostics.native_text import from_native, native_path
 
-STDIN = STDOUT = "-"
 STDIN_NAME = "<stdin>"
 
 

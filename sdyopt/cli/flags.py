@@ -1,61 +1,69 @@
-"""The flags of the command line except those of passes: one table for parsing, help and completion."""
+"""The flags of the command line except those of passes: the table for parsing, help and completion."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
+from sdyopt.analysis.flag import (
+    DIAGNOSTICS,
+    GENERAL,
+    GROUPS,
+    INFORMATION,
+    INSTRUMENTATION,
+    PIPELINE,
+    PRINTING,
+    SHARDINGS,
+    Flag,
+    Writes,
+)
+from sdyopt.analysis.registry import all_analyses
 from sdyopt.releases import RELEASE_NAMES
 
-GENERAL: Final = "General"
-PIPELINE: Final = "Pipeline"
-PRINTING: Final = "Printing"
-INSTRUMENTATION: Final = "Pass instrumentation"
-DIAGNOSTICS: Final = "Diagnostics"
-REPORTS: Final = "Reports"
-SHARDINGS: Final = "Shardings"
-VALIDATION: Final = "Validation"
-INFORMATION: Final = "Information"
-
-GROUPS = (
-    *(GENERAL, PIPELINE, DIAGNOSTICS, PRINTING, INSTRUMENTATION, REPORTS, SHARDINGS, VALIDATION),
-    INFORMATION,
+_IR_PRINTING = (
+    "mlir-print-ir-after-all",
+    "mlir-print-ir-after",
+    "mlir-print-ir-before-all",
+    "mlir-print-ir-before",
+    "mlir-print-ir-after-change",
+    "mlir-print-ir-after-failure",
+)
+_REMARK_FILTERS = (
+    "remarks-filter",
+    "remarks-filter-passed",
+    "remarks-filter-missed",
+    "remarks-filter-analyse",
+    "remarks-filter-failed",
 )
 
 
-class Flag(NamedTuple):
-    """A flag. Without a placeholder it is a boolean switch; otherwise it takes a value.
-
-    `implied` is the value of a flag that is given without one; a value must then follow after `=`, so that
-    a file name after the flag is not taken for its value. `kind` is the type of the value. `is_list`: values
-    are separated by commas, and the flag may be repeated. `repeats`: the flag may be repeated, but its values
-    may contain commas. `is_signed`: a number may be negative.
-    """
-
-    name: str
-    group: str
-    help: str
-    placeholder: str = ""
-    default: bool | int | str | None = None
-    implied: str | None = None
-    kind: type[bool] | type[int] | type[str] = str
-    choices: tuple[str, ...] = ()
-    is_list: bool = False
-    is_signed: bool = False
-    repeats: bool = False
+def _switch(
+    name: str,
+    group: str,
+    help: str,
+    default: bool = False,
+    needs: tuple[str, ...] = (),
+    is_common: bool = False,
+) -> Flag:
+    return Flag(name, group, help, "", default, "true", bool, needs=needs, is_common=is_common)
 
 
-def _switch(name: str, group: str, help: str, default: bool = False) -> Flag:
-    return Flag(name, group, help, "", default, "true", bool)
-
-
-def _choice(name: str, group: str, help: str, *choices: str, implied: str | None = None) -> Flag:
+def _choice(
+    name: str,
+    group: str,
+    help: str,
+    *choices: str,
+    implied: str | None = None,
+    needs: tuple[str, ...] = (),
+    is_common: bool = False,
+) -> Flag:
     """A flag with an enumerated value; the default is the first one, or empty if a value is implied."""
     default = choices[0] if implied is None else ""
-    return Flag(name, group, help, "|".join(choices), default, implied, choices=choices)
+    return Flag(
+        name, group, help, "|".join(choices), default, implied, str, choices, needs=needs, is_common=is_common
+    )
 
 
-_ALL = (
-    Flag("o", GENERAL, "write the output to FILE, or to stdout for -", "FILE", "-"),
+# The flags that are not those of an analysis.
+_OWN = (
+    Flag("o", GENERAL, "write the output to FILE, or to stdout for -", "FILE", "-", is_common=True),
     Flag(
         "split-input-file",
         GENERAL,
@@ -63,8 +71,16 @@ _ALL = (
         "MARKER",
         "",
         implied="// -----",
+        is_common=True,
     ),
-    Flag("output-split-marker", GENERAL, "separate the outputs of chunks by MARKER", "MARKER", "// -----"),
+    Flag(
+        "output-split-marker",
+        GENERAL,
+        "separate the outputs of chunks by MARKER",
+        "MARKER",
+        "// -----",
+        needs=("split-input-file",),
+    ),
     _choice("mesh-version", GENERAL, "use the mesh dialect of this LLVM release", "19", "21"),
     _choice(
         "sdy-version",
@@ -89,18 +105,34 @@ _ALL = (
         is_list=True,
     ),
     _switch("mlir-disable-threading", GENERAL, "accepted and ignored; sdy-opt is single-threaded"),
-    Flag("pass-pipeline", PIPELINE, "run a textual pass pipeline instead of pass flags", "TEXT"),
+    Flag(
+        "pass-pipeline", PIPELINE, "run a textual pass pipeline instead of pass flags", "TEXT", is_common=True
+    ),
     _switch("verify-each", PIPELINE, "run the verifier after each pass that changed something", default=True),
     _switch("verify-roundtrip", PIPELINE, "verify that the printed input parses to the same program"),
-    _switch("dump-pass-pipeline", PIPELINE, "print the pass pipeline with all option values to stderr"),
+    _switch(
+        "dump-pass-pipeline",
+        PIPELINE,
+        "print the pass pipeline with all option values to stderr",
+        is_common=True,
+    ),
     _switch("run-reproducer", PIPELINE, "run the pipeline of the reproducer in the input"),
-    Flag("mlir-generate-reproducer", PIPELINE, "write a reproducer before running the passes", "FILE", ""),
+    Flag(
+        "mlir-generate-reproducer",
+        PIPELINE,
+        "write a reproducer before running the passes",
+        "FILE",
+        "",
+        writes=Writes("the reproducer", takes_dash=True, may_replace_input=True),
+    ),
     Flag(
         "mlir-pass-pipeline-crash-reproducer",
         PIPELINE,
         "write a reproducer if a pass fails",
         "FILE",
         "",
+        writes=Writes("the reproducer", takes_dash=True, may_replace_input=True),
+        is_common=True,
     ),
     _switch(
         "mlir-pass-pipeline-local-reproducer",
@@ -114,6 +146,7 @@ _ALL = (
         "all",
         "only-expected",
         implied="all",
+        is_common=True,
     ),
     _switch(
         "mlir-print-op-on-diagnostic",
@@ -151,14 +184,17 @@ _ALL = (
         "json",
         "github",
         "sarif",
+        is_common=True,
     ),
     Flag(
         "diagnostics-output",
         DIAGNOSTICS,
         "write diagnostics to FILE too; .json and .sarif select the format",
         "FILE",
+        writes=Writes("the diagnostics", "diagnostics.json", is_plural=True),
+        is_common=True,
     ),
-    _switch("werror", DIAGNOSTICS, "turn warnings into errors"),
+    _switch("werror", DIAGNOSTICS, "turn warnings into errors", is_common=True),
     _choice(
         "color",
         DIAGNOSTICS,
@@ -167,9 +203,10 @@ _ALL = (
         "always",
         "never",
         implied="always",
+        is_common=True,
     ),
-    _switch("mlir-print-op-generic", PRINTING, "print the generic operation syntax"),
-    _switch("mlir-print-debuginfo", PRINTING, "print source locations"),
+    _switch("mlir-print-op-generic", PRINTING, "print the generic operation syntax", is_common=True),
+    _switch("mlir-print-debuginfo", PRINTING, "print source locations", is_common=True),
     _switch(
         "mlir-pretty-debuginfo", PRINTING, "print source locations in a short form that cannot be parsed"
     ),
@@ -202,27 +239,61 @@ _ALL = (
         is_signed=True,
     ),
     _switch("mlir-print-ir-before-all", INSTRUMENTATION, "print the IR before each pass"),
-    _switch("mlir-print-ir-after-all", INSTRUMENTATION, "print the IR after each pass"),
+    _switch("mlir-print-ir-after-all", INSTRUMENTATION, "print the IR after each pass", is_common=True),
     Flag("mlir-print-ir-before", INSTRUMENTATION, "print the IR before these passes", "PASS,…", is_list=True),
-    Flag("mlir-print-ir-after", INSTRUMENTATION, "print the IR after these passes", "PASS,…", is_list=True),
+    Flag(
+        "mlir-print-ir-after",
+        INSTRUMENTATION,
+        "print the IR after these passes",
+        "PASS,…",
+        is_list=True,
+        is_common=True,
+    ),
     _switch(
-        "mlir-print-ir-after-change", INSTRUMENTATION, "print the IR only after passes that changed something"
+        "mlir-print-ir-after-change",
+        INSTRUMENTATION,
+        "print the IR only after passes that changed something",
+        is_common=True,
     ),
     _switch("mlir-print-ir-after-failure", INSTRUMENTATION, "print the IR only after passes that failed"),
-    _switch("mlir-print-ir-module-scope", INSTRUMENTATION, "print the whole module, also for nested passes"),
-    Flag("mlir-print-ir-tree-dir", INSTRUMENTATION, "print the IR to files in DIRECTORY", "DIRECTORY", ""),
+    _switch(
+        "mlir-print-ir-module-scope",
+        INSTRUMENTATION,
+        "print the whole module, also for nested passes",
+        needs=_IR_PRINTING,
+    ),
+    Flag(
+        "mlir-print-ir-tree-dir",
+        INSTRUMENTATION,
+        "print the IR to files in DIRECTORY",
+        "DIRECTORY",
+        "",
+        needs=_IR_PRINTING,
+        is_common=True,
+    ),
     Flag(
         "log-actions-to",
         INSTRUMENTATION,
         "log each pass, greedy rewrite iteration and pattern attempt to FILE, or to stderr for -",
         "FILE",
+        writes=Writes("the log", takes_dash=True),
     ),
-    _switch("mlir-timing", INSTRUMENTATION, "report the wall time of each pass in seconds"),
+    _switch("mlir-timing", INSTRUMENTATION, "report the wall time of each pass in seconds", is_common=True),
     _choice(
-        "mlir-timing-display", INSTRUMENTATION, "nest times by pipeline, or sum them by name", "tree", "list"
+        "mlir-timing-display",
+        INSTRUMENTATION,
+        "nest times by pipeline, or sum them by name",
+        "tree",
+        "list",
+        needs=("mlir-timing",),
     ),
     _choice(
-        "mlir-output-format", INSTRUMENTATION, "print the timing report as text or as JSON", "text", "json"
+        "mlir-output-format",
+        INSTRUMENTATION,
+        "print the timing report as text or as JSON",
+        "text",
+        "json",
+        needs=("mlir-timing",),
     ),
     _switch("mlir-pass-statistics", INSTRUMENTATION, "report the statistics of each pass"),
     _choice(
@@ -231,147 +302,7 @@ _ALL = (
         "nest statistics by pipeline, or sum them by pass",
         "pipeline",
         "list",
-    ),
-    Flag(
-        "report",
-        REPORTS,
-        "print a report on communication, memory and compute instead of the program, or write it to FILE "
-        "(.html, .json, .md or .txt)",
-        "FILE",
-        implied="-",
-    ),
-    Flag("report-rows", REPORTS, "print at most N rows of each table, all for 0", "N", 5, kind=int),
-    Flag("topology", REPORTS, "add estimated times to the report, for the speeds in this TOML file", "FILE"),
-    Flag("budget", REPORTS, "fail if the report exceeds a limit of this TOML file", "FILE"),
-    Flag("baseline", REPORTS, "fail if the report exceeds this report, written as .json", "FILE"),
-    Flag("tolerance", REPORTS, "allow figures to exceed the baseline by PERCENT", "PERCENT", "0"),
-    Flag(
-        "compare-with",
-        REPORTS,
-        "print what differs from another program or report (.json) instead of the program",
-        "FILE",
-    ),
-    Flag(
-        "compare-pipeline",
-        REPORTS,
-        "run these passes on the other program, which is the input unless --compare-with names one (default: "
-        "the passes of this run)",
-        "PASSES",
-    ),
-    Flag(
-        "compare-sdy-version",
-        REPORTS,
-        "run the passes of this release of Shardy on the other program, which is the input unless "
-        "--compare-with names one",
-        "|".join(RELEASE_NAMES),
-        "",
-        choices=RELEASE_NAMES,
-    ),
-    Flag(
-        "compare-output",
-        REPORTS,
-        "write the comparison to FILE (.json, .md or .txt) instead of stdout",
-        "FILE",
-    ),
-    Flag(
-        "snapshot",
-        REPORTS,
-        "print the shardings of values as JSON instead of the program, or write them to FILE",
-        "FILE",
-        implied="-",
-    ),
-    Flag(
-        "snapshot-places",
-        REPORTS,
-        "limit the values of a snapshot to those whose name stack or file contains one of these texts",
-        "TEXT,…",
-        is_list=True,
-    ),
-    Flag(
-        "check-snapshot",
-        REPORTS,
-        "fail if shardings differ from a snapshot, which --snapshot=FILE wrote",
-        "FILE",
-    ),
-    Flag(
-        "lint",
-        REPORTS,
-        "print what a sharding wastes; RULES selects lint rules, and -RULE leaves one out",
-        "RULES",
-        implied="all",
-        is_list=True,
-    ),
-    Flag(
-        "lint-config",
-        REPORTS,
-        "read the settings of --lint from this TOML file, or from none for - (default: sdy-lint.toml or "
-        "pyproject.toml in the folder of the input or the nearest parent folder)",
-        "FILE",
-    ),
-    Flag(
-        "lint-fail-on",
-        REPORTS,
-        "exit with 1 for findings of this severity and of more severe ones (default: error)",
-        "error|warning|remark|never",
-        choices=("error", "warning", "remark", "never"),
-    ),
-    Flag(
-        "explain",
-        SHARDINGS,
-        "explain why a value is sharded as it is, such as '@main %3', '@main result 0' or, by its name in "
-        "the output, 'output %3'; all values of a line, such as train.py:12; or a collective of the report, "
-        "such as '#3'",
-        "WHAT",
-        repeats=True,
-    ),
-    Flag(
-        "explain-steps",
-        SHARDINGS,
-        "write a page to FILE (.html) that steps through propagation: the program, the factors of each "
-        "operation, what propagates and what does not",
-        "FILE",
-    ),
-    Flag(
-        "remarks-filter",
-        SHARDINGS,
-        "print a remark for each decision about shardings in the categories that match REGEX: propagation, "
-        "annotation, reshard",
-        "REGEX",
-    ),
-    Flag("remarks-filter-passed", SHARDINGS, "print remarks on axes that propagated", "REGEX"),
-    Flag("remarks-filter-missed", SHARDINGS, "print remarks on axes that did not propagate", "REGEX"),
-    Flag(
-        "remarks-filter-analyse",
-        SHARDINGS,
-        "print remarks on the annotations that propagation starts with, and on reshards",
-        "REGEX",
-    ),
-    Flag(
-        "remarks-filter-failed",
-        SHARDINGS,
-        "print remarks on operations without a sharding rule, along which nothing propagates",
-        "REGEX",
-    ),
-    _choice(
-        "remark-format",
-        SHARDINGS,
-        "print remarks as diagnostics, or write them to a file",
-        "emitRemark",
-        "yaml",
-        "bitstream",
-    ),
-    Flag(
-        "remarks-output-file",
-        SHARDINGS,
-        "write remarks to FILE (default: mlir-remarks.yaml)",
-        "FILE",
-    ),
-    _choice(
-        "remark-policy",
-        SHARDINGS,
-        "print all remarks, or only those of the last propagation pass",
-        "all",
-        "final",
+        needs=("mlir-pass-statistics",),
     ),
     Flag(
         "show-sharding",
@@ -383,53 +314,9 @@ _ALL = (
     Flag("mesh", SHARDINGS, """the mesh of --show-sharding, such as '"x"=4, "y"=2'""", "MESH"),
     Flag("shape", SHARDINGS, "the shape of the tensor of --show-sharding, such as 64x128", "SHAPE"),
     Flag("sharding-rows", SHARDINGS, "print at most N rows of shards, all for 0", "N", 16, kind=int),
-    Flag(
-        "validate",
-        VALIDATION,
-        "run the program before and after the passes on N random inputs, and fail if a result differs; a "
-        "program that is not partitioned yet is partitioned first (needs jax)",
-        "N",
-        0,
-        implied="1",
-        kind=int,
-    ),
-    _choice(
-        "validate-mode",
-        VALIDATION,
-        "run a partitioned program on replicas, or unchanged inside a manual computation, which is slower",
-        "replicas",
-        "manual",
-    ),
-    Flag(
-        "validate-timeout",
-        VALIDATION,
-        "stop running a function after SECONDS",
-        "SECONDS",
-        300,
-        kind=int,
-    ),
-    Flag("validate-memory", VALIDATION, "limit the memory of a run to GIB gibibytes", "GIB", 8, kind=int),
-    Flag(
-        "jax-python", VALIDATION, "run programs by this Python, which has jax (default: this one)", "PYTHON"
-    ),
-    Flag(
-        "bisect",
-        VALIDATION,
-        "if a result differs, find the pass and the operation that make it differ, and write a program that "
-        "consists of this operation to FILE",
-        "FILE",
-        "",
-    ),
-    Flag(
-        "reference-python",
-        VALIDATION,
-        "validate the C++ passes of jaxlib instead of these, run by PYTHON (default: that of sdy-opt)",
-        "PYTHON",
-        implied="",
-    ),
-    _switch("help", INFORMATION, "print help on the most common flags"),
-    _switch("help-hidden", INFORMATION, "print help on all flags, passes and options"),
-    Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS"),
+    _switch("help", INFORMATION, "print help on the most common flags", is_common=True),
+    _switch("help-hidden", INFORMATION, "print help on all flags, passes and options", is_common=True),
+    Flag("help-pass", INFORMATION, "print the manual of a pass or pass pipeline", "PASS", is_common=True),
     Flag("help-lint", INFORMATION, "print the page of a lint rule, or list all rules", "RULE", implied=""),
     _choice(
         "list-passes",
@@ -439,24 +326,13 @@ _ALL = (
         "full",
         "markdown",
         implied="short",
+        is_common=True,
     ),
     _switch("show-dialects", INFORMATION, "list the available dialects"),
-    _switch("version", INFORMATION, "print the version"),
+    _switch("version", INFORMATION, "print the version", is_common=True),
 )
 
-FLAGS = {flag.name: flag for flag in _ALL}
+# By group. In each, the flags of analyses are the first.
+_ALL = [*(flag for options in all_analyses() for flag in options.flags()), *_OWN]
+FLAGS = {flag.name: flag for group in GROUPS for flag in _ALL if flag.group == group}
 ALIASES = {"h": "help", "help-list": "help", "help-list-hidden": "help-hidden"}
-
-# The flags that --help lists; --help-hidden lists all.
-COMMON = frozenset(
-    (
-        *("o", "split-input-file"),
-        *("pass-pipeline", "dump-pass-pipeline", "mlir-pass-pipeline-crash-reproducer"),
-        *("verify-diagnostics", "diagnostics-format", "diagnostics-output", "werror", "color"),
-        *("mlir-print-op-generic", "mlir-print-debuginfo"),
-        *("mlir-print-ir-after-all", "mlir-print-ir-after", "mlir-print-ir-after-change"),
-        *("mlir-print-ir-tree-dir", "mlir-timing", "report", "budget", "baseline", "lint"),
-        *("compare-with", "check-snapshot", "validate"),
-        *("help", "help-hidden", "help-pass", "list-passes", "version"),
-    )
-)

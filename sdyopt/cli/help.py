@@ -10,7 +10,8 @@ from textwrap import fill
 import click
 from click.shell_completion import CompletionItem
 
-from sdyopt.cli.flags import COMMON, FLAGS, GROUPS, Flag
+from sdyopt.analysis.flag import GROUPS, Flag
+from sdyopt.cli.flags import FLAGS
 from sdyopt.pipeline.option import Option
 from sdyopt.registry import PassEntry, PipelineEntry, all_passes, lookup
 
@@ -67,7 +68,7 @@ class _Command(click.Command):
         ]
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        _write_flags(formatter, [flag for flag in FLAGS.values() if flag.name in COMMON])
+        _write_flags(formatter, [flag for flag in FLAGS.values() if flag.is_common])
 
 
 class _CompleteCommand(_Command):

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from contextlib import AbstractContextManager
 
+from sdyopt.analysis.flag import STDIN
 from sdyopt.asm.printer.asm_printer import PrintOptions
+from sdyopt.cli.analysis_request import analyses_of
 from sdyopt.cli.arguments import Arguments, PassFlag
-from sdyopt.cli.comparison_request import comparison_options, snapshot_options
 from sdyopt.cli.file_uses import check_files
-from sdyopt.cli.files import STDIN, STDIN_NAME, STDOUT, open_log, read_input, write_file, write_to_stderr
+from sdyopt.cli.files import STDIN_NAME, open_log, write_file, write_to_stderr
 from sdyopt.cli.flag_warnings import flag_warnings
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.missing_flags import missing_flag
-from sdyopt.cli.remark_request import remark_options, steps_path
 from sdyopt.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.diagnostics.usage import UsageError, nearest
-from sdyopt.driver.job import Job, LintOptions, ReportOptions, ValidationRequest
+from sdyopt.driver.job import Job
 from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.text import failed_to_add, parse_pipeline
 from sdyopt.pipeline.tree import Pipeline
@@ -31,8 +30,6 @@ DEFAULT_WIDTH = 100
 TERMINAL_OP_LINES = 3
 
 STDOUT_NUMBER, STDERR_NUMBER = 1, 2
-# The value of --lint-config for no configuration file.
-_NO_FILE = "-"
 
 
 def build_pipeline(arguments: Arguments) -> Pipeline:
@@ -92,7 +89,7 @@ def selected_sdy_version(arguments: Arguments) -> AbstractContextManager[None]:
 def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
     """The job of the arguments, without the input data."""
     check_files(arguments, [arguments.input])
-    remarks, remark_warnings = remark_options(arguments)
+    analyses, analysis_warnings = analyses_of(arguments, pipeline, build_pipeline)
     return Job(
         name=STDIN_NAME if arguments.input == STDIN else arguments.input,
         pipeline=pipeline,
@@ -123,15 +120,9 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",
         timing_as_json=arguments["mlir-output-format"] == "json",
         statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
-        warnings=(*flag_warnings(arguments), *remark_warnings),
-        report_options=_report_options(arguments),
-        comparison=comparison_options(arguments, pipeline, build_pipeline),
-        snapshot=snapshot_options(arguments),
-        lint_options=_lint_options(arguments),
-        validation=_validation_request(arguments),
-        questions=tuple(arguments["explain"]),
-        remarks=remarks,
-        steps_path=steps_path(arguments),
+        warnings=(*flag_warnings(arguments), *analysis_warnings),
+        analyses=analyses,
+        width=output_width(),
         run_reproducer=arguments["run-reproducer"],
         crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
         local_reproducer=_local_reproducer(arguments),
@@ -155,65 +146,6 @@ def _local_reproducer(arguments: Arguments) -> bool:
     return bool(arguments[flag])
 
 
-def _report_options(arguments: Arguments) -> ReportOptions:
-    path = _report_path(arguments)
-    to_stdout = path == STDOUT
-    if not to_stdout and path:
-        from sdyopt.analysis.report.formats import check_format
-
-        check_format(path)
-    if arguments["topology"] is not None and not path:
-        message = "the --topology option adds estimated times to a report and cannot be used without one"
-        raise UsageError(message, "add --report")
-    rows = arguments["report-rows"]
-    return ReportOptions(
-        to_stdout=to_stdout,
-        path="" if to_stdout else path,
-        width=output_width(),
-        rows=rows or None,
-        topology=_read_text(arguments["topology"]),
-        budget=_read_text(arguments["budget"]),
-        baseline=_read_text(arguments["baseline"]),
-        tolerance=_percentage(arguments["tolerance"]),
-    )
-
-
-def _lint_options(arguments: Arguments) -> LintOptions:
-    if not arguments["lint"]:
-        return LintOptions()
-    from sdyopt.cli.lint_config import find_config
-
-    config = arguments["lint-config"]
-    path = find_config(arguments.input) if config is None else config
-    return LintOptions(
-        select=arguments["lint"],
-        config=None if path in (None, _NO_FILE) else _read_text(path),
-        fail_on=arguments["lint-fail-on"] or "",
-    )
-
-
-def _validation_request(arguments: Arguments) -> ValidationRequest:
-    for flag in ("validate", "validate-timeout", "validate-memory"):
-        if arguments.values.get(flag) == 0:
-            raise UsageError(f"for the --{flag} option: 0 is too small", "write at least 1")
-    reference = arguments["reference-python"]
-    return ValidationRequest(
-        seeds=arguments["validate"],
-        mode=arguments["validate-mode"],
-        python=arguments["jax-python"] or "",
-        timeout=arguments["validate-timeout"],
-        memory=arguments["validate-memory"],
-        bisect=arguments["bisect"],
-        reference_python=sys.executable if reference == "" else reference or "",
-    )
-
-
-def _report_path(arguments: Arguments) -> str:
-    """The file of the report, `-` for stdout, "" without a report."""
-    path: str | None = arguments["report"]
-    return path or ""
-
-
 def output_width() -> int:
     """The columns of stdout, if it is a terminal; otherwise DEFAULT_WIDTH."""
     return _terminal_columns(STDOUT_NUMBER) or DEFAULT_WIDTH
@@ -232,18 +164,6 @@ def _max_op_lines(value: int | None) -> int:
     if value is not None:
         return value
     return TERMINAL_OP_LINES if _terminal_columns(STDERR_NUMBER) else 0
-
-
-def _read_text(path: str | None) -> tuple[str, str] | None:
-    """The name and the text of a file. Raises FileProblem."""
-    return None if path is None else (path, read_input(path).decode("utf-8", "surrogateescape"))
-
-
-def _percentage(text: str) -> str:
-    """The text of a percentage such as `2.5`. Raises UsageError for any other text."""
-    if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", text) is None:
-        raise UsageError(f"for the --tolerance option: '{text}' is not a percentage", "such as 2.5")
-    return text
 
 
 def _print_options(arguments: Arguments) -> PrintOptions:

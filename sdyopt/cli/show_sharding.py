@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from sdyopt.analysis.flag import STDIN
 from sdyopt.analysis.notation.drawing import drawing
 from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
 from sdyopt.analysis.notation.program_values import only_mesh, sharding_of_value
@@ -12,7 +13,7 @@ from sdyopt.analysis.notation.reading import Context, mesh_name, names_a_value, 
 from sdyopt.analysis.notation.views import ShardingView, view_of_sharding
 from sdyopt.cli.arguments import Arguments
 from sdyopt.cli.exit_codes import FAILURE, SUCCESS, WRONG_USAGE
-from sdyopt.cli.files import STDIN, Input, Output, read_input, write_to_stderr
+from sdyopt.cli.files import Input, Output, read_input, write_to_stderr
 from sdyopt.cli.request import build_job, build_pipeline, choose_paint, output_width
 from sdyopt.dataclasses import dataclass, field, replace
 from sdyopt.diagnostics.diagnostic import DiagnosticError

@@ -10,11 +10,12 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from sdyopt import __version__
+from sdyopt.analysis.flag import STDOUT
 from sdyopt.cli import load_plugins, report_error, run_command, run_main
 from sdyopt.cli.arguments import Arguments, read_arguments_and_inputs
 from sdyopt.cli.exit_codes import FAILURE, SUCCESS
 from sdyopt.cli.file_uses import check_files
-from sdyopt.cli.files import STDOUT, FileProblem, Input, Output, programs_of, read_input
+from sdyopt.cli.files import FileProblem, Input, Output, programs_of, read_input
 from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.request import TERMINAL_OP_LINES, build_job, selected_sdy_version
 from sdyopt.dataclasses import replace

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from typing import TYPE_CHECKING
 
-from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.analysis.interface import Program
+from sdyopt.asm.parser.module_parser import parse_module
 from sdyopt.asm.parser.resources import Resources
 from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_op, print_pages
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
@@ -25,8 +25,9 @@ from sdyopt.diagnostics.ids import (
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
+from sdyopt.driver.analyses import Analyses
 from sdyopt.driver.crash_reproducer import CrashReproducer, LocalReproducer
-from sdyopt.driver.job import Job, Observer
+from sdyopt.driver.job import Job
 from sdyopt.driver.reproducer import (
     Groups,
     Reproducer,
@@ -48,12 +49,6 @@ from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry import lookup
 
-if TYPE_CHECKING:  # imported only for the record, for lint and for validation
-    from sdyopt.driver.answering import Answering
-    from sdyopt.driver.linting import ChunkLint
-    from sdyopt.driver.validating import Validating
-
-
 # A text in parts.
 Pages = Sequence[str]
 
@@ -63,10 +58,7 @@ class ChunkFailed(Exception):
 
 
 class ChunkRun:
-    """Processes one chunk. Diagnostics are emitted.
-
-    `observers` read the program before and after the pipeline, and so do `validation` and `lint`.
-    """
+    """Processes one chunk. Diagnostics are emitted."""
 
     def __init__(
         self,
@@ -74,27 +66,17 @@ class ChunkRun:
         source: Source,
         dialects: DialectTable,
         timing: TimingRecorder | None,
-        observers: Sequence[Observer] = (),
-        validation: Validating | None = None,
-        lint: ChunkLint | None = None,
+        analyses: Analyses,
     ) -> None:
         self._job = job
         self._source = source
         self._dialects = dialects
         self._timing = timing
-        self._observers = observers
-        self._validation = validation
-        self._lint = lint
-        self._parse_options = ParseOptions(
-            allow_unregistered_dialects=job.allow_unregistered_dialects, implicit_module=job.implicit_module
-        )
+        self._analyses = analyses
+        self._parse_options = job.parse_options
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
         self._resources = Resources()
         self.pipeline = job.pipeline
-        # The answers to the questions of the job.
-        self.answers = ""
-        # The remarks as YAML, if the job writes them to a file.
-        self.remarks = ""
         # The flags of the passes that ran; collected only if passes dump the IR.
         self.ran: set[str] = set()
 
@@ -107,7 +89,22 @@ class ChunkRun:
         job = self._job
         with self._phase("Parser"):
             op, reproducer = self._parse()
-        answering = self._start_answering(op) if job.is_recorded else None
+
+        @cache
+        def pages() -> Pages:
+            with self._phase("Output"):
+                return [*self._pages(program.op, self._resources.external, is_verified=verify_each), "\n"]
+
+        program = Program(
+            op,
+            self._source,
+            self._dialects,
+            self._parse_options,
+            text=lambda: "".join(pages()),
+            verify=lambda: IncrementalVerifier(self._verifier),
+            pipeline=self.pipeline,
+        )
+        self._analyses.on_input(program)
         if job.verify_roundtrip:
             with identified(ROUNDTRIP):
                 verify_roundtrip(op, self._resources, self._dialects, self._parse_options)
@@ -119,51 +116,21 @@ class ChunkRun:
             job.write_log(written.dump())
         # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.
         self.pipeline = pipeline if written is job.pipeline else written.merged()
-        for observer in self._observers:
-            observer.on_input(op)
-        if self._validation is not None:
-            self._validation.start(op)
-        if self._lint is not None:
-            self._lint.read(op, will_change=bool(self.pipeline.elements))
-        if self._validation is not None and job.validation.reference_python:
-            op = self._validation.run_reference(op, self.pipeline, IncrementalVerifier(self._verifier))
-        elif answering is None:
-            self._transform(op, self.pipeline, verify_each)
-        else:
-            with answering.recording():
+        program.pipeline = self.pipeline
+        self._analyses.prepare(program)
+        changed = self._analyses.run_passes(program)
+        if changed is None:
+            with self._analyses.around_passes(program):
                 self._transform(op, self.pipeline, verify_each)
-            self.answers = answering.answers(job.report_options.width)
-            self.remarks = answering.remark()
-            answering.write_steps()
-        if self._validation is not None:
-            with self._phase("Validation"):
-                verify = IncrementalVerifier(self._verifier)
-                self._validation.finish(op, self.pipeline, verify)
-        if self._lint is not None:
-            with self._phase("Lint"):
-                self._lint.check(op)
+        else:
+            program.op = changed
+        self._analyses.on_result(program, self._phase)
         if job.show is not None:
-            return (job.show(op),)
-        if not (job.prints_output or self._observers):
-            return ()
-
-        @cache
-        def pages() -> Pages:
-            with self._phase("Output"):
-                return [*self._pages(op, self._resources.external, is_verified=verify_each), "\n"]
-
+            return (job.show(program.op),)
         if job.prints_output:
             pages()
-        for observer in self._observers:
-            with self._phase("Report"):
-                observer.on_output(op, lambda: "".join(pages()))
+        self._analyses.on_output(program, self._phase)
         return pages() if job.prints_output else ()
-
-    def _start_answering(self, op: Op) -> Answering:
-        """Prepares the record, and finds what the questions of the job are about. Raises DiagnosticError."""
-        from sdyopt.driver.answering import Answering
-
-        return Answering(self._job, self._source, op, self._dialects, self._parse_options)
 
     def _written_pipeline(self, op: Op, reproducer: Reproducer) -> Pipeline:
         """The pipeline before merging: that of the reproducer, or that of the job.
@@ -256,7 +223,7 @@ class ChunkRun:
         return [with_external_resources("".join(pages), external)] if any(external.values()) else pages
 
     def _phase(self, name: str) -> AbstractContextManager[None]:
-        return nullcontext() if self._timing is None else self._timing.phase(name)
+        return nullcontext() if self._timing is None or not name else self._timing.phase(name)
 
 
 def _missing_reproducer() -> Diagnostic:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
@@ -49,11 +48,7 @@ class DiagnosticDisplay:
 
     def start_chunk(self, chunk: Source) -> None:
         """Explains the following diagnostics from this chunk."""
-        options = ParseOptions(
-            allow_unregistered_dialects=self._job.allow_unregistered_dialects,
-            implicit_module=self._job.implicit_module,
-        )
-        self._explainer = LazyExplainer(chunk, self._dialects, options)
+        self._explainer = LazyExplainer(chunk, self._dialects, self._job.parse_options)
 
     def show(self, diagnostic: Diagnostic) -> None:
         """Shows a diagnostic."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable
 
+from sdyopt.analysis.interface import AnalysisOptions
+from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.diagnostic import Diagnostic
@@ -15,6 +16,8 @@ from sdyopt.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.pipeline.tree import Pipeline
 
 SPLIT_MARKER = "// -----"
+# The columns of text for a stdout that is not known.
+DEFAULT_WIDTH = 80
 
 
 def discard_text(*_: str) -> None:
@@ -23,134 +26,6 @@ def discard_text(*_: str) -> None:
 
 class JobFailed(Exception):
     """A program that the job needs is invalid; the errors are already reported."""
-
-
-class Observer(Protocol):
-    """Reads the program of each chunk before and after the pipeline.
-
-    `texts` are printed to stdout; `is_within_limits` becomes False for a program that a check rejects.
-    """
-
-    texts: list[str]
-    is_within_limits: bool
-
-    def on_input(self, op: Op) -> None:
-        """Reads the program before the pipeline."""
-
-    def on_output(self, op: Op, program: Callable[[], str]) -> None:
-        """Reads the program after the pipeline; `program` returns the printed program."""
-
-
-@dataclass(frozen=True)
-class ReportOptions:
-    """Options of the report on the program after its pipeline, and of the budget and baseline checks.
-
-    The suffix of the file `path` selects the format; with `to_stdout`, the report replaces the program on
-    stdout. `width` is the number of columns on stdout, and `rows` the limit of each table there; None means
-    no limit. `topology`, `budget` and `baseline` are files, as (name, text). `tolerance` is the percentage by
-    which figures may exceed those of the baseline, as text such as "2.5".
-    """
-
-    to_stdout: bool = False
-    path: str = ""
-    width: int = 80
-    rows: int | None = None
-    topology: tuple[str, str] | None = None
-    budget: tuple[str, str] | None = None
-    baseline: tuple[str, str] | None = None
-    tolerance: str = "0"
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether a report is computed."""
-        return bool(self.to_stdout or self.path or self.budget or self.baseline)
-
-
-@dataclass(frozen=True)
-class ComparisonOptions:
-    """Options of the comparison with another program, or with a report.
-
-    `name` and `data` are the name and the content of the other file; without a name, nothing is compared.
-    `pipeline` runs on the other program, as in the release `sdy_version` of Shardy, and `titles` name both
-    programs, the other one first. The suffix of the file `path` selects the format; with `to_stdout`, the
-    comparison replaces the program on stdout.
-    """
-
-    name: str = ""
-    data: bytes = b""
-    pipeline: Pipeline = field(default_factory=Pipeline)
-    sdy_version: str = ""
-    titles: tuple[str, str] = ("", "")
-    to_stdout: bool = False
-    path: str = ""
-
-
-@dataclass(frozen=True)
-class SnapshotOptions:
-    """Options of the snapshot of shardings, and of the check against an earlier one.
-
-    The snapshot is written to the file `path`; with `to_stdout`, it replaces the program on stdout. `places`
-    limits it to values whose name stack or file contains one of these texts. `check` is the earlier snapshot,
-    as (name, text).
-    """
-
-    to_stdout: bool = False
-    path: str = ""
-    places: tuple[str, ...] = ()
-    check: tuple[str, str] | None = None
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether a snapshot is made."""
-        return bool(self.to_stdout or self.path or self.check)
-
-
-@dataclass(frozen=True)
-class LintOptions:
-    """Options of `--lint`: the rules as they are given, and a configuration file as (name, text), if any.
-
-    `select` is empty without `--lint`, and ("all",) for the rules of the configuration. `fail_on` is "" if it
-    is not given.
-    """
-
-    select: tuple[str, ...] = ()
-    config: tuple[str, str] | None = None
-    fail_on: str = ""
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether the program is linted."""
-        return bool(self.select)
-
-
-@dataclass(frozen=True)
-class RemarkOptions:
-    """Options of remarks: the filters by flag, and the YAML file to write, "" for remarks as diagnostics.
-
-    If `is_final`, only remarks of the last propagation pass are shown.
-    """
-
-    filters: Mapping[str, str] = field(default_factory=dict)
-    path: str = ""
-    is_final: bool = False
-
-
-@dataclass(frozen=True)
-class ValidationRequest:
-    """How the program after the pipeline is validated; `seeds` is 0 if it is not.
-
-    Programs are run by the Python `python`, this one if empty, for `timeout` seconds and in `memory` GiB at
-    most. `bisect` is the file of the reduced program; "" for none. If `reference_python` is not empty, the
-    C++ passes of this Python run instead of those of this project.
-    """
-
-    seeds: int = 0
-    mode: str = "replicas"
-    python: str = ""
-    timeout: int = 300
-    memory: int = 8
-    bisect: str = ""
-    reference_python: str = ""
 
 
 @dataclass(frozen=True)
@@ -217,20 +92,14 @@ class Job:
     # "" (off), "pipeline" or "list".
     statistics: str = ""
 
+    # The analyses of the program, in their order; see `analysis.interface`.
+    analyses: tuple[AnalysisOptions, ...] = ()
+    # The columns of stdout.
+    width: int = DEFAULT_WIDTH
+
     # Warnings about the options, shown before the input is parsed.
     warnings: tuple[Diagnostic, ...] = ()
 
-    report_options: ReportOptions = field(default_factory=ReportOptions)
-    comparison: ComparisonOptions = field(default_factory=ComparisonOptions)
-    snapshot: SnapshotOptions = field(default_factory=SnapshotOptions)
-    observers: tuple[Observer, ...] = ()
-    lint_options: LintOptions = field(default_factory=LintOptions)
-    validation: ValidationRequest = field(default_factory=ValidationRequest)
-    # Questions about shardings, whose answers replace the program on stdout; see `explain.targets`.
-    questions: tuple[str, ...] = ()
-    remarks: RemarkOptions = field(default_factory=RemarkOptions)
-    # The HTML file of the steps of propagation; "" for none.
-    steps_path: str = ""
     # Returns the output for the program, instead of the printed program.
     show: Callable[[Op], str] | None = None
 
@@ -243,16 +112,16 @@ class Job:
     reproducer: str = ""
 
     @property
-    def is_recorded(self) -> bool:
-        """Whether decisions about shardings are recorded."""
-        return bool(self.questions or self.remarks.filters or self.steps_path)
+    def parse_options(self) -> ParseOptions:
+        """How the input is parsed."""
+        return ParseOptions(
+            allow_unregistered_dialects=self.allow_unregistered_dialects, implicit_module=self.implicit_module
+        )
 
     @property
     def replaces_output(self) -> bool:
-        """Whether stdout has answers, reports, a comparison or a snapshot instead of the program."""
-        parts = self.report_options, self.comparison, self.snapshot
-        is_replaced = any(part.to_stdout for part in parts)
-        return is_replaced or self.lint_options.is_needed or bool(self.questions)
+        """Whether stdout has the texts of analyses instead of the program."""
+        return any(each.replaces_output for each in self.analyses)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.diagnostics.ids import INPUT_ERROR, PASS_NOT_RUN, USAGE_ERROR, identified
@@ -13,18 +12,15 @@ from sdyopt.diagnostics.once import separate_run
 from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.trace import recording_traces
 from sdyopt.diagnostics.usage import UsageError
+from sdyopt.driver.analyses import AnalysedRun, Analyses
 from sdyopt.driver.chunk import ChunkFailed, ChunkRun, Pages, resource_error
 from sdyopt.driver.dialect_tables import dialect_table
 from sdyopt.driver.display import DiagnosticDisplay
 from sdyopt.driver.interpreter import interpreter_settings
-from sdyopt.driver.job import Job, JobFailed, Observer, Outcome
+from sdyopt.driver.job import Job, JobFailed, Outcome
 from sdyopt.driver.split import check_text, decode, split
 from sdyopt.pipeline.timing import TimingRecorder
 from sdyopt.registry import find_entry
-
-if TYPE_CHECKING:  # imported only if they are needed
-    from sdyopt.driver.linting import Linting
-    from sdyopt.driver.validating import Validating
 
 
 def run_job(job: Job) -> Outcome:
@@ -45,12 +41,7 @@ class _JobRun:
         self._ran: set[str] = set()
         self._timing = TimingRecorder() if job.timing else None
         self._display = DiagnosticDisplay(job, self._dialects)
-        self._observers: list[Observer] = list(job.observers)
-        self._linting: Linting | None = None
-        self._validation: Validating | None = None
-        self._answers: list[str] = []
-        # The remarks of each chunk as YAML.
-        self._remarks: list[str] = []
+        self._analyses: Analyses
 
     def run(self) -> Outcome:
         job, show = self._job, self._display.show
@@ -63,9 +54,8 @@ class _JobRun:
                     source = self._display.source = decode(job.name, job.read())
                     check_text(source)
                 chunks = list(split(source, job.split_marker))
-                self._observers += self._started_observers(source, chunks)
-                self._linting = self._start_linting()
-                self._validation = self._start_validation()
+                run = AnalysedRun(job, source, chunks, self._dialects, run_job)
+                self._analyses = Analyses(run, job.analyses)
             except DiagnosticError as error:
                 emit(error.diagnostic)
                 return Outcome(False, ())
@@ -87,66 +77,11 @@ class _JobRun:
                 outputs = self._run_chunks(chunks)
             succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
-        if job.remarks.path:
-            job.write_file(job.remarks.path, "".join(self._remarks))
-        if self._validation is not None and not job.verify_diagnostics:
-            succeeded &= self._validation.found_no_difference
-        reports = [answers for answers in self._answers if answers]
-        reports += [text for observer in self._observers for text in observer.texts]
+        self._analyses.on_end()
         if not job.verify_diagnostics:
-            succeeded &= all(observer.is_within_limits for observer in self._observers)
-        if self._linting is not None:
-            reports += self._linting.texts
-            succeeded &= bool(job.verify_diagnostics) or self._linting.is_passed
-        return Outcome(succeeded, _pages(outputs, f"{job.output_split_marker}\n"), "\n".join(reports))
-
-    def _started_observers(self, source: Source, chunks: Sequence[Source]) -> Iterator[Observer]:
-        """The observers that the options of the job need. Their modules are imported here, for a fast start.
-
-        Raises DiagnosticError for several chunks and one file, or for an invalid file that is read, and
-        JobFailed if the program to compare with is invalid.
-        """
-        job = self._job
-        if job.report_options.is_needed:
-            if path := job.report_options.path:
-                help = "print a report for each chunk with --report, or give each chunk a file of its own"
-                _check_is_one(chunks, f"--report={path} is one file", help)
-            from sdyopt.driver.reporting import Reporting
-
-            yield Reporting(job)
-        if job.comparison.name:
-            help = "compare each chunk in a file of its own"
-            _check_is_one(chunks, f"--compare-with={job.comparison.name} is one program", help)
-            from sdyopt.driver.comparing import Comparing
-
-            yield Comparing(job, source, run_job)
-        if job.steps_path:
-            help = "write the steps of each chunk in a file of its own"
-            _check_is_one(chunks, f"--explain-steps={job.steps_path} is one file", help)
-        if job.snapshot.is_needed:
-            help = "take a snapshot of each chunk in a file of its own"
-            _check_is_one(chunks, "a snapshot is of one program", help)
-            from sdyopt.driver.snapshots import Snapshots
-
-            yield Snapshots(job)
-
-    def _start_linting(self) -> Linting | None:
-        """The linting of the job; None if it is not needed.
-
-        Raises DiagnosticError for an invalid configuration file, and UsageError for an unknown rule.
-        """
-        if not self._job.lint_options.is_needed:
-            return None
-        from sdyopt.driver.linting import Linting
-
-        return Linting(self._job, self._dialects)
-
-    def _start_validation(self) -> Validating | None:
-        if not self._job.validation.seeds:
-            return None
-        from sdyopt.driver.validating import Validating
-
-        return Validating(self._job)
+            succeeded &= self._analyses.are_passed
+        reports = "\n".join(self._analyses.texts)
+        return Outcome(succeeded, _pages(outputs, f"{job.output_split_marker}\n"), reports)
 
     def _run_chunks(self, chunks: Sequence[Source]) -> list[Pages | None]:
         """The outputs of the chunks; None for all if --werror makes a warning about options an error."""
@@ -162,13 +97,8 @@ class _JobRun:
         promoted_before = self._display.promoted
         self._display.start_chunk(chunk)
         try:
-            lint = None if self._linting is None else self._linting.of_chunk(chunk)
-            run = ChunkRun(
-                self._job, chunk, self._dialects, self._timing, self._observers, self._validation, lint
-            )
+            run = ChunkRun(self._job, chunk, self._dialects, self._timing, self._analyses)
             output = run.run(self._pipeline)
-            self._answers.append(run.answers)
-            self._remarks.append(run.remarks)
             self._last_pipeline = run.pipeline
             self._ran |= run.ran
             return output if self._display.promoted == promoted_before else None
@@ -218,14 +148,6 @@ def _pages(outputs: Sequence[Pages | None], separator: str) -> tuple[str, ...]:
             pages.append(separator)
         pages += output or ()
     return tuple(pages)
-
-
-def _check_is_one(chunks: Sequence[Source], other: str, help: str) -> None:
-    """Raises DiagnosticError for an input of several chunks."""
-    if len(chunks) > 1:
-        error = DiagnosticError.at(chunks[1].location(0), f"the input has {len(chunks)} chunks, and {other}")
-        error.diagnostic.id = USAGE_ERROR
-        raise error.help(help)
 
 
 def _usage_problem(error: UsageError) -> Diagnostic:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from struct import pack
 
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis, mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef
 from sdyopt.dialects.stablehlo import mesh_axes
+from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.ir.attribute import ArrayAttr, Attribute
 from sdyopt.ir.elements_attributes import dense
 from sdyopt.ir.types import I64, tensor
@@ -28,8 +29,8 @@ def groups_by_axes(axes: Sequence[AxisRef], mesh_or_ref: MeshOrRef) -> mesh_axes
         refs = [_axis_ref(axis) for axis in axes]
     else:
         refs = axes
-    mesh = stablehlo_mesh(mesh_or_ref) if isinstance(mesh_or_ref, Mesh) else mesh_or_ref
-    return mesh_axes.ReplicaGroupMeshAxes(mesh, ArrayAttr(tuple(refs)))
+    group_mesh = stablehlo_mesh(mesh_or_ref) if isinstance(mesh_or_ref, Mesh) else mesh_or_ref
+    return mesh_axes.ReplicaGroupMeshAxes(group_mesh, ArrayAttr(tuple(refs)))
 
 
 def _axis_ref(axis: AxisRef) -> mesh_axes.AxisRef:
@@ -44,3 +45,17 @@ def stablehlo_mesh(mesh: Mesh) -> mesh_axes.Mesh:
     axes = tuple([mesh_axes.MeshAxis(axis.name, axis.size) for axis in mesh.axes])
     ids = mesh.device_ids
     return mesh_axes.Mesh(axes, dense(tensor((len(ids),), I64), pack(f"<{len(ids)}q", *ids)) if ids else None)
+
+
+def sdy_mesh(groups: mesh_axes.Mesh) -> Mesh:
+    """An attribute of the stablehlo dialect as an sdy mesh."""
+    axes = [MeshAxis(axis.name, axis.size) for axis in groups.axes]
+    return mesh(axes, () if groups.device_ids is None else integers_of(groups.device_ids))
+
+
+def sdy_axis(axis: Attribute) -> AxisRef | None:
+    """An axis of replica groups as an axis of shardings; None for any other attribute."""
+    if not isinstance(axis, mesh_axes.AxisRef):
+        return axis if isinstance(axis, AxisRef) else None
+    part = axis.sub_axis_info
+    return AxisRef(axis.name, None if part is None else SubAxis(part.pre_size, part.size))

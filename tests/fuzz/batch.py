@@ -42,7 +42,7 @@ class _TimeLimit(BaseException):
 def preload() -> None:
     """Imports what most inputs need, so that children need not."""
     import_passes()
-    for module in (*COMMON_MODULES, "sdyopt.driver.reporting", "sdyopt.driver.linting"):
+    for module in (*COMMON_MODULES, "sdyopt.analysis.report.analysis", "sdyopt.analysis.lint.analysis"):
         import_module(module)
 
 

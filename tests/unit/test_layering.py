@@ -76,6 +76,7 @@ IMPORT_LATE = (
     "sdyopt/api/execution",
     "sdyopt/api/explanations",
     "sdyopt/api/reports",
+    "sdyopt/analysis/interface",
     "sdyopt/analysis/passes",
 )
 

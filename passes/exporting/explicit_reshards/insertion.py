@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from sdyopt.dialects.sdy.axes import sorted_and_merged
 from sdyopt.dialects.sdy.axis_lists import AxisRefList
 from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.reduction_kind import reduction_attributes
+from sdyopt.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
 from sdyopt.ir.attribute import Attribute
@@ -17,14 +18,20 @@ from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
+from sdyopt.releases import Behavior
+from sdyopt.sharding.explicit_reshards.reduction_kinds import reduction_kind
 
 from ...common.support.set_sharding import set_sharding
 from .reshard_plan import ReshardPlan
 from .unreduced_axes import all_reduce_use
 
 
-def apply_plan(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> list[tuple[Op, int]]:
+def apply_plan(
+    op: Op, plan: ReshardPlan, rewriter: Rewriter, mark_partial: bool = False
+) -> list[tuple[Op, int]]:
     """Applies a plan: reshards operands, changes and reshards results, and all-reduces results.
+
+    With `mark_partial`, results that are all-reduced become unreduced along the axes.
 
     Returns the operations that it creates, each with the index of the operand or result of `op` that it
     changes. The indices of results follow those of operands.
@@ -45,7 +52,7 @@ def apply_plan(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> list[tuple[Op, 
         created.append((reshard, len(op.operands) + index))
         set_sharding(result, sharding, rewriter)
     if plan.reduction_axes:
-        created += _all_reduce_results(op, plan, rewriter)
+        created += _all_reduce_results(op, plan, rewriter, mark_partial)
     return created
 
 
@@ -66,7 +73,16 @@ def reshard_use(
     return reshard
 
 
-def _all_reduce_results(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> list[tuple[Op, int]]:
+def _all_reduce_results(
+    op: Op, plan: ReshardPlan, rewriter: Rewriter, mark_partial: bool
+) -> list[tuple[Op, int]]:
+    """All-reduces the results along the plan's axes.
+
+    With `mark_partial`, the results become unreduced along these axes.
+    """
+    kind = reduction_kind(op) if Behavior.INFERRED_REDUCTION_KINDS.active else None
+    if kind is None and Behavior.REDUCTIONS_OF_NO_KIND.active:
+        return []
     after_op = insertion_point_after(op)
     axes = AxisRefList(plan.reduction_axes)
     created = []
@@ -75,11 +91,20 @@ def _all_reduce_results(op: Op, plan: ReshardPlan, rewriter: Rewriter) -> list[t
         attributes = {
             "reduction_axes": axes,
             "out_sharding": sharding,
-            **reduction_attributes(sharding.reduction),
+            **reduction_attributes(_default_kind(sharding) if kind is None else kind),
         }
         all_reduce = _replace_uses_with(AllReduceOp, result, attributes, after_op, rewriter)
         created.append((all_reduce, len(op.operands) + result.index))
+        if mark_partial and kind is not None:
+            mesh = find_mesh(plan.mesh_or_ref, op)
+            assert mesh is not None, "plans are over meshes"
+            unreduced = sorted_and_merged((*sharding.unreduced_axes, *plan.reduction_axes), mesh)
+            set_sharding(result, sharding.with_unreduced_axes(unreduced, kind), rewriter)
     return created
+
+
+def _default_kind(sharding: TensorSharding) -> ReductionKind:
+    return ReductionKind.SUM if Behavior.INFERRED_REDUCTION_KINDS.active else sharding.reduction
 
 
 def _replace_uses_with(

@@ -10,6 +10,7 @@ XLA runs a program with several partitions only through its own partitioner. The
 from __future__ import annotations
 
 from collections.abc import Sequence
+from struct import pack
 
 from sdyopt.analysis.execution.global_program import COLLECTIVES, drop_annotations
 from sdyopt.analysis.execution.layouts import make_row_major
@@ -17,12 +18,17 @@ from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.dialects.sdy.mesh_op import MeshOp, find_mesh
+from sdyopt.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
+from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
-from sdyopt.ir.attribute import string
-from sdyopt.ir.operation import NO_ATTRIBUTES
+from sdyopt.ir.attribute import SymbolRef, string
+from sdyopt.ir.elements_attributes import dense
+from sdyopt.ir.operation import NO_ATTRIBUTES, Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedTensor, Type
+from sdyopt.ir.types import I64, RankedTensor, Type, tensor
+from sdyopt.partition.device_positions import replica_groups
+from sdyopt.sharding.replica_groups import sdy_axis, sdy_mesh
 
 # The mode in which the devices are replicas.
 REPLICAS = "replicas"
@@ -51,7 +57,11 @@ def program_text(module: ModuleOp) -> str:
 def local_text(module: ModuleOp, entry: FuncOp, devices: int, mode: str) -> str:
     """The text of a local program for a mode. The program is changed."""
     rewriter = Rewriter()
-    for op in list(module.walk()):
+    ops = list(module.walk())
+    for op in ops:
+        if op.name in COLLECTIVES:
+            _list_devices(op, rewriter)
+    for op in ops:
         if isinstance(op, MeshOp):
             rewriter.erase(op)
             continue
@@ -71,6 +81,22 @@ def local_text(module: ModuleOp, entry: FuncOp, devices: int, mode: str) -> str:
     text = program_text(module)
     end = text.rindex("})")
     return text[:end] + _manual_main(type.inputs, type.results, devices) + text[end:]
+
+
+def _list_devices(op: Op, rewriter: Rewriter) -> None:
+    """Replaces replica groups by mesh axes by lists of devices, since the mesh is erased."""
+    groups = op.signature.attributes.get("replica_groups")
+    if not isinstance(groups, ReplicaGroupMeshAxes):
+        return
+    mesh = sdy_mesh(groups.mesh) if isinstance(groups.mesh, GroupMesh) else None
+    if isinstance(groups.mesh, SymbolRef):
+        mesh = find_mesh(groups.mesh, op)
+    axes = [sdy_axis(axis) for axis in groups.axes]
+    if mesh is not None:
+        lists = replica_groups([axis for axis in axes if axis is not None], mesh)
+        type = tensor((len(lists), len(lists[0])), I64)
+        ids = [device for group in lists for device in group]
+        rewriter.set_attribute(op, "replica_groups", dense(type, pack(f"<{len(ids)}q", *ids)))
 
 
 def _manual_main(inputs: Sequence[Type], results: Sequence[Type], devices: int) -> str:

@@ -7,10 +7,11 @@ with program.recording():
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 
 from sdyopt.analysis.explain.input_names import InputNames
 from sdyopt.analysis.explain.names import Names
+from sdyopt.analysis.interface import Program
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
@@ -22,16 +23,23 @@ from sdyopt.ir.operation import Op
 
 
 class RecordedProgram:
-    """A module with its record. `inputs` has the names of values in the source, `names` those for people."""
+    """A module with its record. `inputs` has the names of values in the source, `names` those for people.
+
+    `is_recorded` becomes True when passes are recorded.
+    """
 
     def __init__(self, source: Source, module: Op, dialects: DialectTable, options: ParseOptions) -> None:
         self.module = module
         self.inputs = InputNames(source, module, dialects, options)
         self.record = ShardingRecord()
         self.names = Names(self.inputs, self.record)
+        self.is_recorded = False
 
     def recording(self) -> AbstractContextManager[None]:
-        """Records in the `with` block, in which passes run."""
+        """Records in the `with` block, in which passes run; within another such block, that one does."""
+        if self.is_recorded:
+            return nullcontext()
+        self.is_recorded = True
         return self.record.active()
 
     def check_is_propagated(self) -> None:
@@ -40,3 +48,8 @@ class RecordedProgram:
             message = "there is nothing to explain: no pass has propagated shardings"
             diagnostic = Diagnostic(Severity.ERROR, UnknownLoc(), message, id=USAGE_ERROR)
             raise DiagnosticError(diagnostic).help("add -sdy-propagation-pipeline")
+
+
+def recorded(program: Program) -> RecordedProgram:
+    """The record of a program of a run, for `Program.shared`."""
+    return RecordedProgram(program.source, program.op, program.dialects, program.parse_options)

@@ -6,3 +6,63 @@
 A rule is a file in `rules/`. It looks at the program as it was read, at the program with collectives, or at
 trials: changed copies that are partitioned again.
 """
+
+from __future__ import annotations
+
+from sdyopt.analysis.flag import REPORTS, TextFile, flag
+from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.dataclasses import replace
+
+# The value of --lint-config for no configuration file.
+_NO_FILE = "-"
+
+
+class Options(AnalysisOptions):
+    """The findings in the program, as it was read and after the passes.
+
+    `lint` has the rules as they are given; ("all",) stands for those of the configuration file. That is
+    `config`, once the options are prepared.
+    """
+
+    order, group = 80, REPORTS
+    needs_module = needs_before = True
+    lint: tuple[str, ...] = flag(
+        default=(),
+        implied="all",
+        placeholder="RULES",
+        is_common=True,
+        help="print what a sharding wastes; RULES selects lint rules, and -RULE leaves one out",
+    )
+    lint_config: str | None = flag(
+        default=None,
+        placeholder="FILE",
+        needs=("lint",),
+        reads=True,
+        help="read the settings of --lint from this TOML file, or from none for - (default: sdy-lint.toml or "
+        "pyproject.toml in the folder of the input or the nearest parent folder)",
+    )
+    lint_fail_on: str | None = flag(
+        default=None,
+        choices=("error", "warning", "remark", "never"),
+        needs=("lint",),
+        help="exit with 1 for findings of this severity and of more severe ones (default: error)",
+    )
+    config: TextFile | None = None
+
+    @property
+    def is_needed(self) -> bool:
+        return bool(self.lint)
+
+    @property
+    def replaces_output(self) -> bool:
+        return self.is_needed
+
+    def prepared(self, request: Request) -> Options:
+        if not self.is_needed:
+            return self
+        from sdyopt.analysis.lint.config_file import find_config
+
+        path = find_config(request.input) if self.lint_config is None else self.lint_config
+        if path is None or path == _NO_FILE:
+            return self
+        return replace(self, config=TextFile(path, request.read(path).decode("utf-8", "surrogateescape")))

@@ -1,1 +1,78 @@
 """Reports: the figures of a program as text and files, and the checks of a budget and a baseline."""
+
+from __future__ import annotations
+
+import re
+
+from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
+from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.diagnostics.usage import UsageError
+
+
+class Options(AnalysisOptions):
+    """The report on the program after the passes, and the checks of its figures.
+
+    The suffix of the file selects the format. `report_rows` limits each table on stdout; 0 is no limit.
+    `tolerance` is the percentage by which figures may exceed those of the baseline.
+    """
+
+    order, group = 40, REPORTS
+    report: str | None = flag(
+        default=None,
+        implied=STDOUT,
+        placeholder="FILE",
+        writes=Writes("the report", "report.html", takes_dash=True),
+        is_common=True,
+        help="print a report on communication, memory and compute instead of the program, or write it to "
+        "FILE (.html, .json, .md or .txt)",
+    )
+    report_rows: int = flag(
+        default=5,
+        placeholder="N",
+        needs=("report", "compare-with", "compare-pipeline", "compare-sdy-version"),
+        help="print at most N rows of each table, all for 0",
+    )
+    topology: TextFile | None = flag(
+        default=None,
+        placeholder="FILE",
+        help="add estimated times to the report, for the speeds in this TOML file",
+    )
+    budget: TextFile | None = flag(
+        default=None,
+        placeholder="FILE",
+        is_common=True,
+        help="fail if the report exceeds a limit of this TOML file",
+    )
+    baseline: TextFile | None = flag(
+        default=None,
+        placeholder="FILE",
+        is_common=True,
+        help="fail if the report exceeds this report, written as .json",
+    )
+    tolerance: str = flag(
+        default="0",
+        placeholder="PERCENT",
+        needs=("baseline",),
+        help="allow figures to exceed the baseline by PERCENT",
+    )
+
+    @property
+    def is_needed(self) -> bool:
+        return not (self.report is None and self.budget is None and self.baseline is None)
+
+    @property
+    def replaces_output(self) -> bool:
+        return self.report == STDOUT
+
+    def prepared(self, request: Request) -> Options:
+        if self.report and not self.replaces_output:
+            from sdyopt.analysis.report.formats import check_format
+
+            check_format(self.report)
+        if self.topology is not None and self.report is None:
+            message = "the --topology option adds estimated times to a report and cannot be used without one"
+            raise UsageError(message, "add --report")
+        if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
+            message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
+            raise UsageError(message, "such as 2.5")
+        return self

@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.releases import Behavior
 from sdyopt.sharding.reshard_to_collectives.state import ReshardState
 
 
 def gather_dimensions(state: ReshardState) -> list[list[AxisRef]] | None:
-    """Gathers each dimension whose last surplus axis no dimension lacks; None if there is no such dimension.
+    """Gathers the last surplus axes of each dimension that no dimension lacks; None if there are none.
 
-    All surplus axes of the dimension are gathered, even those that another dimension lacks. Such axes only
-    remain if axis sizes are not all powers of two; otherwise all-to-alls have moved them.
+    Before jaxlib 0.12, if there are any, the other surplus axes of the dimension are gathered too. Axes that
+    a dimension lacks only remain if axis sizes are not all powers of two; otherwise all-to-alls have moved
+    them.
     """
-    gathered = [_gather_dimension(state, dim) for dim in range(state.rank)]
+    counts = [_count_to_gather(state, dim) for dim in range(state.rank)]
+    gathered = [_gather_dimension(state, dim, count) for dim, count in enumerate(counts)]
     return gathered if any(gathered) else None
 
 
-def _gather_dimension(state: ReshardState, dim: int) -> list[AxisRef]:
+def _gather_dimension(state: ReshardState, dim: int, count: int) -> list[AxisRef]:
     surplus = state.surplus[dim]
-    if not surplus or surplus[-1] in state.destinations:
+    if not count:
         return []
-    # As in Shardy, the other axes stay in use, so that a second all-slice does not take them.
-    state.in_use.discard(surplus[-1])
-    state.drop_current(dim, surplus)
-    gathered = state.merged(surplus)
-    surplus.clear()
-    return gathered
+    removed = surplus[len(surplus) - count :]
+    if Behavior.RESHARDS_OF_PADDED_DIMENSIONS.active:
+        state.in_use.difference_update(removed)
+    else:
+        # As in Shardy, the other axes stay in use, so that a second all-slice does not take them.
+        state.in_use.discard(surplus[-1])
+    state.drop_current(dim, removed)
+    del surplus[len(surplus) - count :]
+    return state.merged(removed)
+
+
+def _count_to_gather(state: ReshardState, dim: int) -> int:
+    surplus = state.surplus[dim]
+    if dim in state.padded:
+        return len(surplus)
+    count = 0
+    for axis in reversed(surplus):
+        if state.destination(axis) is not None:
+            break
+        count += 1
+    return len(surplus) if count and not Behavior.RESHARDS_OF_PADDED_DIMENSIONS.active else count
 
 
 def gather_clashing_sub_axes(state: ReshardState) -> list[list[AxisRef]] | None:

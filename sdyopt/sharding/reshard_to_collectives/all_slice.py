@@ -31,8 +31,8 @@ class _AllSlice:
         self._state = state
         self._axes: list[list[AxisRef]] = [[] for _ in range(state.rank)]
         self._capacities = [
-            _capacity(state.sharded_size(surplus), state.sharded_size(missing))
-            for surplus, missing in zip(state.surplus, state.missing, strict=True)
+            1 if dim in state.padded else _capacity(state.sharded_size(surplus), state.sharded_size(missing))
+            for dim, (surplus, missing) in enumerate(zip(state.surplus, state.missing, strict=True))
         ]
 
     def run(self) -> list[list[AxisRef]] | None:
@@ -42,7 +42,8 @@ class _AllSlice:
                 state.surplus[dim].append(axis)
                 state.in_use.add(axis)
                 self._slice(dim, axis)
-        unassigned = [axis for dim in range(state.rank) for axis in self._slice_in_place(dim)]
+        dims = (dim for dim in range(state.rank) if dim not in state.padded)
+        unassigned = [axis for dim in dims for axis in self._slice_in_place(dim)]
         assign_to_surplus(
             state, self._capacities, lambda dim: unassigned, major_most=False, on_assigned=self._slice
         )

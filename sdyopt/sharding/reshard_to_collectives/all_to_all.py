@@ -24,7 +24,7 @@ def _move_from(state: ReshardState, source: int, in_order: bool) -> AllToAllPara
     """Moves the last surplus axes of a dimension, as many as have the same destination."""
     surplus = state.surplus[source]
     target, count = _common_destination(state, source)
-    if target is None:
+    if target is None or (source in state.padded and count < len(surplus)):
         return None
     axes, missing = surplus[len(surplus) - count :], state.missing[target]
     if in_order and axes != missing[:count]:

@@ -152,7 +152,7 @@ def _round(state: ReshardState) -> Iterator[Step]:
 
 def _permute(state: ReshardState) -> Iterator[Step]:
     """A permute, if it is useful or if the target mesh has another device order."""
-    if is_permute_useful(state):
+    if not state.padded and is_permute_useful(state):
         permute(state)
     elif state.mesh_or_ref is state.target.mesh_or_ref:
         return

@@ -18,6 +18,7 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.releases import Behavior
 from sdyopt.sharding.reshard_to_collectives.sub_axis_alignment import align
 
 
@@ -28,7 +29,11 @@ class ReshardState:
 
     - `current` is a prefix of the target followed by `surplus`; the target is that prefix followed by
       `missing`. Adjacent sub-axes are merged in `current`, but not in the other two.
-    - `surplus` and `missing` do not start with the same axis.
+    - `surplus` and `missing` do not start with the same axis, except in `padded`.
+    - A dimension in `padded` has another padding in the source than in the target: of 50 elements, 2 shards
+      have 25 each, and 4 shards 13, with a padding of 2. Its shards are no parts of each other, so it must
+      lose all axes at once before it is sharded again. Until then, `surplus` has all its axes, and `missing`
+      all of the target.
 
     For the whole tensor:
 
@@ -49,6 +54,7 @@ class ReshardState:
         "mesh",
         "mesh_or_ref",
         "missing",
+        "padded",
         "shape",
         "surplus",
         "target",
@@ -68,8 +74,10 @@ class ReshardState:
         target_axes = [axis for axes in self.missing for axis in axes]
         align(self.surplus, target_axes, mesh)
         align(self.missing, source_axes, mesh)
-        for surplus, missing in zip(self.surplus, self.missing, strict=True):
-            _drop_common_prefix(surplus, missing)
+        self.padded = self._dimensions_with_other_padding(target)
+        for dim, (surplus, missing) in enumerate(zip(self.surplus, self.missing, strict=True)):
+            if dim not in self.padded:
+                _drop_common_prefix(surplus, missing)
         self.in_use = {axis for axes in self.surplus for axis in axes}
         self.destinations: dict[AxisRef, tuple[int, int]] = {}
         self.index_destinations()
@@ -90,6 +98,18 @@ class ReshardState:
         dims = tuple([DimensionSharding(tuple(axes), True, None) for axes in self.current])
         return TensorSharding(self.mesh_or_ref, dims, (), self.target.unreduced_axes, self.target.reduction)
 
+    def _dimensions_with_other_padding(self, target: TensorSharding) -> set[int]:
+        if not Behavior.RESHARDS_OF_PADDED_DIMENSIONS.active:
+            return set()
+        padded: set[int] = set()
+        for dim, (size, old_axes, new) in enumerate(zip(self.shape, self.current, target.dims, strict=True)):
+            old_count, new_count = self.sharded_size(old_axes), self.sharded_size(new.axes)
+            if min(old_count, new_count) > 1 and _padded_size(size, old_count) != _padded_size(
+                size, new_count
+            ):
+                padded.add(dim)
+        return padded
+
     def release_gathered_axes(self) -> None:
         """Makes the axes that all-gathers have removed available to an all-slice."""
         self.in_use = {axis for axes in self.surplus for axis in axes}
@@ -102,9 +122,9 @@ class ReshardState:
                 self.destinations.setdefault(axis, (dim, position))
 
     def destination(self, axis: AxisRef) -> int | None:
-        """The dimension that lacks a surplus axis; None if no dimension does."""
+        """The dimension that lacks a surplus axis; None if no dimension does, or it is padded."""
         found = self.destinations.get(axis)
-        return None if found is None else found[0]
+        return None if found is None or found[0] in self.padded else found[0]
 
     # --- Axes -----------------------------------------------------------------------------
 
@@ -140,15 +160,22 @@ class ReshardState:
         current = self.current[dim]
         for axis in reversed(axes):
             if not current:
-                return
+                break
             prefix = current.pop().prefix_without_overlap(axis)
             if prefix is not None:
                 current.append(prefix)
+        if not current:
+            self.padded.discard(dim)
 
 
 def axes_per_dim(dims: Iterable[Iterable[AxisRef]]) -> AxesPerDim:
     """The attribute of a collective that lists axes per dimension."""
     return AxesPerDim(tuple([AxisRefList(tuple(axes)) for axes in dims]))
+
+
+def _padded_size(size: int, count: int) -> int:
+    """The size of a dimension with the padding of `count` shards."""
+    return -(-size // count) * count
 
 
 def _drop_common_prefix(first: list[AxisRef], second: list[AxisRef]) -> None:

@@ -1,5 +1,7 @@
 // REQUIRES: jax
-// RUN: sdy-opt %s --validate=2 -split-input-file -verify-diagnostics -sdy-partition-pipeline
+// RUN: sdy-opt %s --validate=2 -split-input-file -verify-diagnostics -sdy-partition-pipeline --sdy-version=jaxlib-0.10.2
+
+// Newer releases reject most of these programs, since unreduced axes appear or disappear without an operation for it.
 
 // Every device computes the whole tensor, and declares it one of the terms of a sum: all but one must drop it.
 sdy.mesh @mesh = <["w"=8], device_ids=[0, 6, 5, 7, 4, 1, 2, 3]>

@@ -3,7 +3,7 @@
 // RUN: filecheck %s --check-prefix=BEFORE --input-file %t/01.before_propagation.mlir
 // RUN: filecheck %s --check-prefix=PROPAGATED --input-file %t/02.after_propagation.mlir
 // RUN: filecheck %s --check-prefix=RESHARDS --input-file %t/03.after_explicit_reshards.mlir
-// RUN: filecheck %s --check-prefix=COLLECTIVES --input-file %t/04.after_partitioner_with_global_shapes.mlir
+// RUN: filecheck %s --check-prefix=COLLECTIVES --input-file %t/04.after_partitioner_passes.mlir
 
 sdy.mesh @mesh = <["x"=2]>
 

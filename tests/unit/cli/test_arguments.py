@@ -2,8 +2,9 @@
 
 import pytest
 
+from sdyopt.analysis.flag import GROUPS
 from sdyopt.cli.arguments import read_arguments
-from sdyopt.cli.flags import FLAGS, GROUPS
+from sdyopt.cli.flags import FLAGS
 from sdyopt.diagnostics.usage import UsageError
 
 

@@ -1,7 +1,7 @@
 """Warnings for flags that have no effect without another flag."""
 
 from sdyopt.cli.arguments import read_arguments
-from sdyopt.cli.flag_warnings import NEEDS, flag_warnings
+from sdyopt.cli.flag_warnings import flag_warnings
 from sdyopt.cli.flags import FLAGS
 
 
@@ -9,8 +9,8 @@ def warnings(*argv: str) -> list[tuple[str, str]]:
     return [(warning.message, warning.help) for warning in flag_warnings(read_arguments(argv))]
 
 
-def test_the_table_names_flags() -> None:
-    assert {*NEEDS, *(flag for flags in NEEDS.values() for flag in flags)} <= set(FLAGS)
+def test_flags_need_flags() -> None:
+    assert {needed for flag in FLAGS.values() for needed in flag.needs} <= set(FLAGS)
 
 
 def test_a_flag_needs_another_one() -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sdyopt.cli.flags import COMMON, FLAGS
+from sdyopt.cli.flags import FLAGS
 from sdyopt.cli.help import (
     help_text,
     manual_text,
@@ -57,9 +57,8 @@ def test_lists_contain_every_pass() -> None:
 def test_short_help_names_common_flags_in_80_lines_and_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     text = help_text()
-    assert set(FLAGS) >= COMMON
-    assert [flag for flag in COMMON if f"-{flag}" not in text] == []
-    assert [flag for flag in set(FLAGS) - COMMON if f"--{flag} " in text] == []
+    assert [name for name, flag in FLAGS.items() if flag.is_common and f"-{name}" not in text] == []
+    assert [name for name, flag in FLAGS.items() if not flag.is_common and f"--{name} " in text] == []
     lines = text.splitlines()
     assert len(lines) <= 80
     assert max(map(len, lines)) <= 80

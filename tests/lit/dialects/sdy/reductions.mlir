@@ -1,7 +1,6 @@
 // RUN: sdy-opt %s | sdy-opt - | filecheck %s
 // RUN: sdy-opt %s -mlir-print-op-generic | filecheck %s --check-prefix=GENERIC
 // RUN: sdy-opt %s -mlir-print-op-generic | sdy-opt - | filecheck %s
-// RUN: sdy-opt %s -mlir-print-op-generic --sdy-version=jaxlib-0.10.2 | filecheck %s --check-prefix=BEFORE
 
 // Collectives and unreduced axes name how partial results are combined, unless they are summed.
 
@@ -32,7 +31,6 @@ func.func @min(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]
 // CHECK-NEXT: sdy.all_reduce {"x"} %arg0
 // CHECK-NEXT: sdy.all_reduce {"x"} %arg0
 // GENERIC: "sdy.all_reduce"(%{{.*}}) <{out_sharding = #sdy.sharding<@mesh, [{}]>, reduction_axes = #sdy<axis_ref_list{"x"}>, reduction_op = 0 : i32}>
-// BEFORE: "sdy.all_reduce"(%{{.*}}) <{out_sharding = #sdy.sharding<@mesh, [{}]>, reduction_axes = #sdy<axis_ref_list{"x"}>}>
 func.func @sum(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced=sum{"x"}>}) -> tensor<8xf32> {
   %0 = sdy.all_reduce sum {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
   %1 = sdy.all_reduce "sum" {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>

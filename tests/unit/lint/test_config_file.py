@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.cli.lint_config import find_config
+from sdyopt.analysis.lint.config_file import find_config
 
 
 @pytest.fixture

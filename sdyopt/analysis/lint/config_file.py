@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sdyopt.cli.files import STDIN
+from sdyopt.analysis.flag import STDIN
 from sdyopt.diagnostics.native_text import from_native, native_path
 
 FILE, PYPROJECT, TABLE = "sdy-lint.toml", "pyproject.toml", "[tool.sdy-lint"

@@ -1,0 +1,99 @@
+"""Compares the program of a run with another one, or with a report on it."""
+
+from __future__ import annotations
+
+from sdyopt.analysis.comparison import Options
+from sdyopt.analysis.comparison.comparison import Program as Compared
+from sdyopt.analysis.comparison.comparison import compare
+from sdyopt.analysis.comparison.comparison_formats import comparison_text, text_comparison
+from sdyopt.analysis.comparison.program_values import ProgramValues, values_of
+from sdyopt.analysis.comparison.report_values import program_of_report, values_at_peak
+from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.interface import Analysis, AnalysisOptions, Program, Run
+from sdyopt.dataclasses import field
+from sdyopt.diagnostics.ids import COMPARISON_ERROR, identified
+from sdyopt.releases import following
+
+REPORT_SUFFIX = ".json"
+
+
+class Comparing(Analysis[Options]):
+    """The comparison of one run. The constructor runs the other program."""
+
+    phase = "Report"
+
+    def __init__(self, options: Options, run: Run) -> None:
+        super().__init__(options, run)
+        assert options.other is not None
+        other = options.other
+        run.check_is_one_chunk(
+            f"--compare-with={other.name} is one program", "compare each chunk in a file of its own"
+        )
+        text = other.data.decode("utf-8", "surrogateescape")
+        # Annotations are worth comparing if both programs run passes, and are different ones.
+        has_passes = run.pipeline.elements and other.pipeline.elements
+        has_inputs = bool(has_passes and run.source.text != text)
+        self._own = _Observation(options, run, other.titles[1], has_inputs)
+        self._is_report = other.name.endswith(REPORT_SUFFIX)
+        if self._is_report:
+            with identified(COMPARISON_ERROR):
+                self._other = program_of_report(other.name, text)
+        else:
+            observe = _Observe(title=other.titles[0], has_inputs=has_inputs)
+            with following(other.release):
+                run.run_other(other.name, other.data, other.pipeline, observe)
+            self._other = observe.observations[0].compared
+
+    def on_input(self, program: Program) -> None:
+        self._own.on_input(program)
+
+    def on_output(self, program: Program) -> None:
+        self._own.on_output(program)
+        own = self._own.compared
+        found = compare(self._other, values_at_peak(own) if self._is_report else own)
+        if (path := self.options.compare_output) is not None:
+            self.run.write_file(path, comparison_text(found, path))
+        else:
+            self.texts.append(text_comparison(found, self.run.width, self.options.rows))
+
+
+class _Observe(AnalysisOptions):
+    """Asks for the observation of the other program."""
+
+    title: str
+    has_inputs: bool
+    observations: list[_Observation] = field(default_factory=list)
+
+    @property
+    def is_needed(self) -> bool:
+        return True
+
+    def start(self, run: Run) -> _Observation:
+        self.observations.append(_Observation(self, run, self.title, self.has_inputs))
+        return self.observations[0]
+
+
+class _Observation(Analysis[AnalysisOptions]):
+    """The values and the report of a program; with `has_inputs`, also the values before its passes."""
+
+    phase = "Report"
+
+    def __init__(self, options: AnalysisOptions, run: Run, title: str, has_inputs: bool) -> None:
+        super().__init__(options, run)
+        self._title, self._has_inputs = title, has_inputs
+        self._inputs: ProgramValues | None = None
+        self._compared: Compared | None = None
+
+    @property
+    def compared(self) -> Compared:
+        """The program that was observed."""
+        assert self._compared is not None
+        return self._compared
+
+    def on_input(self, program: Program) -> None:
+        if self._has_inputs:
+            self._inputs = values_of(program.op, self.run.name)
+
+    def on_output(self, program: Program) -> None:
+        values = values_of(program.op, self.run.name)
+        self._compared = Compared(self._title, values, report_on(program.op), self._inputs)

@@ -1,0 +1,41 @@
+"""Answers the questions of a run about each of its programs."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from sdyopt.analysis.explain import Options
+from sdyopt.analysis.explain.explainer import Explainer
+from sdyopt.analysis.explain.recorded_program import recorded
+from sdyopt.analysis.explain.targets import Target
+from sdyopt.analysis.interface import Analysis, Program, Run
+
+
+class Answering(Analysis[Options]):
+    """The answers of one run."""
+
+    def __init__(self, options: Options, run: Run) -> None:
+        super().__init__(options, run)
+        self._explainer: Explainer
+        self._targets: list[Target] = []
+        self._answers = ""
+
+    def on_input(self, program: Program) -> None:
+        """Finds what the questions are about. Raises DiagnosticError if one names nothing."""
+        self._explainer = Explainer(program.shared(recorded))
+        self._targets = [self._explainer.target(question) for question in self.options.explain]
+        self._answers = ""
+
+    def around_passes(self, program: Program) -> AbstractContextManager[None]:
+        return program.shared(recorded).recording()
+
+    def on_result(self, program: Program) -> None:
+        """Answers the questions. Raises DiagnosticError if nothing was propagated."""
+        if program.shared(recorded).is_recorded:
+            answers = (self._explainer.answer(target, self.run.width) for target in self._targets)
+            self._answers = "\n".join(answers)
+
+    def on_output(self, program: Program) -> None:
+        """Shows the answers, because nothing has failed since."""
+        if self._answers:
+            self.texts.append(self._answers)

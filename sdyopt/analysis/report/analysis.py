@@ -1,0 +1,67 @@
+"""Reports on the programs of a run: their texts, and the checks against a budget and a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from sdyopt.analysis.figures.figures import Report
+from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.flag import STDOUT
+from sdyopt.analysis.interface import Analysis, Program, Run
+from sdyopt.analysis.report import Options
+from sdyopt.analysis.report.baseline import read_baseline
+from sdyopt.analysis.report.budget import Budget
+from sdyopt.analysis.report.formats import report_text
+from sdyopt.analysis.report.text_report import text_report
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.ids import (
+    BASELINE_ERROR,
+    BASELINE_EXCEEDED,
+    BUDGET_ERROR,
+    BUDGET_EXCEEDED,
+    BUDGET_UNKNOWN,
+    TOPOLOGY_ERROR,
+    identified,
+    identify,
+)
+
+
+class Reporting(Analysis[Options]):
+    """The reports of one run. A topology, budget or baseline with mistakes is located in its file."""
+
+    phase = "Report"
+
+    def __init__(self, options: Options, run: Run) -> None:
+        super().__init__(options, run)
+        if (path := options.report) is not None and path != STDOUT:
+            help = "print a report for each chunk with --report, or give each chunk a file of its own"
+            run.check_is_one_chunk(f"--report={path} is one file", help)
+        with identified(TOPOLOGY_ERROR):
+            self._topology = None if options.topology is None else read_topology(*options.topology)
+        with identified(BUDGET_ERROR):
+            self._budget = None if options.budget is None else Budget(*options.budget)
+        with identified(BASELINE_ERROR):
+            self._baseline = None if options.baseline is None else read_baseline(*options.baseline)
+        self._tolerance = Fraction(options.tolerance) / 100
+
+    def on_output(self, program: Program) -> None:
+        report, path = report_on(program.op, self._topology), self.options.report
+        if path == STDOUT:
+            self.texts.append(text_report(report, self.run.width, self.options.report_rows or None))
+        elif path is not None:
+            self.run.write_file(path, report_text(report, path, program.text, self.run.name))
+        for diagnostic in self.exceeded(report):
+            self.is_passed &= diagnostic.severity is not Severity.ERROR
+            emit(diagnostic)
+
+    def exceeded(self, report: Report) -> Iterator[Diagnostic]:
+        """The diagnostics of the budget and of the baseline."""
+        for found in () if self._budget is None else self._budget.exceeded(report):
+            is_error = found.severity is Severity.ERROR
+            identify(found, BUDGET_EXCEEDED if is_error else BUDGET_UNKNOWN)
+            yield found
+        for found in () if self._baseline is None else self._baseline.grown(report, self._tolerance):
+            identify(found, BASELINE_EXCEEDED)
+            yield found
