@@ -60,8 +60,8 @@ class ConvertGlobalToLocal(Pass):
 
     update_in_place: bool = option(
         default=False,
-        help="write the old element back where the index of an update is in another shard, instead of selecting "
-        "between whole shards",
+        help="write the old element back where the index of an update is in another shard, instead of "
+        "selecting between whole shards",
         is_addition=True,
     )
 

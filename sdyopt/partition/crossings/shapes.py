@@ -1,4 +1,4 @@
-"""reshape and broadcast_in_dim: dimensions that cannot be split, merged or expanded within shards; iota: none."""
+"""reshape, broadcast_in_dim, iota: dimensions that cannot be split, merged or expanded within shards."""
 
 from __future__ import annotations
 

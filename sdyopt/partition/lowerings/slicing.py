@@ -96,7 +96,7 @@ def lower_dynamic_update_slice(op: DynamicUpdateSliceOp, local: LocalContext) ->
 
 
 def _selects_updates(op: DynamicUpdateSliceOp, dims: Sequence[int], local: LocalContext) -> bool:
-    """Whether the whole shard is selected, as in C++; not if the indices are too small for sums with sizes."""
+    """Whether the whole shard is selected, as in C++; not if a sum of an index and a size may overflow."""
     if not Behavior.SHARDED_UPDATES.active or local.options.update_in_place:
         return False
     whole = op.signature[DynamicUpdateSliceOp.operand].shape
