@@ -299,6 +299,12 @@ class Behavior(Enum):
         "id without converting it",
         "partitioning/convert_global_to_local_options.mlir",
     )
+    SHARDED_UPDATES = (
+        OCTOBER_2026,
+        "`sdy-convert-global-to-local` selects between an updated shard and the old one if the update of a "
+        "`stablehlo.dynamic_update_slice` may be in another shard",
+        "partitioning/dynamic_update_slice.mlir",
+    )
     SHARDED_INDEX_VECTORS = (
         OCTOBER_2026,
         "`sdy-convert-global-to-local` sets a sharding on the offsets of indices of gathers and scatters",

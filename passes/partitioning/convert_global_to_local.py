@@ -58,6 +58,13 @@ class ConvertGlobalToLocal(Pass):
     replica_count: int = option(default=1, help="number of replicas of the program")
     partition_count: int = option(default=1, help="number of partitions of each replica")
 
+    update_in_place: bool = option(
+        default=False,
+        help="write the old element back where the index of an update is in another shard, instead of "
+        "selecting between whole shards",
+        is_addition=True,
+    )
+
     def run(self, module: ModuleOp) -> bool:
         if self.replica_count > 1 and self.partition_count > 1:
             raise module.error(
@@ -69,6 +76,7 @@ class ConvertGlobalToLocal(Pass):
             combine_multi_dimension_reduce_scatter=self.combine_multi_dimension_reduce_scatter,
             enable_rgv3=self.enable_rgv3,
             replica_count=self.replica_count,
+            update_in_place=self.update_in_place,
         )
         shardings = shardings_of_main(module) if Behavior.SHARDINGS_OF_MAIN.active else None
         changed = convert_to_local(module, options)

@@ -57,11 +57,12 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import ComplexType, FloatType, IndexType, IntegerType, RankedTensor, Type
 from sdyopt.ir.value import OpResult, Value
-from sdyopt.partition.local_builder import LocalBuilder
-from sdyopt.partition.local_context import device_id
+from sdyopt.partition.local_builder import LocalBuilder, ranked
+from sdyopt.partition.local_context import device_id, raw_device_id
 from sdyopt.partition.outlining import inputs_of
 from sdyopt.pipeline import FUNCTION, Pass, option
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 
 from ..exporting.explicit_reshards.single_devices import global_mesh, has_single_devices
 from .resolution.meshes import without_sharding
@@ -147,8 +148,8 @@ class _Resolver:
     def _resolve(self, op: Op, device: int) -> None:
         """Runs an operation on a device, and adds its results to zeros of the other devices."""
         builder = LocalBuilder(op, self.rewriter)
-        here = device_id(builder, self._is_replicated)
-        condition = builder.compare(here, builder.index(device), "EQ")
+        here = (raw_device_id if Behavior.INT32_OFFSETS.active else device_id)(builder, self._is_replicated)
+        condition = builder.compare(here, builder.index(device, ranked(here).element), "EQ")
         reshards = self._operand_reshards(op)
         run, skip = self._run_branch(op, reshards), self._zeros_branch(op)
         types = [result.type for result in op.results]

@@ -70,6 +70,11 @@ def export_pipeline(
     ),
     replica_count: int = option(default=1, help="number of replicas of the program"),
     partition_count: int = option(default=1, help="number of partitions of each replica"),
+    mark_partial_result_with_unreduced_axes: bool = option(
+        default=False,
+        help="as for `sdy-insert-explicit-reshards`",
+        since=Since(Behavior.INFERRED_REDUCTION_KINDS),
+    ),
     partitioner_stage: Literal[
         "unspecified",
         "resolve-permutation-factors",
@@ -122,6 +127,7 @@ def export_pipeline(
     if it was recorded; it is removed afterwards.
     """
     dumps = dumps or ModuleDumps(dump_directory)
+    mark_partial = mark_partial_result_with_unreduced_axes
     passes: list[Pass] = [
         # After propagation, most copies of a constant have equal shardings.
         ConstantOrScalarMerger(),
@@ -152,7 +158,10 @@ def export_pipeline(
             rng_bit_generator_unsafe=rng_bit_generator_unsafe,
         )
         passes += [
-            InsertExplicitReshards(enable_full_version=True),
+            InsertExplicitReshards(
+                enable_full_version=True,
+                mark_partial_result_with_unreduced_axes=Behavior.PARTITIONER_STAGES.active or mark_partial,
+            ),
             dumps.save("before_per_instruction_partitioning"),
             partition_ops,
             dumps.save("after_per_instruction_partitioning"),
@@ -164,9 +173,10 @@ def export_pipeline(
             partitioner_stage, dumps, replica_count, partition_count, rng_bit_generator_unsafe
         )
     elif enable_insert_explicit_collectives and not avoid_export_for_partitioning:
-        passes += _insert_collectives(dumps, remove_all_gather_reduce_scatter_for_cmv1)
+        passes += _insert_collectives(dumps, remove_all_gather_reduce_scatter_for_cmv1, mark_partial)
     elif not avoid_export_for_partitioning:
-        passes += [InsertExplicitReshards(), simplify(COLLECTIVE_LABEL)]
+        passes.append(InsertExplicitReshards(mark_partial_result_with_unreduced_axes=mark_partial))
+        passes.append(simplify(COLLECTIVE_LABEL))
         passes.append(dumps.save(_name_of_dump("after_minimal_partitioner_with_global_shapes")))
     if (dump_sharding_origins or dump_propagation_edges) and not keep_debug_info:
         passes.append(RemovePropagationDebugInfo())
@@ -179,9 +189,11 @@ def export_pipeline(
     return passes
 
 
-def _insert_collectives(dumps: ModuleDumps, leave_dots_to_xla: bool) -> Sequence[Pass]:
+def _insert_collectives(dumps: ModuleDumps, leave_dots_to_xla: bool, mark_partial: bool) -> Sequence[Pass]:
     return [
-        InsertExplicitReshards(enable_full_version=True),
+        InsertExplicitReshards(
+            enable_full_version=True, mark_partial_result_with_unreduced_axes=mark_partial
+        ),
         dumps.save("after_explicit_reshards"),
         # Of two consecutive reshards, the first is redundant.
         simplify(RESHARD_LABEL),
@@ -220,7 +232,7 @@ def _partition_until(
     if stage == "convert-global-to-local":
         passes.append(DropShardingAndMesh())
     return [
-        InsertExplicitReshards(enable_full_version=True),
+        InsertExplicitReshards(enable_full_version=True, mark_partial_result_with_unreduced_axes=True),
         dumps.save("after_explicit_reshards"),
         simplify(RESHARD_LABEL),
         *passes,

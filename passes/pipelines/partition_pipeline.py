@@ -75,6 +75,8 @@ def partition_pipeline(
             enable_rgv3=enable_rgv3,
             replica_count=replica_count,
             partition_count=partition_count,
+            # In loops, a runtime does not copy the tensor.
+            update_in_place=True,
         ),
         # Most offsets are looked up several times, and some halos are exchanged for several operations.
         MergeCollectives(),

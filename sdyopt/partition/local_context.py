@@ -35,6 +35,7 @@ class LoweringOptions:
     combine_multi_dimension_reduce_scatter: bool = False
     enable_rgv3: bool = False
     replica_count: int = 1
+    update_in_place: bool = False
 
 
 class ReplicaGroups(NamedTuple):

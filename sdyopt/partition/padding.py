@@ -161,10 +161,13 @@ class Padder:
 
     def mask_with_zero(self, op: Op, value: Value, unpadded: Sequence[int], dims: Iterable[int]) -> Value:
         """The value with zeros in its padding along some dimensions."""
-        padded_dims = [dim for dim in dims if shape_of(value)[dim] != unpadded[dim]]
-        if not padded_dims or value in self.zero_padded:
+        if value in self.zero_padded:
             return value
-        return self.mask(op, value, unpadded, padded_dims)
+        padded_dims = [dim for dim in dims if shape_of(value)[dim] != unpadded[dim]]
+        if not padded_dims and shape_of(value) != tuple(unpadded) and Behavior.FILLER_BEFORE_MASK.active:
+            # Not used.
+            self.builder(op).zero(tensor((), ranked(value).element))
+        return self.mask(op, value, unpadded, padded_dims) if padded_dims else value
 
     def with_sharding(self, value: Value, sharding: TensorSharding | None) -> Value:
         """Sets the sharding of a new value, and returns the value."""

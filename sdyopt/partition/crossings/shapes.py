@@ -1,10 +1,11 @@
-"""reshape and broadcast_in_dim: dimensions that cannot be split, merged or expanded within shards."""
+"""reshape, broadcast_in_dim, iota: dimensions that cannot be split, merged or expanded within shards."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.dialects.stablehlo.nullary import IotaOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.partition.local_builder import shape_of
 from sdyopt.partition.local_types import LocalTypes
@@ -33,3 +34,9 @@ def broadcast_in_dim(op: BroadcastInDimOp, types: LocalTypes) -> Iterator[Dim]:
             yield Dim(0, dim)
             if shape_of(op.results[0])[result_dim] == 1:
                 yield Dim(1, result_dim)
+
+
+@crosses_shards(IotaOp)
+def iota(op: IotaOp, types: LocalTypes) -> Iterator[Dim]:
+    """No dimension: each shard counts from its offset."""
+    yield from ()

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from sdyopt.dialects.sdy.axes import axis_refs_text
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, SubtractOp
+from sdyopt.dialects.stablehlo.compare_select import ClampOp
 from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
 from sdyopt.ir.elements_attributes import dense_array
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, I64, tensor
 from sdyopt.ir.value import Value
-from sdyopt.partition.index_arithmetic import clamp_index
+from sdyopt.partition.index_arithmetic import clamp_index, largest_index
 from sdyopt.partition.local_builder import LocalBuilder, ranked, shape_of
 from sdyopt.partition.local_context import LocalContext
 from sdyopt.partition.registry import Lowered, lowering
+from sdyopt.releases import Behavior
 
 _NEEDS_RESHARD = "This requires a reshard which should have been handled by previous passes."
 _HELP = "run -sdy-resolve-permutation-factors and -sdy-reshard-to-collectives before"
@@ -52,6 +55,8 @@ def lower_dynamic_slice(op: DynamicSliceOp, local: LocalContext) -> Lowered:
     """A dynamic slice is local if it takes sharded dimensions whole."""
     _check_whole_dims(op, op.operand, op.slice_sizes, local)
     type = local.local_tensor(op.out, op)
+    if Behavior.SHARDED_UPDATES.active and any(local.axes_per_dim(op.operand)):
+        return [local.builder(op).dynamic_slice(op.operand, op.start_indices, type.shape)]
     local.rewriter.set_attribute(op, "slice_sizes", dense_array(I64, type.shape))
     return None
 
@@ -76,6 +81,8 @@ def lower_dynamic_update_slice(op: DynamicUpdateSliceOp, local: LocalContext) ->
             raise op.op_error(
                 f"dimension {dim} of the update is sharded along other axes than the operand"
             ).help(_HELP)
+    if all(sizes[dim] == 1 for dim in dims) and _selects_updates(op, dims, local):
+        return [_select_update(op, dims, local)]
     builder, mesh = local.builder(op), local.common_mesh(op)
     starts = list(op.start_indices)
     for dim in dims:
@@ -86,6 +93,37 @@ def lower_dynamic_update_slice(op: DynamicUpdateSliceOp, local: LocalContext) ->
     if all(sizes[dim] == 1 for dim in dims):
         return [_update_element(builder, op, dims, starts)]
     return [_update_range(builder, op, dims, starts)]
+
+
+def _selects_updates(op: DynamicUpdateSliceOp, dims: Sequence[int], local: LocalContext) -> bool:
+    """Whether the whole shard is selected, as in C++; not if a sum of an index and a size may overflow."""
+    if not Behavior.SHARDED_UPDATES.active or local.options.update_in_place:
+        return False
+    whole = op.signature[DynamicUpdateSliceOp.operand].shape
+    return all(
+        largest_index(ranked(op.start_indices[dim]).element, whole[dim] + 1) == whole[dim] + 1 for dim in dims
+    )
+
+
+def _select_update(op: DynamicUpdateSliceOp, dims: Sequence[int], local: LocalContext) -> Value:
+    """Updates the shard, and selects the result if all indices are in the shard."""
+    builder, mesh = local.builder(op), local.common_mesh(op)
+    whole, axes_per_dim = op.signature[DynamicUpdateSliceOp.operand].shape, local.axes_per_dim(op.operand)
+    starts, masks = list(op.start_indices), []
+    for dim in dims:
+        type, size = ranked(starts[dim]), shape_of(op.operand)[dim]
+        zero, last = builder.integers(type, [0]), builder.integers(type, [whole[dim] - 1])
+        start = builder.create(ClampOp, [zero, starts[dim], last], [type]).result
+        low = builder.convert(local.offset(builder, axes_per_dim[dim], mesh, size), type.element)
+        end = builder.binary(AddOp, start, builder.integers(type, [1]))
+        high = builder.binary(AddOp, low, builder.integers(type, [size]))
+        is_above, is_below = builder.compare(start, low, "GE"), builder.compare(end, high, "LE")
+        masks.append(builder.binary(AndOp, is_above, is_below))
+        starts[dim] = builder.select(masks[-1], builder.binary(SubtractOp, start, low), zero)
+    operands, type = [op.operand, op.update, *starts], ranked(op.operand)
+    updated = builder.create(DynamicUpdateSliceOp, operands, [type]).result
+    mask = reduce(lambda a, b: builder.binary(AndOp, a, b), masks)
+    return builder.select(builder.broadcast(mask, tensor(type.shape, I1)), updated, op.operand)
 
 
 def _update_element(

@@ -43,17 +43,19 @@ func.func @dynamic_slice(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mes
 // CHECK-NEXT: %2 = stablehlo.dynamic_slice %c_1, %1, sizes = [1] : (tensor<2xi32>, tensor<ui32>) -> tensor<1xi32>
 // CHECK-NEXT: %3 = stablehlo.reshape %2 : (tensor<1xi32>) -> tensor<i32>
 // CHECK-NEXT: %4 = stablehlo.convert %3 : tensor<i32>
-// CHECK-NEXT: %5 = stablehlo.subtract %0, %4 : tensor<i32>
-// CHECK-NEXT: %c_2 = stablehlo.constant dense<0> : tensor<i32>
-// CHECK-NEXT: %6 = stablehlo.compare GE, %5, %c_2 : (tensor<i32>, tensor<i32>) -> tensor<i1>
-// CHECK-NEXT: %c_3 = stablehlo.constant dense<3> : tensor<i32>
-// CHECK-NEXT: %7 = stablehlo.compare LE, %5, %c_3 : (tensor<i32>, tensor<i32>) -> tensor<i1>
-// CHECK-NEXT: %8 = stablehlo.and %6, %7 : tensor<i1>
-// CHECK-NEXT: %9 = stablehlo.dynamic_slice %arg0, %5, sizes = [1] : (tensor<4xf32>, tensor<i32>) -> tensor<1xf32>
-// CHECK-NEXT: %10 = stablehlo.broadcast_in_dim %8, dims = [] : (tensor<i1>) -> tensor<1xi1>
-// CHECK-NEXT: %11 = stablehlo.select %10, %arg1, %9 : tensor<1xi1>, tensor<1xf32>
-// CHECK-NEXT: %12 = stablehlo.dynamic_update_slice %arg0, %11, %5 : (tensor<4xf32>, tensor<1xf32>, tensor<i32>) -> tensor<4xf32>
-// CHECK-NEXT: return %12 : tensor<4xf32>
+// CHECK-NEXT: %c_2 = stablehlo.constant dense<1> : tensor<i32>
+// CHECK-NEXT: %5 = stablehlo.add %0, %c_2 : tensor<i32>
+// CHECK-NEXT: %c_3 = stablehlo.constant dense<4> : tensor<i32>
+// CHECK-NEXT: %6 = stablehlo.add %4, %c_3 : tensor<i32>
+// CHECK-NEXT: %7 = stablehlo.compare GE, %0, %4 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+// CHECK-NEXT: %8 = stablehlo.compare LE, %5, %6 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+// CHECK-NEXT: %9 = stablehlo.and %7, %8 : tensor<i1>
+// CHECK-NEXT: %10 = stablehlo.subtract %0, %4 : tensor<i32>
+// CHECK-NEXT: %11 = stablehlo.select %9, %10, %c : tensor<i1>, tensor<i32>
+// CHECK-NEXT: %12 = stablehlo.dynamic_update_slice %arg0, %arg1, %11 : (tensor<4xf32>, tensor<1xf32>, tensor<i32>) -> tensor<4xf32>
+// CHECK-NEXT: %13 = stablehlo.broadcast_in_dim %9, dims = [] : (tensor<i1>) -> tensor<4xi1>
+// CHECK-NEXT: %14 = stablehlo.select %13, %12, %arg0 : tensor<4xi1>, tensor<4xf32>
+// CHECK-NEXT: return %14 : tensor<4xf32>
 func.func @update_element(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %u: tensor<1xf32>, %i: tensor<i32>) -> (tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   %0 = stablehlo.dynamic_update_slice %a, %u, %i {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<8xf32>, tensor<1xf32>, tensor<i32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>

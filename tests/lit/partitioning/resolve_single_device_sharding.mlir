@@ -8,20 +8,19 @@ sdy.mesh @mesh = <["x"=2]>
 // The device computes the result, the others have zeros, and the sum of all is the result.
 // CHECK-LABEL: func.func @one_device
 // CHECK-NEXT: %0 = stablehlo.partition_id : tensor<ui32>
-// CHECK-NEXT: %1 = stablehlo.convert %0 : (tensor<ui32>) -> tensor<i64>
-// CHECK-NEXT: %c = stablehlo.constant dense<1> : tensor<i64>
-// CHECK-NEXT: %2 = stablehlo.compare EQ, %1, %c : (tensor<i64>, tensor<i64>) -> tensor<i1>
-// CHECK-NEXT: %3 = "stablehlo.if"(%2) ({
-// CHECK-NEXT: %5 = stablehlo.add %arg0, %arg0 : tensor<8xf32>
-// CHECK-NEXT: stablehlo.return %5 : tensor<8xf32>
+// CHECK-NEXT: %c = stablehlo.constant dense<1> : tensor<ui32>
+// CHECK-NEXT: %1 = stablehlo.compare EQ, %0, %c : (tensor<ui32>, tensor<ui32>) -> tensor<i1>
+// CHECK-NEXT: %2 = "stablehlo.if"(%1) ({
+// CHECK-NEXT: %4 = stablehlo.add %arg0, %arg0 : tensor<8xf32>
+// CHECK-NEXT: stablehlo.return %4 : tensor<8xf32>
 // CHECK-NEXT: }, {
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<8xf32>
 // CHECK-NEXT: stablehlo.return %cst : tensor<8xf32>
 // CHECK-NEXT: }) : (tensor<i1>) -> tensor<8xf32>
-// CHECK-NEXT: %4 = sdy.all_reduce {"x"} %3 out_sharding=<@mesh, [{}]> : tensor<8xf32>
-// CHECK-NEXT: return %4 : tensor<8xf32>
+// CHECK-NEXT: %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+// CHECK-NEXT: return %3 : tensor<8xf32>
 // REPLICAS-LABEL: func.func @one_device
-// REPLICAS-NEXT: stablehlo.replica_id
+// REPLICAS-NEXT: %0 = stablehlo.replica_id : tensor<ui32>
 func.func @one_device(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) -> tensor<8xf32> {
   %0 = sdy.reshard %a <@device_1, []> : tensor<8xf32>
   %1 = stablehlo.add %0, %0 {sdy.sharding = #sdy.sharding_per_value<[<@device_1, []>]>} : tensor<8xf32>
@@ -62,9 +61,9 @@ func.func @region(%a: tensor<8xf32>, %b: tensor<f32>) -> tensor<f32> {
 
 // Operations that communicate must run on every device, and calls run on every device, too.
 // CHECK-LABEL: func.func @everywhere
-// CHECK-NEXT: call @callee(%arg0)
-// CHECK-NEXT: sdy.manual_computation
-// CHECK-NEXT: stablehlo.negate
+// CHECK-NEXT: %0 = call @callee(%arg0){{.*}} : (tensor<8xf32>) -> tensor<8xf32>
+// CHECK-NEXT: %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%arg1: tensor<4xf32>) {
+// CHECK-NEXT: %2 = stablehlo.negate %arg1{{.*}} : tensor<4xf32>
 func.func @everywhere(%a: tensor<8xf32>) -> tensor<8xf32> {
   %0 = call @callee(%a) {sdy.sharding = #sdy.sharding_per_value<[<@device_1, []>]>} : (tensor<8xf32>) -> tensor<8xf32>
   %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%b: tensor<4xf32>) {
@@ -77,7 +76,7 @@ func.func private @callee(tensor<8xf32>) -> tensor<8xf32>
 
 // An argument whose sharding is on a single device is available on all devices; its reshard is removed.
 // CHECK-LABEL: func.func @argument
-// CHECK-NEXT: return %arg0
+// CHECK-NEXT: return %arg0 : tensor<8xf32>
 func.func @argument(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@device_1, []>}) -> tensor<8xf32> {
   %0 = sdy.reshard %a <@mesh, [{}]> : tensor<8xf32>
   return %0 : tensor<8xf32>
@@ -85,8 +84,8 @@ func.func @argument(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@device_1, [
 
 // A region that reads shards of a value from outside runs on every device: one device alone does not have them.
 // CHECK-LABEL: func.func @captures_shards
-// CHECK-NEXT: stablehlo.optimization_barrier {{.*}} %arg0
-// CHECK-NEXT: "stablehlo.case"(%arg1)
+// CHECK-NEXT: %0 = stablehlo.optimization_barrier{{.*}} %arg0 : tensor<8xf32>
+// CHECK-NEXT: %1 = "stablehlo.case"(%arg1) ({
 func.func @captures_shards(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %i: tensor<i32>) -> tensor<i32> {
   %0 = stablehlo.optimization_barrier {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} %a : tensor<8xf32>
   %1 = "stablehlo.case"(%i) ({
@@ -100,9 +99,9 @@ func.func @captures_shards(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh
 // Every device has the result of a call, also one that is declared to be on a single device. Where it is sharded, it
 // counts as replicated, which a barrier without a sharding says.
 // CHECK-LABEL: func.func @sharded_result_of_call
-// CHECK-NEXT: %[[CALL:.*]]:2 = call @one_of_two(%arg0)
-// CHECK-NEXT: %[[WHOLE:.*]] = stablehlo.optimization_barrier %[[CALL]]#0
-// CHECK-NEXT: sdy.reshard %[[WHOLE]] <@mesh, [{"x"}]>
+// CHECK-NEXT: %0:2 = call @one_of_two(%arg0){{.*}} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
+// CHECK-NEXT: %1 = stablehlo.optimization_barrier %0#0 : tensor<8xf32>
+// CHECK-NEXT: %2 = sdy.reshard %1 <@mesh, [{"x"}]> : tensor<8xf32>
 func.func @sharded_result_of_call(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %0:2 = call @one_of_two(%a) {sdy.sharding = #sdy.sharding_per_value<[<@device_1, []>, <@mesh, [{"x"}]>]>} : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
   %1 = sdy.reshard %0#0 <@mesh, [{}]> : tensor<8xf32>
