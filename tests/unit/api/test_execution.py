@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import sdyopt
-from sdyopt.execution.process import Worker
 from tests.harness import xla
 
 needs_jax = pytest.mark.skipif(not xla.is_installed(), reason="requires jax: pip install 'sdyopt[run]'")
@@ -62,13 +61,3 @@ def test_execute_takes_and_returns_whole_arrays(is_partitioned: bool) -> None:
     assert (doubled == 2 * ones).all() and total == 16
     steps = program.execute(ones, steps=3, carry={0: 0})
     assert [step[1] for step in steps] == [16, 32, 64]
-
-
-def test_a_failed_check_of_xla_is_the_reason_and_not_its_stack_trace() -> None:
-    stderr = (
-        "W0000 00:00:00.000000 1 a.cc:1] something slow\n"
-        "F0000 00:00:00.000000 1 b.cc:60] Check failed: sharding is OK\n"
-        "*** Check failure stack trace: ***\n    @     0x7f4dec0701b4  (unknown)\n"
-    )
-    assert Worker()._reason(-6, stderr) == "XLA ends with SIGABRT: Check failed: sharding is OK"
-    assert Worker()._reason(-6, "one\ntwo\n") == "XLA ends with SIGABRT: two"
