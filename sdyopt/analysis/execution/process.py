@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ _START = (
 _GIB = 1 << 30
 # What XLA prints before the process ends because it gets no more memory.
 _OUT_OF_MEMORY = ("mmap error: 12", "bad_alloc", "Out of memory", "out of memory", "Cannot allocate memory")
+_CHECK = re.compile(r"\] (Check failed: .*)")
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,12 @@ class Worker:
         """Why the process has given no answer."""
         if any(text in stderr for text in _OUT_OF_MEMORY):
             return f"it needs more than {self.memory} GiB of memory"
-        lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-        return f"XLA {_ending(code)}{f': {lines[-1][:200]}' if lines else ''}"
+        # A failed check is followed by a stack trace.
+        text = stderr.partition("*** Check failure stack trace")[0]
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        failed = [match[1] for match in map(_CHECK.search, lines) if match is not None]
+        last = (failed or lines)[-1][:200] if lines else ""
+        return f"XLA {_ending(code)}{f': {last}' if last else ''}"
 
 
 def _ending(code: int) -> str:

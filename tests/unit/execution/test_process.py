@@ -58,3 +58,13 @@ def test_a_python_without_jax(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     with pytest.raises(NoJax, match="cannot import jax") as raised:
         Worker(str(python)).run("validate", {"devices": 1})
     assert raised.value.help == "install jax there, or name another Python"
+
+
+def test_a_failed_check_of_xla_is_the_reason_and_not_its_stack_trace() -> None:
+    stderr = (
+        "W0000 00:00:00.000000 1 a.cc:1] something slow\n"
+        "F0000 00:00:00.000000 1 b.cc:60] Check failed: sharding is OK\n"
+        "*** Check failure stack trace: ***\n    @     0x7f4dec0701b4  (unknown)\n"
+    )
+    assert Worker()._reason(-6, stderr) == "XLA ends with SIGABRT: Check failed: sharding is OK"
+    assert Worker()._reason(-6, "one\ntwo\n") == "XLA ends with SIGABRT: two"
