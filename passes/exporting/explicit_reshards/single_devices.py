@@ -8,8 +8,8 @@ becomes
     %3 = sdy.reshard %2 <@mesh, [{}, {}]>
 
 Operands and results are replicated on the global mesh, which is the first one with axes. Results that are
-sharded are resharded once more. Tokens are not resharded: those that the operation produces are on its device,
-and on the global mesh with `--sdy-version=2026-08`.
+sharded are resharded once more. Tokens are not resharded: those that the operation produces are on its
+device, and on the global mesh with `--sdy-version=2026-08`.
 """
 
 from __future__ import annotations
