@@ -73,7 +73,7 @@ def export_pipeline(
     mark_partial_result_with_unreduced_axes: bool = option(
         default=False,
         help="as for `sdy-insert-explicit-reshards`",
-        since=Since(Behavior.INFERRED_REDUCTION_KINDS),
+        since=Since(Behavior.REDUCTION_KINDS_OF_BODIES),
     ),
     partitioner_stage: Literal[
         "unspecified",
