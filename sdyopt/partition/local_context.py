@@ -65,6 +65,8 @@ class LocalContext:
         self.types = FinalLocalTypes(module)
         # By reduction and axes: the combined results of a reduction that no single collective can combine.
         self.combined: dict[object, Sequence[Value]] = {}
+        # The axes of partial results that no operation of the program combines.
+        self.uncombined: dict[Op, Axes] = {}
         self._channels = Channels(module)
 
     def builder(self, op: Op) -> LocalBuilder:
