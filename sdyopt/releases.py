@@ -299,6 +299,12 @@ class Behavior(Enum):
         "id without converting it",
         "partitioning/convert_global_to_local_options.mlir",
     )
+    COMBINED_PARTIAL_RESULTS = (
+        OCTOBER_2026,
+        "`sdy-convert-global-to-local` combines the partial results of a reduction, dot, convolution, gather "
+        "or scatter that no collective combines",
+        "partitioning/uncombined_partial_results.mlir",
+    )
     SHARDED_UPDATES = (
         OCTOBER_2026,
         "`sdy-convert-global-to-local` selects between an updated shard and the old one if the update of a "

@@ -14,12 +14,15 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.mesh_op import MeshOp
+from sdyopt.ir.block import Region
 from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import Type
+from sdyopt.ir.value import Value
 from sdyopt.partition.deferred_replacements import DeferredReplacements
 from sdyopt.partition.local_context import LocalContext, LoweringOptions
 from sdyopt.partition.local_ops import check_is_local
+from sdyopt.partition.partial_results import combine_results
 from sdyopt.partition.registry import lowering_of
 
 _KEPT = (ModuleOp, MeshOp)
@@ -68,6 +71,8 @@ class _Conversion:
                 values = lower(op, self._local)
             except DiagnosticError as error:
                 raise error.then(legalization_error(op)) from None
+            if (axes := self._local.uncombined.pop(op, None)) is not None:
+                values = combine_results(op, values or self._copy(op, local_types), axes, self._local)
             if values is not None:
                 self._replacements.add(op, values)
         elif op.dialect_name == "sdy" and not op.is_terminator and op.data_flow is None:
@@ -78,6 +83,14 @@ class _Conversion:
             self._manual_computations.append(op)
         self._rewriter.retype(op, local_types)
         return local_types
+
+    def _copy(self, op: Op, types: Sequence[Type]) -> Sequence[Value]:
+        """The results of a copy of an operation with local types."""
+        attributes = {**dict(op.signature.attributes), **dict(op.attributes)}
+        regions = [Region() for _ in op.regions]
+        for old, new in zip(op.regions, regions, strict=True):
+            self._rewriter.copy_region(old, new)
+        return self._local.builder(op).create(type(op), op.operands, types, attributes, regions).results
 
     def _localize_arguments(self, op: Op) -> None:
         for region in op.regions:

@@ -16,6 +16,9 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.types import ComplexType, FloatType, IntegerType, Type
 from sdyopt.ir.value import Value
 
+# Reductions whose result changes if the initial value counts once for each device. A maximum does not change.
+COUNTS_EACH = (AddOp, MulOp, XorOp)
+
 
 def identity_of(combiner: type[Op], element: Type) -> bytes | None:
     """The bytes of the identity of a binary operation on an element type; None if it has none."""

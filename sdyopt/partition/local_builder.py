@@ -199,15 +199,18 @@ class LocalBuilder:
         return self.create(AllGatherOp, [value], [_reshaped(value, shape)], attributes).result
 
     def all_reduce(
-        self, value: Value, groups: Attribute, channel: ChannelHandle, combiner: type[Op]
+        self, value: Value, groups: Attribute, channel: ChannelHandle, combiner: type[Op] | Region
     ) -> Value:
-        """The values of the devices of a group, combined by a binary operation."""
+        """The values of the devices of a group, combined by a binary operation or a region."""
         attributes = {
             "replica_groups": groups,
             "channel_handle": channel,
             "use_global_device_ids": UnitAttr(),
         }
-        body = self.reducer(ranked(value).element, combiner)
+        if isinstance(combiner, Region):
+            body = combiner
+        else:
+            body = self.reducer(ranked(value).element, combiner)
         return self.create(AllReduceOp, [value], [value.type], attributes, [body]).result
 
     # --- Bodies -------------------------------------------------------------------------------

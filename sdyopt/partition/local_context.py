@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.axes import AxisRef, with_axes
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.dialects.stablehlo.channel import ChannelHandle
@@ -65,6 +65,8 @@ class LocalContext:
         self.types = FinalLocalTypes(module)
         # By reduction and axes: the combined results of a reduction that no single collective can combine.
         self.combined: dict[object, Sequence[Value]] = {}
+        # The axes of partial results that no operation of the program combines.
+        self.uncombined: dict[Op, Axes] = {}
         self._channels = Channels(module)
 
     def builder(self, op: Op) -> LocalBuilder:
@@ -116,6 +118,8 @@ class LocalContext:
         self, axes: Sequence[AxisRef], mesh: Mesh, mesh_or_ref: MeshOrRef, op: Op
     ) -> ReplicaGroups:
         """The groups of devices that differ along `axes` only."""
+        if Behavior.SUB_AXIS_REFS.active:
+            axes = with_axes((), axes, mesh)
         if self.options.enable_rgv3 and (by_axes := groups_by_axes(axes, mesh_or_ref)) is not None:
             return ReplicaGroups(by_axes, sharded_size(axes, mesh))
         check_device_count(mesh, op)

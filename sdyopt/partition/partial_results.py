@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.stablehlo.binary import AddOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.ir.block import Region
 from sdyopt.ir.elements_attributes import dense_array
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I64, tensor
 from sdyopt.ir.value import OpResult, Value
-from sdyopt.partition.combiners import combiner_of, origin_of_partial_results
+from sdyopt.partition.combiners import binary_body, combiner_of, origin_of_partial_results
+from sdyopt.partition.identities import COUNTS_EACH, identity_of, is_identity
 from sdyopt.partition.local_builder import LocalBuilder, ranked, shape_of
 from sdyopt.partition.local_context import LocalContext
+from sdyopt.partition.local_types import Axes
 
 
 def combine_partial_results(
@@ -33,11 +37,54 @@ def combine_partial_results(
     raise op.op_error("cannot combine partial results of this reduction with a collective")
 
 
+def combine_results(op: Op, values: Sequence[Value], axes: Axes, local: LocalContext) -> Sequence[Value]:
+    """The partial results of an operation, combined over all devices along `axes`.
+
+    Those of a reduction to several results are gathered along a new last dimension and reduced again.
+    """
+    sharding, builder = local.first_sharding(op), local.builder(op)
+    if isinstance(op, ReduceOp) and len(values) > 1:
+        rows = []
+        for value in values:
+            row = builder.reshape(value, (*shape_of(value), 1))
+            rows.append(all_gather(row, len(shape_of(value)), axes, sharding, op, local))
+        return _reduce_rows(op, rows, values, builder)
+    combiner: type[Op] | Region = AddOp
+    combined: list[Value] = []
+    for value in values:
+        if isinstance(op, ReduceOp | ScatterOp) and len(values) == 1:
+            combiner = Region()
+            local.rewriter.copy_region(op.regions[0], combiner)
+        elif isinstance(op, ScatterOp):
+            combiner = binary_body(op.update_computation, len(combined)) or AddOp
+        combined.append(all_reduce(value, axes, sharding, combiner, op, local))
+    return combined
+
+
+def _reduce_rows(
+    origin: ReduceOp, rows: Sequence[Value], like: Sequence[Value], builder: LocalBuilder
+) -> Sequence[Value]:
+    """Reduces gathered partial results along their last dimension to values of the types of others."""
+    inits: list[Value] = []
+    for index, init in enumerate(origin.init_values):
+        combiner = binary_body(origin.body, index)
+        if combiner in COUNTS_EACH and not is_identity(combiner, init):
+            # The partial results contain the initial value already.
+            identity = identity_of(combiner, ranked(init).element)
+            assert identity is not None
+            init = builder.splat(ranked(init), identity)
+        inits.append(init)
+    body = Region()
+    builder.rewriter.copy_region(origin.body, body)
+    attributes = {"dimensions": dense_array(I64, [len(shape_of(like[0]))])}
+    return builder.create(ReduceOp, [*rows, *inits], [v.type for v in like], attributes, [body]).results
+
+
 def all_reduce(
     value: Value,
     axes: Sequence[AxisRef],
     sharding: TensorSharding,
-    combiner: type[Op],
+    combiner: type[Op] | Region,
     op: Op,
     local: LocalContext,
 ) -> Value:

@@ -12,6 +12,7 @@ from sdyopt.dialects.stablehlo.slicing import SliceOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 from sdyopt.partition.local_context import LocalContext
+from sdyopt.releases import Behavior
 
 _HELP = "run -sdy-insert-explicit-reshards=enable-full-version before, which inserts all-reduces"
 
@@ -21,8 +22,11 @@ def check_is_combined(
 ) -> None:
     """Checks that all users of an operation combine its partial results along `axes`.
 
-    Along its unreduced axes, a result remains partial. `wrong_user` and `wrong_axes` are error messages.
+    Along its unreduced axes, a result remains partial. `wrong_user` and `wrong_axes` are error messages. If
+    no user combines the results, the conversion does, since jaxlib 0.12.0.1.
     """
+    if is_combined_by_none(op, axes := list(axes), mesh, local):
+        return
     needed = sorted_and_merged(axes, mesh)
     for result in op.results:
         sharding = local.sharding(result)
@@ -34,6 +38,20 @@ def check_is_combined(
                 raise op.op_error(wrong_user).help(_HELP)
             if sorted_and_merged((*_axes_of(user), *kept), mesh) != needed:
                 raise op.op_error(wrong_axes).help(_HELP)
+
+
+def is_combined_by_none(op: Op, axes: Iterable[AxisRef], mesh: Mesh, local: LocalContext) -> bool:
+    """Whether the conversion must combine the partial results of an operation itself. If so, notes it."""
+    if not Behavior.COMBINED_PARTIAL_RESULTS.active:
+        return False
+    for result in op.results:
+        sharding = local.sharding(result)
+        if sharding is not None and sharding.unreduced_axes:
+            return False
+        if any(isinstance(user, AllReduceOp | ReduceScatterOp) for user in _users(result)):
+            return False
+    local.uncombined[op] = sorted_and_merged(axes, mesh)
+    return True
 
 
 def _users(value: Value) -> Iterator[Op]:

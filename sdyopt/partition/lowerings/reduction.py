@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.stablehlo.binary import AddOp, MulOp, XorOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.ir.types import I1, tensor
 from sdyopt.partition.combiners import binary_body
-from sdyopt.partition.identities import identity_of, is_identity
+from sdyopt.partition.identities import COUNTS_EACH, identity_of, is_identity
 from sdyopt.partition.local_builder import ranked
 from sdyopt.partition.local_context import LocalContext, first_shard_table
+from sdyopt.partition.reduced_axes import is_combined_by_none
 from sdyopt.partition.registry import Lowered, lowering
-
-# Reductions whose result changes if the initial value counts once for each device. A maximum does not change.
-_COUNTS_EACH = (AddOp, MulOp, XorOp)
 
 
 @lowering(ReduceOp)
@@ -26,10 +23,11 @@ def lower_reduce(op: ReduceOp, local: LocalContext) -> Lowered:
     axes = tuple([axis for dim in op.dimensions for axis in axes_per_dim[dim]])
     if not axes:
         return None
+    is_combined_by_none(op, axes, local.common_mesh(op), local)
     inits = list(op.init_values)
     for index, init in enumerate(inits):
         combiner, element = binary_body(op.body, index), ranked(init).element
-        if combiner not in _COUNTS_EACH or is_identity(combiner, init):
+        if combiner not in COUNTS_EACH or is_identity(combiner, init):
             continue
         identity = identity_of(combiner, element)
         assert identity is not None

@@ -130,6 +130,16 @@ func.func @inlined_mesh(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<mesh<[
   return %0 : tensor<4x4xf32>
 }
 
+// Consecutive sub-axes are merged.
+// AXES-LABEL: func.func @merged_sub_axes
+// AXES: axes = [#sdy<axis_ref"z":(1)2>, #sdy<axis_ref"z":(2)2>]>
+// LATER-LABEL: func.func @merged_sub_axes
+// LATER: axes = [#stablehlo.axis_ref<name = "z">]>
+func.func @merged_sub_axes(%a: tensor<4x4xf32> {sdy.sharding = #sdy.sharding<@mesh_4, [{"z":(1)2}, {"z":(2)2}]>}) -> tensor<4x4xf32> {
+  %0 = sdy.all_gather [{"z":(1)2}, {"z":(2)2}] %a out_sharding=<@mesh_4, [{}, {}]> : tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
 // A device looks up offsets by its id, as `i32` unless they are larger. Before jaxlib 0.12.0.1, they are `i64`.
 // I64-LABEL: func.func @slice(
 // I64-NEXT: %0 = stablehlo.partition_id : tensor<ui32>
