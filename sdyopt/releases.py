@@ -101,6 +101,12 @@ class Behavior(Enum):
         "those of the returned values, and gives no result a sharding on a single device",
         "exporting/propagate_to_func_results_version.mlir",
     )
+    MISMATCHED_UNREDUCED_RESULTS = (
+        OCTOBER_2026,
+        "`sdy-insert-func-call-reshards` does not reshard the result of a call that has other unreduced axes "
+        "than the result of the function; `sdy-verify-unreduced-axes` reports it",
+        "exporting/insert_func_call_reshards_unreduced.mlir",
+    )
     IF_DATA_FLOW = (
         OCTOBER_2026,
         "shardings propagate out of the branches of `stablehlo.if`, as out of those of `stablehlo.case`",
