@@ -112,6 +112,11 @@ class Behavior(Enum):
         "`sdy.sharded_to_unreduced` and `sdy.replicated_to_unreduced` must keep the reduction of others",
         "dialects/sdy/reductions_version_errors.mlir",
     )
+    OPTIONAL_EQUAL_SIGN = (
+        AUGUST_2026,
+        '`unreduced {"x"}` may be written for `unreduced={"x"}`',
+        "driver/sdy_version_wording_errors.mlir",
+    )
     COUNTS_IN_CALL_ERRORS = (
         SEPTEMBER_2026,
         "errors for calls with too many or too few operands or results say how many there are and should be",
@@ -127,6 +132,12 @@ class Behavior(Enum):
         "`sdy-propagate-to-func-results` also gives the results of the entry point that have no sharding "
         "those of the returned values, and gives no result a sharding on a single device",
         "exporting/propagate_to_func_results_version.mlir",
+    )
+    MISMATCHED_UNREDUCED_RESULTS = (
+        OCTOBER_2026,
+        "`sdy-insert-func-call-reshards` does not reshard the result of a call that has other unreduced axes "
+        "than the result of the function; `sdy-verify-unreduced-axes` reports it",
+        "exporting/insert_func_call_reshards_unreduced.mlir",
     )
     IF_DATA_FLOW = (
         OCTOBER_2026,
@@ -149,6 +160,17 @@ class Behavior(Enum):
         "`sdy-lift-inlined-meshes{use-single-device-mesh-names=true}` names meshes of a single device "
         "`@single_device_0` and so on",
         "importing/lift_inlined_meshes_single_device.mlir",
+    )
+    MESH_NAMES_IN_PROGRAM_ORDER = (
+        OCTOBER_2026,
+        "`sdy-lift-inlined-meshes` numbers the meshes of replica groups in the order of the program, instead "
+        "of all-gathers before all-reduces and so on",
+        "importing/lift_inlined_meshes_order.mlir",
+    )
+    DISTINCT_GROUP_MEMBERS = (
+        OCTOBER_2026,
+        "a value that is in its sharding group twice gets one constraint, if the group gets any",
+        "propagation/basic_propagate_groups.mlir",
     )
     MODULE_SHARDING_METADATA = (
         OCTOBER_2026,

@@ -15,6 +15,9 @@ only the meshes and the axes of each dimension are compared. A result without a 
 fully replicated one.
 
 Results of a callee that declares no result shardings are fully replicated.
+
+A result with other unreduced axes than that of the callee keeps its sharding, and `sdy-verify-unreduced-axes`
+reports it: the program must combine partial results itself.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
 
 from ..common.support.call_graph import called_function
 from ..common.support.function_shardings import result_shardings
@@ -56,11 +60,18 @@ def _callee_result_shardings(call: CallOp) -> ShardingPerValue | None:
 
 def _set_result_shardings(call: CallOp, shardings: ShardingPerValue, rewriter: Rewriter) -> None:
     """Sets the result shardings of a call, and reshards each result to the sharding that it had."""
+    new = []
     for result, sharding in zip(call.results, shardings, strict=True):
         old = sharding_of(result)
+        if Behavior.MISMATCHED_UNREDUCED_RESULTS.active:
+            old = old or _replicated_like(sharding)
+            if old.unreduced_axes != sharding.unreduced_axes:
+                new.append(old)
+                continue
         if not sharding.is_equivalent(old):
             _reshard(result, old or _replicated_like(sharding), call, rewriter)
-    rewriter.set_attribute(call, SHARDING, shardings)
+        new.append(sharding)
+    rewriter.set_attribute(call, SHARDING, ShardingPerValue(tuple(new)))
 
 
 def _reshard(result: Value, sharding: TensorSharding, call: CallOp, rewriter: Rewriter) -> None:

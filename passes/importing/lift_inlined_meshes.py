@@ -44,7 +44,7 @@ from ..common.support.shardings import transform_shardings
 STABLEHLO_MESH = "stablehlo.mesh"
 REPLICA_GROUPS = "replica_groups"
 
-# The collectives whose meshes are lifted, in the order in which their meshes get numbered names.
+# The collectives whose meshes are lifted.
 COLLECTIVES = (
     collectives.AllGatherOp,
     collectives.AllReduceOp,
@@ -136,12 +136,17 @@ class _MeshNames:
 
 
 def _collectives_with_meshes(module: ModuleOp) -> list[Op]:
-    """The collectives whose replica groups are mesh axes, in the order of `COLLECTIVES`."""
-    collectives = [
+    """The collectives whose replica groups are mesh axes, in the order in which their meshes get names.
+
+    Before version jaxlib-0.12.0.1, that is the order of `COLLECTIVES`.
+    """
+    collectives: list[Op] = [
         op
         for op in module.nested(*COLLECTIVES)
         if isinstance(op.attribute(REPLICA_GROUPS), ReplicaGroupMeshAxes)
     ]
+    if Behavior.MESH_NAMES_IN_PROGRAM_ORDER.active:
+        return collectives
     return sorted(collectives, key=lambda op: COLLECTIVES.index(type(op)))
 
 

@@ -9,6 +9,7 @@ from sdyopt.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.record.copies import Means, record_copy
+from sdyopt.releases import Behavior
 
 from ...common.support.set_sharding import set_sharding
 
@@ -24,9 +25,11 @@ class ShardingGroups:
         for op in module.nested(ShardingGroupOp):
             value = op.input
             assert isinstance(value, OpResult | BlockArgument)
+            is_new = value not in self._group_of
             if self._group_of.setdefault(value, op.group_id) != op.group_id:
                 raise op.op_error("value can only map to one sharding group id after import")
-            self._members.setdefault(op.group_id, []).append(value)
+            if is_new or not Behavior.DISTINCT_GROUP_MEMBERS.active:
+                self._members.setdefault(op.group_id, []).append(value)
 
     def members(self, value: Value) -> Members:
         """The members of the group of a value, itself included; none if it is in no group."""
@@ -68,7 +71,7 @@ class ShardingGroups:
     def _constrain(
         self, value: OpResult | BlockArgument, sharding: TensorSharding, rewriter: Rewriter
     ) -> OpResult:
-        # A group may list a value several times; the value then gets as many constraints.
+        # A group may list a value several times, which then gets as many constraints.
         self._group_of.pop(value, None)
         attributes = {"sharding": fully_replicated(sharding.rank, sharding.mesh_or_ref, is_closed=False)}
         types = [value.type]

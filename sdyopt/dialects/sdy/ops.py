@@ -34,6 +34,7 @@ from sdyopt.ir.shape_traits import SAME_TYPE
 from sdyopt.ir.traits import INFERS_TYPES, PURE, TERMINATOR
 from sdyopt.ir.types import I32, I64, Type
 from sdyopt.ir.value import Value
+from sdyopt.releases import Behavior
 
 
 def operand_type(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
@@ -66,8 +67,9 @@ class _ShardingOp(ShardingOwner):
         check_sharding(self, self.sharding, self.signature.result_types[0], self.op_error)
         before = sharding_of(value_before_barriers(self.input))
         if before is not None:
-            introduced, removed = ReductionKind.SUM, before.reduction
-            check_unreduced_transition(self, (before,), (self.sharding,), introduced, removed)
+            any_kind = Behavior.UNREDUCED_OF_ANY_REDUCTION.active
+            introduced = self.sharding.reduction if any_kind else ReductionKind.SUM
+            check_unreduced_transition(self, (before,), (self.sharding,), introduced, before.reduction)
 
     def result_sharding(self, index: int) -> TensorSharding:
         return self.sharding

@@ -139,8 +139,10 @@ def _parse_other_axes(
                 "failed to parse Sdy_TensorSharding, expected valid named axis list after comma"
             )
         try:
-            parser.expect("=")
-            if keyword == "unreduced":
+            has_equal_sign = parser.accept("=")
+            if not has_equal_sign and not (keyword == "unreduced" and Behavior.OPTIONAL_EQUAL_SIGN.active):
+                parser.expect("=")
+            if keyword == "unreduced" and has_equal_sign:
                 reduction = accept_reduction_kind(parser) or ReductionKind.SUM
             lists[keyword] = _parse_axes(parser)
         except DiagnosticError as error:

@@ -1,7 +1,8 @@
-// Errors whose wording has changed.
+// Errors whose wording has changed, and one of the past.
 // RUN: not sdy-opt %s -split-input-file -sdy-basic-propagate 2>&1 | filecheck %s
 // RUN: not sdy-opt %s -split-input-file -sdy-basic-propagate --sdy-version=jaxlib-0.11.2 2>&1 | filecheck %s --check-prefix=SEPTEMBER
 // RUN: not sdy-opt %s -split-input-file -sdy-basic-propagate --sdy-version=2026-08 2>&1 | filecheck %s --check-prefix=AUGUST
+// RUN: not sdy-opt %s -split-input-file -sdy-basic-propagate --sdy-version=jaxlib-0.10.2 2>&1 | filecheck %s --check-prefix=JUNE
 
 // Since jaxlib 0.12.0.1, maximal shardings are called single-device shardings, and there is advice about tuples.
 // CHECK:     error: 'func.func' op arg 0 - a single-device sharding can only have a sharding with rank 0 and no replicated or unreduced axes.
@@ -43,3 +44,13 @@ func.func @no_result(%a: i32) {
   call @g(%a) : (i32) -> ()
   return
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=2]>
+
+// The equal sign may be missing since 2026-08.
+// CHECK: func.func private @no_equal_sign(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>})
+// JUNE:  error: expected '='
+// JUNE:  error: failed to parse Sdy_TensorSharding parameter 'unreduced_axes'
+func.func private @no_equal_sign(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced {"x"}>})

@@ -97,16 +97,15 @@ sdy.mesh @told = <["z"=2]> {stablehlo.mesh = "as it was"}
 
 // -----
 
-// Meshes of replica groups are lifted class by class: all_gather before all_reduce. They are distinct from the
-// meshes of shardings, and their device order is dropped.
+// Meshes of replica groups are distinct from the meshes of shardings, and their device order is dropped.
 // CHECK:      sdy.mesh @named = <["x"=2]>
-// CHECK-NEXT: sdy.mesh @mesh = <["y"=2]>
-// CHECK-NEXT: sdy.mesh @mesh_0 = <["x"=2]>
+// CHECK-NEXT: sdy.mesh @mesh = <["x"=2]>
+// CHECK-NEXT: sdy.mesh @mesh_0 = <["y"=2]>
 // CHECK-NEXT: func.func @replica_groups
 sdy.mesh @named = <["x"=2]>
 sdy.mesh @also_named = <["x"=2]>
 func.func @replica_groups(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<8xf32>, tensor<4xf32>) {
-  // CHECK: "stablehlo.all_reduce"{{.*}}mesh = @mesh_0
+  // CHECK: "stablehlo.all_reduce"{{.*}}mesh = @mesh,
   %0 = "stablehlo.all_reduce"(%x) ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %3 = stablehlo.add %a, %b : tensor<f32>
@@ -114,7 +113,7 @@ func.func @replica_groups(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<8xf32>, t
   }) {
     replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "x", size = 2>], device_ids = dense<[1, 0]> : tensor<2xi64>>, axes = [#stablehlo.axis_ref<name = "x">]>
   } : (tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: "stablehlo.all_gather"{{.*}}mesh = @mesh,
+  // CHECK: "stablehlo.all_gather"{{.*}}mesh = @mesh_0,
   %1 = "stablehlo.all_gather"(%x) {
     all_gather_dim = 0 : i64,
     replica_groups = #stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = [#stablehlo.mesh_axis<name = "y", size = 2>]>, axes = [#stablehlo.axis_ref<name = "y">]>

@@ -1,4 +1,5 @@
 // RUN: sdy-opt %s -split-input-file -sdy-basic-propagate | filecheck %s
+// RUN: sdy-opt %s -split-input-file -sdy-basic-propagate --sdy-version=jaxlib-0.11.2 | filecheck %s --check-prefix=BEFORE
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
@@ -21,14 +22,21 @@ func.func @conflict(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// A value that is in its group twice gets two constraints.
+// A value that is in its group twice gets one constraint. Until jaxlib 0.11.2, it got two.
 // CHECK-LABEL: func.func @twice
 // CHECK: %[[SUM:.*]] = stablehlo.add
-// CHECK-NEXT: %[[INNER:.*]] = sdy.sharding_constraint %[[SUM]] <@mesh, [{"x", ?}]>
-// CHECK-NEXT: %[[OUTER:.*]] = sdy.sharding_constraint %[[INNER]] <@mesh, [{"x", ?}]>
-// CHECK: sdy.sharding_group %[[OUTER]] group_id=0
+// CHECK-NEXT: %[[OUTER:.*]] = sdy.sharding_constraint %[[SUM]] <@mesh, [{"x", ?}]>
+// CHECK-NEXT: sdy.sharding_group
+// CHECK-NEXT: sdy.sharding_group %[[OUTER]] group_id=0
 // CHECK-NEXT: sdy.sharding_group %[[OUTER]] group_id=0
 // CHECK-NEXT: return %[[OUTER]]
+// BEFORE-LABEL: func.func @twice
+// BEFORE: %[[SUM:.*]] = stablehlo.add
+// BEFORE-NEXT: %[[INNER:.*]] = sdy.sharding_constraint %[[SUM]] <@mesh, [{"x", ?}]>
+// BEFORE-NEXT: %[[OUTER:.*]] = sdy.sharding_constraint %[[INNER]] <@mesh, [{"x", ?}]>
+// BEFORE: sdy.sharding_group %[[OUTER]] group_id=0
+// BEFORE-NEXT: sdy.sharding_group %[[OUTER]] group_id=0
+// BEFORE-NEXT: return %[[OUTER]]
 func.func @twice(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.add %b, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : tensor<8xf32>
   sdy.sharding_group %a group_id = 0 : tensor<8xf32>

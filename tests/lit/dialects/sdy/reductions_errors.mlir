@@ -59,17 +59,6 @@ func.func @barrier(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], 
 
 sdy.mesh @mesh = <["x"=2]>
 
-// A tensor that is not unreduced can only become an unreduced sum, because zeros are the identity of sums.
-func.func @introduce(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
-  // expected-error @+1 {{'sdy.sharding_constraint' op cannot introduce 'max' unreduced axes. Expected 'sum'.}}
-  %0 = sdy.sharding_constraint %a <@mesh, [{}], unreduced=max{"x"}> : tensor<8xf32>
-  return %0 : tensor<8xf32>
-}
-
-// -----
-
-sdy.mesh @mesh = <["x"=2]>
-
 func.func @unknown_kind(%a: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @+1 {{invalid reduction_op attribute specification: "product"}}
   %0 = sdy.all_reduce "product" {"x"} %a out_sharding=<@mesh, [{}]> : tensor<8xf32>

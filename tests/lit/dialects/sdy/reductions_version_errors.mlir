@@ -25,6 +25,17 @@ func.func @replicated_to_unreduced(%a: tensor<8xf32> {sdy.sharding = #sdy.shardi
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
+// CHECK: 'sdy.sharding_constraint' op cannot introduce 'max' unreduced axes. Expected 'sum'.
+// CHECK: help: the partial results are those of a sum; write unreduced={…}
+func.func @constraint(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) -> tensor<8xf32> {
+  %0 = sdy.sharding_constraint %a <@mesh, [{}], unreduced=max{"x"}> : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
 // CHECK-NOT: 'sdy.sharded_to_unreduced' op
 func.func @other_kind(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}], unreduced=max{"y"}>}) -> tensor<8xf32> {
   // expected-error @+1 {{'sdy.sharded_to_unreduced' op cannot change reduction_op of existing unreduced axes}}

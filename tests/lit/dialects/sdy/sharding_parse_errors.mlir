@@ -68,8 +68,8 @@ func.func private @replicated(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh,
 // -----
 
 // expected-error @+2 {{expected '='}}
-// expected-error @+1 {{failed to parse Sdy_TensorSharding parameter 'unreduced_axes'}}
-func.func private @unreduced(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}], unreduced {"y"}>})
+// expected-error @+1 {{failed to parse Sdy_TensorSharding parameter 'replicated_axes'}}
+func.func private @replicated(tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}], replicated {"y"}>})
 
 // -----
 
