@@ -1587,7 +1587,8 @@ func.func @main(%a: tensor<6x4xf32>, %i: tensor<10x0xi32> {sdy.sharding = #sdy.s
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 func.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<f32>) {
   %0 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={"x"}>]>} : (tensor<6xf32>, tensor<6xf32>) -> tensor<f32>
-  return %0 : tensor<f32>
+  %r = sdy.reshard %0 <@mesh, []> : tensor<f32>
+  return %r : tensor<f32>
 }
 
 // -----
@@ -1597,7 +1598,8 @@ func.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}
 sdy.mesh @mesh = <["x"=12]>
 func.func @main(%a: tensor<12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(4)3}]>}) -> (tensor<f32>) {
   %0 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [], unreduced={"x":(3)4}>]>} : (tensor<12xf32>, tensor<12xf32>) -> tensor<f32>
-  return %0 : tensor<f32>
+  %r = sdy.reshard %0 <@mesh, []> : tensor<f32>
+  return %r : tensor<f32>
 }
 
 // -----
@@ -1663,7 +1665,8 @@ func.func @main(%a: tensor<8xf32>, %b: tensor<8xf32> {sdy.sharding = #sdy.shardi
   %n = stablehlo.negate %a : tensor<8xf32>
   %p = sdy.sharding_constraint %n <@mesh, [{}], unreduced={"x"}> : tensor<8xf32>
   %0 = stablehlo.multiply %p, %b {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}], unreduced={"x":(1)2}>]>} : tensor<8xf32>
-  return %0 : tensor<8xf32>
+  %r = sdy.reshard %0 <@mesh, [{}]> : tensor<8xf32>
+  return %r : tensor<8xf32>
 }
 
 // -----
