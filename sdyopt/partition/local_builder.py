@@ -207,10 +207,8 @@ class LocalBuilder:
             "channel_handle": channel,
             "use_global_device_ids": UnitAttr(),
         }
-        if isinstance(combiner, Region):
-            body = combiner
-        else:
-            body = self.reducer(ranked(value).element, combiner)
+        element = ranked(value).element
+        body = combiner if isinstance(combiner, Region) else self.reducer(element, combiner)
         return self.create(AllReduceOp, [value], [value.type], attributes, [body]).result
 
     # --- Bodies -------------------------------------------------------------------------------
