@@ -110,6 +110,7 @@ def open_log(path: str) -> Callable[[str], None]:
         try:
             file.write(encode(text))
         except OSError as problem:
+            file.close()
             raise FileProblem(f"cannot write output file '{path}': {problem.strerror}") from None
 
     return write
