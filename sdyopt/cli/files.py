@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
+from weakref import finalize
 
 from sdyopt.analysis.flag import STDIN, STDOUT
 from sdyopt.diagnostics.native_text import from_native, native_path
@@ -110,9 +111,9 @@ def open_log(path: str) -> Callable[[str], None]:
         try:
             file.write(encode(text))
         except OSError as problem:
-            file.close()
             raise FileProblem(f"cannot write output file '{path}': {problem.strerror}") from None
 
+    finalize(write, file.close)
     return write
 
 
