@@ -24,15 +24,14 @@ $(BIN)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	@touch $@
 
-run: install ## partition the example program, a JAX training step, and report on it
+run: install ## report on the example program, a JAX training step
 	@mkdir -p build
 	@echo 'This command reads a training step of a transformer, as JAX lowered it,'
 	@echo 'propagates its shardings, inserts collectives, and reports on them:'
 	@echo
-	@examples/run.sh echo '    $(BIN)/sdy-opt' | awk '{ sub(/ -sdy/, " \\\n        -sdy"); print $$0 " \\" }'
-	@echo '        --report -o build/transformer_train.mlir'
+	@echo '    $(BIN)/sdy-opt examples/transformer_train.mlir --report -o build/transformer_train.mlir'
 	@echo
-	@examples/run.sh $(BIN)/sdy-opt --report -o build/transformer_train.mlir
+	@$(BIN)/sdy-opt examples/transformer_train.mlir --report -o build/transformer_train.mlir
 	@echo
 	@echo 'the program with its collectives: build/transformer_train.mlir'
 	@echo 'the model in Python:              examples/transformer_train.py'

@@ -14,7 +14,6 @@ from rich.text import Text
 ROOT = Path(__file__).parents[1]
 FOLDER = Path(__file__).with_name("images")
 PROGRAM = "examples/transformer_train.mlir"
-PIPELINE = "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true"
 COLUMNS = 102
 
 _ANSI = [(110, 119, 129)] * 8
@@ -38,7 +37,7 @@ _SVG = """\
 
 def images() -> dict[str, str]:
     """The text of each image, by its name in the folder."""
-    command = [sys.executable, "-m", "sdyopt", PROGRAM, PIPELINE, "--report"]
+    command = [sys.executable, "-m", "sdyopt", PROGRAM, "--report"]
     text = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, encoding="utf-8").stdout
     return {f"report-{name}.svg": _image(text, theme) for name, theme in _THEMES.items()}
 

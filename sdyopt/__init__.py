@@ -12,8 +12,8 @@ module imports nothing, so that `sdy-opt --version` starts fast; the first use o
   base      dataclasses ‹ interning ‹ releases ‹ diagnostics
   mlir      ir ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ record ‹ partition
-  analysis  figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹ explain ‹ remarks ‹ steps ‹
-            comparison ‹ snapshot ‹ execution ‹ lint
+  analysis  figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹ trials ‹ explain ‹ remarks ‹
+            steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 

@@ -106,6 +106,23 @@ class Behavior(Enum):
         "replaces it in other users, as for other data-flow edges",
         "importing/apply_sharding_constraints_version.mlir",
     )
+    CONSTRAINTS_ON_OPEN_VALUES = (
+        OCTOBER_2026,
+        "`sdy-apply-sharding-constraints` also shards values whose sharding says nothing, such as "
+        "`[{?}, {?}]`",
+        "importing/apply_sharding_constraints_version.mlir",
+    )
+    CONSTRAINTS_IN_CALL_ORDER = (
+        OCTOBER_2026,
+        "`sdy-apply-sharding-constraints` visits callees before their callers, and the end of a chain of "
+        "constraints replaces also what functions other than `@main` return",
+        "importing/apply_sharding_constraints_calls.mlir",
+    )
+    GROUPS_IN_CALLED_FUNCTIONS = (
+        OCTOBER_2026,
+        "`sdy-sharding-group-import` regards a function that is called in a manual computation as in it",
+        "importing/sharding_group_import_version_errors.mlir",
+    )
     UNREDUCED_OF_ANY_REDUCTION = (
         SEPTEMBER_2026,
         "all operations but matrix multiplications may add unreduced axes of maxima and minima; "
@@ -256,10 +273,10 @@ class Behavior(Enum):
         "`sdy-inline-meshes` inlines the meshes of replica groups too",
         "exporting/inline_meshes_replica_groups.mlir",
     )
-    TOKENS_ON_SINGLE_DEVICES = (
+    KEPT_TOKEN_SHARDINGS = (
         SEPTEMBER_2026,
-        "the tokens of an operation with a sharding on a single device are on the device too, instead of on "
-        "the global mesh",
+        "the tokens of an operation with a sharding on a single device keep their sharding, instead of being "
+        "on the global mesh",
         "exporting/insert_explicit_reshards_single_device.mlir",
     )
     REDUCTION_KINDS_OF_BODIES = (
@@ -273,6 +290,12 @@ class Behavior(Enum):
         "`sdy-insert-explicit-reshards` inserts no all-reduce after reductions of several values that are "
         "not all sums, maxima or minima, such as argmax, nor after scatters by another operation",
         "exporting/insert_explicit_reshards_reduction_kinds.mlir",
+    )
+    OPTIMIZED_COLLECTIVES = (
+        SEPTEMBER_2026,
+        "`sdy-optimize-collectives` replaces a collective-permute before all-to-alls by all-to-alls of a "
+        "reshaped tensor; `sdy-export-pipeline` runs it after `sdy-reshard-to-collectives`",
+        "exporting/optimize_collectives.mlir",
     )
     RESHARDS_OF_PADDED_DIMENSIONS = (
         OCTOBER_2026,

@@ -24,9 +24,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
 from sdyopt.diagnostics.ids import UNKNOWN_PATTERN
-from sdyopt.diagnostics.once import is_first_occurrence
 from sdyopt.diagnostics.usage import nearest
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import GreedyOptions, Pattern, RegionSimplification, apply_greedily

@@ -25,14 +25,14 @@ operations have call-site locations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.ir.interfaces import SINGLE_BLOCK
 from sdyopt.ir.operation import Op
-from sdyopt.ir.region_traits import SINGLE_BLOCK
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass, RunNested, Unsigned, option, parse_pipeline
 from sdyopt.registry import lookup, register
@@ -66,7 +66,7 @@ class Inliner(Pass):
     def run_with(self, module: ModuleOp, run_nested: RunNested) -> bool:
         text = self.default_pipeline
         passes = list(parse_pipeline(f"func.func({text})", lookup).passes()) if text else []
-        inlining = _Inlining(module, self.inlining_threshold)
+        inlining = _Inlining(module, self.inlining_threshold, self.keeps)
         for component in inlining.components:
             for iteration in range(max(self.max_iterations, 1)):
                 if iteration == MAX_ITERATIONS:
@@ -77,6 +77,10 @@ class Inliner(Pass):
                     break
         inlining.erase_dead()
         return True
+
+    def keeps(self, call: CallOp, callee: FuncOp) -> bool:
+        """Whether a call stays, although it could be inlined."""
+        return False
 
 
 @dataclass(eq=False)
@@ -94,6 +98,7 @@ class _Inlining:
 
     module: ModuleOp
     threshold: int
+    keeps: Callable[[CallOp, FuncOp], bool]
     rewriter: Rewriter = field(default_factory=Rewriter)
 
     def __post_init__(self) -> None:
@@ -149,7 +154,7 @@ class _Inlining:
         callee = callee_of(call.op)
         if callee is None or callee is call.caller or callee.is_declaration:
             return None
-        if callee.no_inline or call.op.no_inline:
+        if callee.no_inline or call.op.no_inline or self.keeps(call.op, callee):
             return None
         if not self._callees[callee].isdisjoint((callee, call.caller)):
             return None

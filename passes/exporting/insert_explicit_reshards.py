@@ -84,7 +84,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import FUNCTION, Pass, Since, option
-from sdyopt.record.reshards import plan_to_record, record_plan
+from sdyopt.record import plan_to_record, record_plan
 from sdyopt.registry import register
 from sdyopt.releases import Behavior
 from sdyopt.sharding.axis_lists import Axes, overlap

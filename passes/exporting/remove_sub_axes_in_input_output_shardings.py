@@ -20,7 +20,7 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import Type
 from sdyopt.pipeline import Pass
-from sdyopt.record.copies import Truncation
+from sdyopt.record import Truncation
 from sdyopt.registry import register
 
 from ..common.support.function_shardings import transform_function_shardings

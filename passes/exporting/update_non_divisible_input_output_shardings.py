@@ -34,7 +34,7 @@ from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType, Type
 from sdyopt.pipeline import Pass
-from sdyopt.record.copies import Truncation
+from sdyopt.record import Truncation
 from sdyopt.registry import register
 from sdyopt.sharding.axis_lists import major_sub_axis
 

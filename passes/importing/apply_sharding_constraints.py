@@ -10,7 +10,8 @@ Propagation copies the axes of a constraint to its input, but leaves the dimensi
 other operations can add axes. If the constraint is the only source of the input's sharding, that is not
 intended. So the input gets the sharding of the constraint if the input has none, if all dimensions of the
 constraint are closed, and if no other constraint on the input has a different sharding. The input sharding of
-a manual computation counts as a constraint on the operand.
+a manual computation counts as a constraint on the operand, and a sharding that says nothing, such as
+`[{?}, {?}]`, as none. If an operation has several results, `[]` says nothing either.
 
 If the input is the target of a data-flow edge, or of a function data-flow edge, its sharding would be that
 of the whole edge and is not set, except for unreduced axes. Instead the constraint moves directly after its
@@ -18,23 +19,27 @@ input and replaces it in all other users; for the input sharding of a manual com
 inserted there.
 
 In a chain of constraints on a value, the last one replaces the value in all users after the chain in the same
-block, except function returns. This requires that the value has no sharding, that the first constraint of the
-chain is the only constraint on it, that each later one is the only user of the one before it, and that there
-is no constraint on the result of the last one.
+block, except returns of the entry function. This requires that the value has no sharding, as above, that the
+first constraint of the chain is the only constraint on it, that each later one is the only user of the one
+before it, and that there is no constraint on the result of the last one.
+
+Callees are visited before their callers, which the step numbers of debug info show.
 
 A constraint whose sharding is copied gets its sharding rule as an attribute.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import ReturnOp
+from sdyopt.dialects.func import FuncOp, ReturnOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
-from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import (
     edge_of,
     shardable_value,
@@ -45,17 +50,20 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType
-from sdyopt.ir.value import OpOperand, Value
+from sdyopt.ir.value import OpOperand, OpResult, Value
+from sdyopt.partition.entry_functions import entry_functions
 from sdyopt.pipeline import Pass, option
-from sdyopt.record.copies import Means, record_copy
+from sdyopt.record import Means, record_copy
 from sdyopt.registry import register
 from sdyopt.releases import Behavior
 
+from ..common.support.call_graph import CallGraph
 from ..common.support.constraint_debug_info import ConstraintDebugInfo
 from ..common.support.insertion_points import directly_after_definition
 from ..common.support.set_sharding import set_sharding
 
 _CONSTRAINT_OPS = (ShardingConstraintOp, ManualComputationOp)
+_OPEN_DIMENSION = DimensionSharding(is_closed=False)
 
 
 @register("sdy-apply-sharding-constraints")
@@ -72,15 +80,33 @@ class ApplyShardingConstraints(Pass):
         debug_info = ConstraintDebugInfo(
             module, self.debug_sharding_origins, self.debug_propagation_edge_sharding, rewriter
         )
-        for op in module.walk_post_order():
+        functions = [op for op in module.block.ops if isinstance(op, FuncOp)]
+        kept = _functions_with_kept_returns(module, functions)
+        for op in _visited(module, functions):
             if isinstance(op, ShardingConstraintOp):
-                _use_end_of_chain(op, rewriter)
+                _use_end_of_chain(op, kept, rewriter)
                 _apply_constraint(op, debug_info, rewriter)
             elif isinstance(op, ManualComputationOp):
                 for use, sharding in zip(op.operand_uses, op.in_shardings, strict=True):
                     _apply_input_sharding(use, sharding, rewriter)
         debug_info.save()
         return rewriter.changed
+
+
+def _visited(module: ModuleOp, functions: list[FuncOp]) -> Iterator[Op]:
+    """The operations in the order in which constraints are applied."""
+    if len(functions) > 1 and Behavior.CONSTRAINTS_IN_CALL_ORDER.active:
+        for function in CallGraph(module).callees_first():
+            yield from function.walk_post_order()
+    else:
+        yield from module.walk_post_order()
+
+
+def _functions_with_kept_returns(module: ModuleOp, functions: list[FuncOp]) -> list[FuncOp]:
+    """The functions whose returns keep their operands."""
+    if len(functions) > 1 and Behavior.CONSTRAINTS_IN_CALL_ORDER.active:
+        return entry_functions(module)
+    return functions
 
 
 # --- One constraint -------------------------------------------------------------------------------
@@ -126,10 +152,27 @@ def _can_apply(sharding: TensorSharding, value: Value) -> bool:
     """Whether the sharding of a constraint on a value may become the sharding of the value."""
     return (
         shardable_value(value) is not None
-        and sharding_of(value) is None
+        and not _is_sharded(value)
         and sharding.is_fully_closed
         and not any(_is_conflicting(use, sharding) for use in value.uses)
     )
+
+
+def _is_sharded(value: Value) -> bool:
+    """Whether a value has a sharding that a constraint must not replace."""
+    sharding = sharding_of(value)
+    if sharding is None:
+        return False
+    # Dimensions of a scalar are open if an attribute stores the shardings of several results.
+    owner = shardable_value(value)
+    is_one_of_several = isinstance(owner, OpResult) and len(owner.op.results) > 1
+    says_nothing = (
+        (sharding.rank > 0 or is_one_of_several)
+        and all(dim is _OPEN_DIMENSION for dim in sharding.dims)
+        and not sharding.replicated_axes
+        and not sharding.unreduced_axes
+    )
+    return not (says_nothing and Behavior.CONSTRAINTS_ON_OPEN_VALUES.active)
 
 
 def _is_conflicting(use: OpOperand, sharding: TensorSharding) -> bool:
@@ -169,14 +212,14 @@ def _pointwise_rule(signature: OpSignature) -> OpShardingRule | None:
 # --- Chains ---------------------------------------------------------------------------------------
 
 
-def _use_end_of_chain(head: ShardingConstraintOp, rewriter: Rewriter) -> None:
+def _use_end_of_chain(head: ShardingConstraintOp, kept: list[FuncOp], rewriter: Rewriter) -> None:
     """Replaces the input of a chain of constraints with its end in the users after the chain."""
     tail = _end_of_chain(head)
     if tail is None:
         return
     for use in list(head.input.uses):
         user = use.owner
-        if user is head or isinstance(user, ReturnOp):
+        if user is head or (isinstance(user, ReturnOp) and user.parent_op in kept):
             continue
         if user.parent is tail.parent and tail.is_before(user):
             rewriter.set_operand(use, tail.output)
@@ -184,7 +227,7 @@ def _use_end_of_chain(head: ShardingConstraintOp, rewriter: Rewriter) -> None:
 
 def _end_of_chain(head: ShardingConstraintOp) -> ShardingConstraintOp | None:
     """The last constraint of a chain of at least two that starts here; None if there is no such chain."""
-    if isinstance(head.input.defining_op, ShardingConstraintOp) or sharding_of(head.input) is not None:
+    if isinstance(head.input.defining_op, ShardingConstraintOp) or _is_sharded(head.input):
         return None
     if any(isinstance(user, _CONSTRAINT_OPS) and user is not head for user in head.input.users):
         return None

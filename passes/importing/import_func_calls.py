@@ -26,8 +26,7 @@ computations, unless `add-data-flow-edges-on-named-computations` is false.
 
 from __future__ import annotations
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
-from sdyopt.diagnostics.once import is_first_occurrence
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import CallOp, FuncOp
 from sdyopt.dialects.sdy.attribute_names import EXECUTION_THREAD, SHARDING

@@ -27,9 +27,8 @@ from sdyopt.dialects.stablehlo import collectives
 from sdyopt.dialects.stablehlo.mesh_axes import Mesh as StablehloMesh
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.ir.attribute import Attribute, DictAttr, SymbolRef, array, dictionary, string
-from sdyopt.ir.elements_attributes import dense
+from sdyopt.ir.builtin_attributes import dense, integer
 from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I64, RankedTensor

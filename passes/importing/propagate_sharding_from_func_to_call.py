@@ -18,7 +18,7 @@ from sdyopt.dialects.func import CallOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
-from sdyopt.record.copies import Means, record_copy
+from sdyopt.record import Means, record_copy
 from sdyopt.registry import register
 
 from ..common.support.call_graph import called_function

@@ -20,7 +20,7 @@ from sdyopt.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.pipeline import Pass
-from sdyopt.record.copies import record_removal
+from sdyopt.record import record_removal
 from sdyopt.registry import register
 
 from ..common.support.shardings import transform_shardings

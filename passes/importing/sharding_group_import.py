@@ -13,21 +13,27 @@ All values of a group are sharded alike, so two groups with a common value are o
 renumbered from 0, and duplicate memberships are removed.
 
 It is an error if values with one group id have different shapes. It is also an error if some of them are in
-the body of a manual computation, where shapes and shardings are local, and others are not in it.
+the body of a manual computation, where shapes and shardings are local, and others are not in it. A function
+that is called in a manual computation is in it too; if other calls are elsewhere, the last one counts, in the
+order of `sdy-pre-order-funcs`.
 """
 
 from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.ops import ShardingGroupOp
-from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.builtin_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I64, RankedShapedType
 from sdyopt.ir.value import Value
 from sdyopt.pipeline import Pass
 from sdyopt.registry import register
+from sdyopt.releases import Behavior
+
+from ..common.support.call_graph import CallGraph, callee_of
 
 
 @register("sdy-sharding-group-import")
@@ -51,9 +57,11 @@ def _checked_group_ops(module: ModuleOp) -> dict[Value, list[ShardingGroupOp]]:
     """The `sdy.sharding_group` operations of each value that has any. Raises on an invalid group."""
     group_ops: dict[Value, list[ShardingGroupOp]] = {}
     first_of_group: dict[int, tuple[Op | None, tuple[int, ...]]] = {}
-    for op in module.nested(ShardingGroupOp):
+    ops = module.nested(ShardingGroupOp)
+    called_in = _computations_of_functions(module) if ops else {}
+    for op in ops:
         group_ops.setdefault(op.input, []).append(op)
-        computation, type = op.parent_of_type(ManualComputationOp), op.input.type
+        computation, type = _computation_around(op, called_in), op.input.type
         assert isinstance(type, RankedShapedType)
         first_computation, first_shape = first_of_group.setdefault(op.group_id, (computation, type.shape))
         if computation is not first_computation:
@@ -64,6 +72,28 @@ def _checked_group_ops(module: ModuleOp) -> dict[Value, list[ShardingGroupOp]]:
         if type.shape != first_shape:
             raise op.error(f"ShardingGroupOps values must have the same shape for groupId: {op.group_id}")
     return group_ops
+
+
+def _computations_of_functions(module: ModuleOp) -> dict[FuncOp, Op | None]:
+    """The manual computation in which the last call of each called function is."""
+    called_in: dict[FuncOp, Op | None] = {}
+    if Behavior.GROUPS_IN_CALLED_FUNCTIONS.active:
+        graph = CallGraph(module)
+        for caller in reversed(graph.callees_first()):
+            for call in graph.calls[caller]:
+                callee = callee_of(call)
+                if callee is not None:
+                    called_in[callee] = _computation_around(call, called_in)
+    return called_in
+
+
+def _computation_around(op: Op, called_in: dict[FuncOp, Op | None]) -> Op | None:
+    """The innermost manual computation around an operation, or else around the call of its function."""
+    computation = op.parent_of_type(ManualComputationOp)
+    function = op.parent_of_type(FuncOp)
+    if computation is None and isinstance(function, FuncOp):
+        return called_in.get(function)
+    return computation
 
 
 class _DisjointGroups:

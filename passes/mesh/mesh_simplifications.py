@@ -25,7 +25,7 @@ from sdyopt.dialects.mesh.collectives import AllReduceOp
 from sdyopt.dialects.mesh.mesh_op import find_mesh
 from sdyopt.dialects.mesh.mesh_queries import MeshShapeOp
 from sdyopt.dialects.mesh.reduction import ReductionKind
-from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.builtin_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern, apply_greedily
 from sdyopt.ir.rewrite import Rewriter

@@ -33,7 +33,7 @@ from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.sharding_op import GetShardingOp
 from sdyopt.ir.attribute import TypeAttr
 from sdyopt.ir.block import Block
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import FunctionType, RankedTensor, Type

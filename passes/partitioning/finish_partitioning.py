@@ -1,18 +1,19 @@
-"""sdy-finish-partitioning: remove shardings of operations, and set the number of devices.
+"""sdy-finish-partitioning: remove shardings of operations, set the number of devices, and mark the program.
 
     module {
       sdy.mesh @mesh = <["x"=2]>
       func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> … {
         %0 = stablehlo.sine %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : tensor<4xf32>
 becomes
-    module attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32} {
+    module attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 1 : i32, sdy.partitioned} {
       sdy.mesh @mesh = <["x"=2]>
       func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> … {
         %0 = stablehlo.sine %a : tensor<4xf32>
 
 Run this pass after `sdy-convert-global-to-local`, when types are local. A runtime needs the number of
 devices, and the shardings of inputs and outputs, so the shardings of functions stay. Those of operations, and
-sharding rules, are removed, because they would be read as if types were global.
+sharding rules, are removed, because they would be read as if types were global. `sdy.partitioned` tells
+reports and lint that they are local, which nothing else shows if devices do not communicate.
 
 With `replica-count` greater than 1, the devices are replicas instead of partitions.
 
@@ -23,10 +24,10 @@ devices take no part in its collectives, so what they have of its values is not 
 from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
+from sdyopt.dialects.sdy.attribute_names import PARTITIONED, SHARDING, SHARDING_RULE
 from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.attribute import UNIT, DictAttr
+from sdyopt.ir.builtin_attributes import integer
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I32
 from sdyopt.partition.entry_functions import SHARDINGS_OF_MAIN
@@ -65,4 +66,5 @@ class FinishPartitioning(Pass):
             ("mhlo.num_replicas", devices if is_replicated else 1),
         ):
             rewriter.set_attribute(module, name, integer(count, I32))
+        rewriter.set_attribute(module, PARTITIONED, UNIT)
         return rewriter.changed

@@ -52,7 +52,7 @@ from sdyopt.dialects.stablehlo.replica_groups import CollectiveOp as StablehloCo
 from sdyopt.dialects.stablehlo.types import TokenType
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.ir.block import Region
-from sdyopt.ir.elements_attributes import DenseElements, element_size
+from sdyopt.ir.builtin_attributes import DenseElements, element_size
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import ComplexType, FloatType, IndexType, IntegerType, RankedTensor, Type

@@ -20,6 +20,7 @@ from ..exporting.drop_sharding_and_mesh import DropShardingAndMesh
 from ..exporting.drop_sharding_rules import DropShardingRules
 from ..exporting.inline_meshes import InlineMeshes
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
+from ..exporting.optimize_collectives import OptimizeCollectives
 from ..exporting.remove_all_gather_reduce_scatter_for_cmv1 import RemoveAllGatherReduceScatterForCMV1
 from ..exporting.remove_propagation_debug_info import RemovePropagationDebugInfo
 from ..exporting.remove_sharding_groups import RemoveShardingGroups
@@ -110,8 +111,9 @@ def export_pipeline(
     The passes merge constants, sink data-flow edges, remove sharding groups, replace sharding constraints
     with reshards, truncate the input and output shardings that have sub-axes or do not divide their
     dimensions, and close all shardings. Then `sdy-insert-explicit-reshards` runs, or, for collectives, its
-    full version and `sdy-reshard-to-collectives`. Finally, collectives are simplified: an all-reduce followed
-    by an all-slice becomes a reduce-scatter. `--dump-pass-pipeline` prints every pass with its options.
+    full version, `sdy-reshard-to-collectives` and `sdy-optimize-collectives`. Finally, collectives are
+    simplified: an all-reduce followed by an all-slice becomes a reduce-scatter. `--dump-pass-pipeline` prints
+    every pass with its options.
 
     With `enable-per-instruction-partitioning`, for debugging, `sdy-insert-explicit-reshards` runs in its full
     version, followed by `sdy-per-instruction-partitioning`; the remaining reshards are not lowered.
@@ -198,6 +200,7 @@ def _insert_collectives(dumps: ModuleDumps, leave_dots_to_xla: bool, mark_partia
         # Of two consecutive reshards, the first is redundant.
         simplify(RESHARD_LABEL),
         ReshardToCollectives(),
+        *([OptimizeCollectives()] if Behavior.OPTIMIZED_COLLECTIVES.active else ()),
         # All-reduces and all-slices that are consecutive now become reduce-scatters.
         simplify(COLLECTIVE_LABEL),
         *([RemoveAllGatherReduceScatterForCMV1()] if leave_dots_to_xla else ()),
@@ -222,6 +225,7 @@ def _partition_until(
             rng_bit_generator_unsafe=rng_bit_generator_unsafe,
         ),
         ReshardToCollectives(),
+        OptimizeCollectives(),
         simplify(COLLECTIVE_LABEL),
         PadForDivisibility(),
         ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),
@@ -230,7 +234,8 @@ def _partition_until(
     last = next(number for number, each in enumerate(passes) if each.flag == f"sdy-{stage}")
     passes = passes[: last + 1]
     if stage == "convert-global-to-local":
-        passes.append(DropShardingAndMesh())
+        # For runtimes, the module keeps the shardings of the arguments and results of `@main`.
+        passes.append(DropShardingAndMesh(keep_module_sharding_metadata=True))
     return [
         InsertExplicitReshards(enable_full_version=True, mark_partial_result_with_unreduced_axes=True),
         dumps.save("after_explicit_reshards"),

@@ -103,6 +103,11 @@ class AnalysisOptions:
         """Whether the texts of the analysis replace the program on stdout."""
         return False
 
+    @property
+    def needs_collectives(self) -> bool:
+        """Whether it tells about what devices run: without passes, those of `DEFAULT_PIPELINE` run."""
+        return False
+
     def prepared(self: AnyOptions, request: Request) -> AnyOptions:
         """These options with all that they need from the command line. Raises UsageError and FileProblem."""
         return self
@@ -173,7 +178,8 @@ class Program:
     """A program of the run: the whole input, or a chunk of it.
 
     `op` is its operation, which passes change; `before` is a copy from before the passes, if an analysis
-    needs it. `pipeline` is what runs, with `verify` to be called after each pass.
+    needs it. `pipeline` is what runs, with `verify` to be called after each pass. `assumption` is a sentence
+    about passes that run, or do not, because none are given; "" if some are.
     """
 
     op: Op
@@ -184,6 +190,7 @@ class Program:
     verify: Callable[[], Verify]
     pipeline: Pipeline
     before: Op | None = None
+    assumption: str = ""
     _shared: dict[object, Any] = field(default_factory=dict)
 
     def shared(self, make: Callable[[Program], T]) -> T:

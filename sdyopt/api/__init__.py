@@ -7,14 +7,19 @@ while this interface stays the same.
 
 from sdyopt.api.attributes import Attribute, Type
 from sdyopt.api.comparisons import Comparison, ShardingChange
-from sdyopt.api.errors import Diagnostic, Error, ParseError, PassError, PipelineError, VerifyError
+from sdyopt.api.errors import Diagnostic, Error, Location, ParseError, PassError, PipelineError, VerifyError
 from sdyopt.api.execution import ExecutionError, Validation
-from sdyopt.api.locations import Location
 from sdyopt.api.module import Module
 from sdyopt.api.operations import Block, Function, Operation, Value
 from sdyopt.api.parsing import parse
-from sdyopt.api.pipelines import PassInfo, PassPipeline, create_pass, list_passes
-from sdyopt.api.plugins import load_dialect_plugin, load_pass_plugin
+from sdyopt.api.pipelines import (
+    PassInfo,
+    PassPipeline,
+    create_pass,
+    list_passes,
+    load_dialect_plugin,
+    load_pass_plugin,
+)
 from sdyopt.api.reports import Collective, Report
 from sdyopt.api.shardings import Axis, DimensionSharding, Mesh, Sharding
 from sdyopt.diagnostics.diagnostic import Severity

@@ -9,9 +9,8 @@ from typing import Any, Generic, TypeVar
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.interning import Interned
 from sdyopt.ir import attribute as ir
-from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.builtin_attributes import DenseArray, FloatAttr, IntegerAttr
 from sdyopt.ir.floats import FloatFormat, Specials, decode, encode_double
-from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.types import DYNAMIC, I1, FloatType, RankedShapedType, ShapedType
 
 I = TypeVar("I", bound=Interned)  # noqa: E741  the IR object

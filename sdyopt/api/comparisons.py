@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
-from sdyopt.api.errors import Diagnostic, ParseError, diagnostic_of
-from sdyopt.api.locations import Location, from_source
+from sdyopt.api.errors import Diagnostic, Location, ParseError, diagnostic_of, from_source
 from sdyopt.diagnostics import diagnostic as ir
 from sdyopt.diagnostics.ids import SNAPSHOT_DIFFERENCE, SNAPSHOT_ERROR, identify
 from sdyopt.ir.operation import Op

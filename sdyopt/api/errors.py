@@ -1,14 +1,15 @@
-"""Diagnostics as plain data, and the exceptions that carry them."""
+"""Source locations and diagnostics as plain data, and the exceptions that carry them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sdyopt.api.locations import Location, location_of
+from sdyopt import diagnostics as ir
+from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.asm.parser.module_parser import ParseOptions
 from sdyopt.asm.printer.asm_printer import print_for_note
-from sdyopt.diagnostics import diagnostic as ir
+from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.diagnostics.ids import USAGE_ERROR
 from sdyopt.diagnostics.location import FileLoc, UnknownLoc, resolve_file_location
@@ -17,6 +18,43 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.error_help import LazyExplainer
 from sdyopt.ir.dialect import DialectTable
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A source location. `str` is MLIR's `loc(…)`.
+
+    `file`, `line` and `column` are the innermost position in a file, such as the line of the Python program
+    that JAX has lowered; `name` is the outermost name, such as JAX's name stack. Unknown fields are empty or
+    0.
+    """
+
+    text: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    name: str = ""
+
+    @property
+    def short(self) -> str:
+        """`model.py:12`, or `name` if the line is unknown."""
+        return f"{self.file}:{self.line}" if self.line else self.name
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def from_source(location: SourceLocation) -> Location:
+    """The data of a location in a report."""
+    file, line, column, name = location
+    inner = ir.FileLoc(file, line, column) if line else ir.UnknownLoc()
+    return location_of(ir.NameLoc(name, inner) if name else inner)
+
+
+def location_of(location: ir.Location) -> Location:
+    """The data of a location in the IR."""
+    return Location(AttributePrinter().location(location), *source_location(location))
+
 
 # The number of diagnostics in the text of an exception; `diagnostics` has all.
 MAX_SHOWN = 10

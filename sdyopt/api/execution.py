@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sdyopt.analysis.execution import MODES
 from sdyopt.api.errors import Diagnostic, Error, diagnostic_of
-from sdyopt.api.program import Program
-from sdyopt.api.session import discard, session
+from sdyopt.api.program import Program, discard, session
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.ids import NOT_VALIDATED
 from sdyopt.ir.verify_incremental import IncrementalVerifier
@@ -26,6 +26,22 @@ class HowToRun:
     python: str = ""
     timeout: int = 300
     memory: int = 8
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise ValueError(f"mode is {' or '.join(map(repr, MODES))}, not {self.mode!r}")
+        if not isinstance(self.python, str):
+            raise TypeError(f"python is the path of a Python, not {self.python!r}")
+        check_count("timeout", self.timeout)
+        check_count("memory", self.memory)
+
+
+def check_count(name: str, value: object) -> None:
+    """Raises TypeError or ValueError for an argument that is not a positive number."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name} is a number, not {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} is at least 1, not {value}")
 
 
 class ExecutionError(Error):
@@ -53,6 +69,7 @@ class Validation:
 
 def validation_of(program: Program, after: Program, seeds: int, how: HowToRun) -> Validation:
     """Compares what a program computes before and after passes."""
+    check_count("seeds", seeds)
     from sdyopt.analysis.execution.findings import findings
     from sdyopt.analysis.execution.process import Worker
     from sdyopt.analysis.execution.validation import ValidationOptions, validate
@@ -79,6 +96,7 @@ def results_of(
     program: Program, arguments: Sequence[Any], steps: int, carry: Mapping[int, int], how: HowToRun
 ) -> list[list[Any]]:
     """The results of each step as arrays of numpy."""
+    check_count("steps", steps)
     import numpy as np
 
     from sdyopt.analysis.execution.process import Worker
@@ -89,6 +107,9 @@ def results_of(
         execution = Execution(program.op, how.mode, Worker(how.python, how.timeout, how.memory))
         if len(arguments) != len(execution.arguments):
             raise TypeError(f"@main takes {len(execution.arguments)} arguments, not {len(arguments)}")
+        for result, index in carry.items():
+            if result not in range(len(execution.results)) or index not in range(len(arguments)):
+                raise ValueError(f"@main has no result {result} or no argument {index} for 'carry'")
         values = []
         for index, (argument, placement) in enumerate(zip(arguments, execution.arguments, strict=True)):
             array = np.ascontiguousarray(argument, dtype=numpy_type(placement["element"]))

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.api.errors import ParseError, PassError, diagnostic_of
 from sdyopt.api.pipelines import Passes, combined_pipeline
-from sdyopt.api.program import Program
-from sdyopt.api.session import session
+from sdyopt.api.program import Program, session
 from sdyopt.asm.parser.module_parser import parse_module
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.diagnostic import DiagnosticError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
@@ -10,12 +10,11 @@ from sdyopt.api.comparisons import Comparable, Comparison
 from sdyopt.api.errors import Diagnostic, PassError, VerifyError
 from sdyopt.api.execution import HowToRun, Validation, results_of, validation_of
 from sdyopt.api.explanations import explanation
-from sdyopt.api.module_html import module_html
+from sdyopt.api.html import coloured, html_fragment
 from sdyopt.api.operations import Function, Operation, operation_view
 from sdyopt.api.pipelines import Passes, combined_pipeline, create_pass
-from sdyopt.api.program import Program
+from sdyopt.api.program import Program, discard, session
 from sdyopt.api.reports import Report, report_of
-from sdyopt.api.session import discard, session
 from sdyopt.api.shardings import Mesh, mesh_data
 from sdyopt.asm.printer.asm_printer import PrintOptions
 from sdyopt.diagnostics.diagnostic import emit
@@ -251,3 +250,25 @@ class Module:
         return module_html(
             self.as_text(large_elements_limit=16, large_resource_limit=64), self.meshes.values()
         )
+
+
+# A notebook stores its output, so only the start of a large program, and of a long line, is shown.
+MAX_LINES = 400
+MAX_LINE = 2000
+
+
+def module_html(text: str, meshes: Iterable[Mesh]) -> str:
+    """The HTML of a program with these meshes."""
+    return html_fragment(_parts(text, list(meshes)))
+
+
+def _parts(text: str, meshes: Sequence[Mesh]) -> Iterator[str]:
+    axes = list(dict.fromkeys(axis.name for mesh in meshes for axis in mesh.axes))
+    for mesh in meshes:
+        count = "1 device" if mesh.size == 1 else f"{mesh.size} devices"
+        yield f"<p>{coloured(f'@{mesh.name}: {mesh}, {count}', axes)}</p>"
+    lines = text.rstrip("\n").split("\n")
+    shown = [line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …" for line in lines[:MAX_LINES]]
+    yield f"<pre>{chr(10).join([coloured(line, axes) for line in shown])}</pre>"
+    if len(lines) > MAX_LINES:
+        yield f"<p>… and {len(lines) - MAX_LINES:,} more lines, which <code>print</code> shows</p>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.api.attributes import Attribute, Type
-from sdyopt.api.locations import Location, location_of
+from sdyopt.api.errors import Location, location_of
 from sdyopt.api.program import Program
 from sdyopt.api.shardings import Sharding, sharding_data
 from sdyopt.dialects.sdy.attribute_names import SHARDING
@@ -14,9 +14,8 @@ from sdyopt.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.ir import block as ir_block
 from sdyopt.ir import value as ir_value
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.function_interface import FunctionOpInterface, type_of_function
 from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import is_private, symbol_name
+from sdyopt.ir.symbols import FunctionOpInterface, is_private, symbol_name, type_of_function
 
 
 class Operation:

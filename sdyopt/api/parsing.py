@@ -11,8 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from sdyopt.api.errors import Collector, ParseError, VerifyError, diagnostic_of
 from sdyopt.api.module import Module
-from sdyopt.api.program import Program
-from sdyopt.api.session import session
+from sdyopt.api.program import Program, session
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, identified, identify

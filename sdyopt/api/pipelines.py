@@ -1,4 +1,7 @@
-"""Pass pipelines from text, from flags, and from names with keyword options."""
+"""Pass pipelines from text, from flags, and from names with keyword options.
+
+Passes and dialects of other packages are plugins.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from sdyopt.diagnostics.usage import UsageError, nearest_or_all
 from sdyopt.pipeline.base import MODULE, Pass
 from sdyopt.pipeline.option import Option, OptionValue, Scalar
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry import PassEntry, PipelineEntry, all_passes, lookup
-from sdyopt.registry.pipeline_text import read_pipeline
+from sdyopt.registry import PassEntry, PipelineEntry, all_passes, lookup, plugins
+from sdyopt.registry.discovery import read_pipeline
 
 
 class PassPipeline:
@@ -121,3 +124,19 @@ def _info(entry: PassEntry | PipelineEntry) -> PassInfo:
     first_line = entry.manual.partition("\n")[0]
     options = {option.name: option.default for option in entry.options()}
     return PassInfo(entry.flag, first_line.partition(": ")[2].rstrip("."), options, entry.manual)
+
+
+def load_pass_plugin(name: str) -> None:
+    """Registers the passes of an entry point of the group `sdyopt.passes`; raises PipelineError."""
+    try:
+        plugins.load_pass_plugin(name)
+    except UsageError as error:
+        raise pipeline_error(error) from None
+
+
+def load_dialect_plugin(name: str) -> None:
+    """Registers the dialect of an entry point of the group `sdyopt.dialects`; raises PipelineError."""
+    try:
+        plugins.load_dialect_plugin(name)
+    except UsageError as error:
+        raise pipeline_error(error) from None

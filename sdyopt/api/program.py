@@ -1,26 +1,52 @@
-"""What all views of one program share: its IR, its source, and the SSA names of its values."""
+"""What all views of one program share: its IR, its source, and the SSA names of its values.
+
+Calls into the library run one at a time, with the interpreter settings of a run of sdy-opt. The handlers
+of diagnostics, the recursion limit and the edit logs are global to the process, so calls from several
+threads wait for each other.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
+from threading import RLock
 
 from sdyopt.api.errors import Collector
-from sdyopt.api.session import discard, session
 from sdyopt.asm.parser.module_parser import ParseOptions
-from sdyopt.asm.parser.resources import Resources
 from sdyopt.asm.printer.aliases import Aliases
 from sdyopt.asm.printer.asm_printer import AsmPrinter, PrintOptions, print_for_note, print_op
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.asm.printer.resource_printer import resource_section
 from sdyopt.asm.printer.ssa_names import SsaNames
+from sdyopt.asm.resources import Resources, resource_section
+from sdyopt.diagnostics.diagnostic import Diagnostic, Handler, handling, separate_run
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.driver.interpreter import interpreter_settings
 from sdyopt.driver.reproducer import with_external_resources
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
 from sdyopt.ir.verify import Verifier
+from sdyopt.releases import following
+
+# Reentrant: a pass may parse and run other programs.
+_lock = RLock()
+
+
+@contextmanager
+def session(handler: Handler, version: str) -> Iterator[None]:
+    """Passes the diagnostics emitted in the `with` block to `handler`, and follows a release of Shardy.
+
+    Restores all settings afterwards.
+    """
+    with _lock, interpreter_settings(), separate_run(), handling(handler), following(version):
+        yield
+
+
+def discard(_: Diagnostic) -> None:
+    """The handler of calls that only read or copy a valid program, and so emit nothing."""
 
 
 class Program:

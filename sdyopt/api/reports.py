@@ -14,8 +14,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from sdyopt.analysis.figures import figures
-from sdyopt.api.errors import Diagnostic, ParseError, diagnostic_of
-from sdyopt.api.locations import Location, from_source
+from sdyopt.api.errors import Diagnostic, Location, ParseError, diagnostic_of, from_source
 from sdyopt.diagnostics import diagnostic as ir
 from sdyopt.diagnostics.ids import (
     BASELINE_ERROR,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from sdyopt.analysis.figures.mesh_coordinates import all_coordinates, shard_index
-from sdyopt.api.sharding_html import sharding_html
+from sdyopt.api.html import sharding_html
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.dialects.sdy import mesh as ir_mesh
 from sdyopt.dialects.sdy.axes import AxisRef

@@ -24,7 +24,7 @@ from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import FILE_ERROR
 from sdyopt.diagnostics.location import UnknownLoc
-from sdyopt.diagnostics.native_text import from_native
+from sdyopt.diagnostics.text import from_native
 from sdyopt.diagnostics.usage import UsageError
 
 if TYPE_CHECKING:  # imported only with one of its flags
@@ -236,6 +236,6 @@ def report_error(diagnostic: Diagnostic, output: DiagnosticsOutput | None, text:
 
 
 def _write_error(message: str, help: str = "") -> None:
-    from sdyopt.diagnostics.printable import printable
+    from sdyopt.diagnostics.text import printable
 
     write_to_stderr(printable(f"sdy-opt: {message}\n" + (f"help: {help}\n" if help else "")))

@@ -14,8 +14,8 @@ from sdyopt.analysis.flag import STDOUT
 from sdyopt.cli.files import Output, is_same_file, write_to_stderr
 from sdyopt.cli.flags import FLAGS
 from sdyopt.diagnostics.diagnostic import Diagnostic
-from sdyopt.diagnostics.formats import FORMATS, RunSummary
-from sdyopt.diagnostics.records import Record, record
+from sdyopt.diagnostics.formats import FORMATS
+from sdyopt.diagnostics.records import Record, RunSummary, record
 from sdyopt.diagnostics.render import render
 from sdyopt.diagnostics.source import Source
 

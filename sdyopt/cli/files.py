@@ -6,14 +6,15 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 from weakref import finalize
 
 from sdyopt.analysis.flag import STDIN, STDOUT
-from sdyopt.diagnostics.native_text import from_native, native_path
+from sdyopt.diagnostics.text import from_native, native_path
+from sdyopt.diagnostics.whole_files import Replacement, encode
 
 STDIN_NAME = "<stdin>"
 
@@ -47,7 +48,10 @@ def read_input(path: str) -> bytes:
 
 
 def programs_of(path: str) -> list[str]:
-    """The .mlir files in a folder and its sub-folders, sorted; any other path alone."""
+    """The .mlir files in a folder and its sub-folders, sorted; any other path alone.
+
+    A folder that cannot be read stands for itself, so that reading it as a file reports why.
+    """
     folder = native_path(path)
     try:
         is_folder = folder.is_dir()
@@ -56,7 +60,30 @@ def programs_of(path: str) -> list[str]:
         is_folder = False
     if not path or not is_folder:
         return [path]
-    return [from_native(str(file)) for file in sorted(folder.rglob("*.mlir")) if file.is_file()]
+    return [from_native(str(file)) for file in sorted(map(Path, _files_below(str(folder))))]
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """The .mlir files, and the folders that cannot be read. A link to a folder is not followed."""
+    folders = [folder]
+    while folders:
+        try:
+            with os.scandir(folder := folders.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif entry.name.endswith(".mlir") and _is_readable_file(entry):
+                        yield entry.path
+        except OSError:
+            yield folder
+
+
+def _is_readable_file(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a regular file, or reading it reports why not. A link to nothing is neither."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return True
 
 
 def _read_stdin() -> bytes:
@@ -141,13 +168,8 @@ def _is_special(path: str) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def encode(text: str) -> bytes:
-    """The text as UTF-8; surrogate escapes become the bytes that were not UTF-8 in the input."""
-    return text.encode("utf-8", "surrogateescape")
-
-
 class Output:
-    """An output: stdout, or a file. A file is written as a temporary file, which is then renamed.
+    """An output: stdout, or a file, which is written whole or not at all.
 
     So an existing file is unchanged if the job fails. The temporary file is created when the output is
     opened, so that an unwritable directory is an error before the job runs. With `makes_folder`, a missing
@@ -155,18 +177,20 @@ class Output:
     """
 
     def __init__(self, path: str, makes_folder: bool = False) -> None:
-        self._path = native_path(path)
-        self._makes_folder = makes_folder
-        self._is_stdout = path == STDOUT
-        self._temporary: Path | None = None
-        # An existing path that is not a regular file, such as a pipe, is written to directly.
-        if not self._is_stdout and self._is_regular():
-            try:
-                self._path = self._path.resolve()
-            except FileNotFoundError as problem:
-                # The working directory was deleted.
-                raise self._problem(problem) from None
-            self._create()
+        self._path = path
+        self._file: Replacement | None = None
+        if path == STDOUT:
+            return
+        try:
+            target = native_path(path)
+            if target.is_dir():
+                raise _os_error(errno.EISDIR)
+            if makes_folder:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            self._file = Replacement(target)
+        except OSError as problem:
+            # Also if the name is too long, at a loop of links, and if the working directory was deleted.
+            raise self._problem(problem) from None
 
     def write(self, text: str) -> None:
         """Writes the complete output."""
@@ -175,14 +199,10 @@ class Output:
     def write_pages(self, pages: Iterable[str]) -> None:
         """Writes the complete output, whose text is in parts."""
         try:
-            if self._is_stdout:
+            if self._file is None:
                 _write_stdout(pages)
-                return
-            with (self._temporary or self._path).open("wb") as file:
-                _write_pages(file, pages)
-            if self._temporary is not None:
-                self._temporary.replace(self._path)
-                self._temporary = None
+            else:
+                self._file.write(pages)
         except BrokenPipeError:
             # The reader of a pipe may close it early.
             raise
@@ -191,34 +211,8 @@ class Output:
 
     def discard(self) -> None:
         """Removes the temporary file of an output that was not written."""
-        if self._temporary is not None:
-            self._temporary.unlink(missing_ok=True)
-            self._temporary = None
-
-    def _is_regular(self) -> bool:
-        """Whether the path is a regular file or missing."""
-        try:
-            mode = self._path.stat().st_mode
-        except FileNotFoundError:
-            return True
-        except OSError as problem:
-            # The name is too long, or a loop of links.
-            raise self._problem(problem) from None
-        if stat.S_ISDIR(mode):
-            raise self._problem(_os_error(errno.EISDIR))
-        return stat.S_ISREG(mode)
-
-    def _create(self) -> None:
-        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.tmp")
-        try:
-            if self._makes_folder:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(b"")
-            if self._path.exists():
-                temporary.chmod(self._path.stat().st_mode & 0o7777)
-        except OSError as problem:
-            raise self._problem(problem) from None
-        self._temporary = temporary
+        if self._file is not None:
+            self._file.discard()
 
     def _problem(self, problem: OSError, what: str = "open") -> FileProblem:
-        return FileProblem(f"cannot {what} output file '{from_native(str(self._path))}': {problem.strerror}")
+        return FileProblem(f"cannot {what} output file '{self._path}': {problem.strerror}")

@@ -152,11 +152,18 @@ def output_width() -> int:
 
 
 def _terminal_columns(file_number: int) -> int:
-    """The columns of a file descriptor, if it is a terminal; otherwise 0."""
+    """The columns of a file descriptor, if it is a terminal; otherwise 0.
+
+    A terminal of a container may have no size: then the variable COLUMNS has it, or it is DEFAULT_COLUMNS.
+    """
     try:
-        return os.get_terminal_size(file_number).columns
+        columns = os.get_terminal_size(file_number).columns
     except OSError:
         return 0
+    if columns:
+        return columns
+    given = os.environ.get("COLUMNS", "")
+    return (int(given) if given.isascii() and given.isdigit() and len(given) < 6 else 0) or DEFAULT_COLUMNS
 
 
 def _max_op_lines(value: int | None) -> int:

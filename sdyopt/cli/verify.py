@@ -64,7 +64,7 @@ WIDTH: Final = 80
 # Jobs run without cyclic garbage collection, which runs after each such amount of input.
 COLLECTED_BYTES: Final = 4 * 2**20
 # The comment that makes a file a lit test.
-RUN_LINE = re.compile(rb"^\s*(?://|#|;)\s*RUN:", re.MULTILINE)
+RUN_LINE = re.compile(rb"^[^\S\n]*+(?://|#|;)[^\S\n]*+RUN:", re.MULTILINE)
 
 
 def run_process() -> NoReturn:

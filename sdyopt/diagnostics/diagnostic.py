@@ -9,15 +9,45 @@ continues is emitted. Both reach the innermost handler.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from types import FrameType
 from typing import Any, Self
 
 from sdyopt.dataclasses import dataclass, field
 from sdyopt.diagnostics.location import FileRange, Location
 from sdyopt.diagnostics.source import Source
-from sdyopt.diagnostics.trace import current_trace
+
+_is_recording = [False]
+# Functions between the code that finds a problem and this module.
+_CONSTRUCTORS = ("__init__", "_init", "at", "error", "op_error", "unprefixed_error", "warn")
+
+
+@contextmanager
+def recording_traces() -> Iterator[None]:
+    """Records a stack trace for each diagnostic that is created in the `with` block."""
+    _is_recording.append(True)
+    try:
+        yield
+    finally:
+        _is_recording.pop()
+
+
+def current_trace() -> str:
+    """The stack of the caller, innermost call first; empty unless traces are recorded."""
+    if not _is_recording[-1]:
+        return ""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name in _CONSTRUCTORS:
+        frame = frame.f_back
+    lines: list[str] = []
+    while frame is not None:
+        code = frame.f_code
+        lines.append(f" #{len(lines)} {code.co_qualname} ({code.co_filename}:{frame.f_lineno})")
+        frame = frame.f_back
+    return "\n".join(lines)
 
 
 class Severity(StrEnum):
@@ -139,3 +169,24 @@ def _innermost_handler() -> Handler:
 def _raise_error(diagnostic: Diagnostic) -> None:
     if diagnostic.severity is Severity.ERROR:
         raise DiagnosticError(diagnostic)
+
+
+_keys: list[set[str]] = [set()]
+
+
+def is_first_occurrence(key: str) -> bool:
+    """Whether this is the first call with this key in the current run."""
+    if key in _keys[-1]:
+        return False
+    _keys[-1].add(key)
+    return True
+
+
+@contextmanager
+def separate_run() -> Iterator[None]:
+    """Makes the `with` block a run of its own."""
+    _keys.append(set())
+    try:
+        yield
+    finally:
+        _keys.pop()

@@ -23,9 +23,9 @@ from sdyopt.diagnostics.location import FileLoc, FileRange, Location, UnknownLoc
 from sdyopt.diagnostics.source import Source
 
 COMMENT = re.compile(
-    r"expected-(?P<severity>error|note|remark|warning)(?P<regex>-re)? *"
-    r"(?:@(?P<line>[+-][0-9]+|above|below|unknown))?(?: +(?P<times>[0-9]+))? *"
-    r"\{\{(?P<text>.*)\}\}$"
+    r"expected-(?P<severity>error|note|remark|warning)(?P<regex>-re)?"
+    r"(?: *+@(?P<line>[+-][0-9]+|above|below|unknown))?+(?: ++(?P<times>[0-9]++))?+ *+"
+    r"\{\{(?P<text>.*)\}\}\Z"
 )
 NO_LINE = 0
 # The limit for matching the regular expressions of one text.
@@ -141,7 +141,8 @@ class ExpectedDiagnostics:
         line_above = 1
         below: list[Expectation] = []
         for line, text in enumerate(source.text.split("\n"), start=1):
-            comment = COMMENT.search(text.rstrip()) if "expected-" in text else None
+            text = text.rstrip()
+            comment = COMMENT.search(text) if "expected-" in text and text.endswith("}}") else None
             if comment is None:
                 for pending in below:
                     pending.line = line

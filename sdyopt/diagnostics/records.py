@@ -1,6 +1,9 @@
-"""Diagnostics as plain records, from which the formats for tools are written."""
+"""Diagnostics as plain records, with data about their run, from which the formats for tools are written."""
 
 from __future__ import annotations
+
+import os
+from collections.abc import Callable
 
 from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
@@ -100,3 +103,57 @@ def _character_column(source: Source, line: int, column: int) -> int:
         return column
     before = source.line_text(line).encode("utf-8", "surrogateescape")[: max(0, column - 1)]
     return len(before.decode("utf-8", "ignore")) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """The input, the exit status, and how file names are shown.
+
+    Tools that show diagnostics beside the code expect names relative to `root`, the root of the repository,
+    if it is known. They show nothing for a file that does not exist, so `exists` decides which of the two
+    locations of a diagnostic comes first.
+    """
+
+    version: str
+    input: str
+    exit_code: int
+    root: str = ""
+    exists: Callable[[str], bool] = os.path.exists
+
+    def shown(self, file: str) -> str:
+        """The name of a file, relative to the root of the repository if it is inside."""
+        if not self.root:
+            return file
+        relative = os.path.relpath(file, self.root)
+        return file if relative.startswith("..") else relative.replace(os.sep, "/")
+
+
+# Neither is a file that a tool could open.
+STDIN_NAMES = ("-", "<stdin>")
+
+
+def primary_position(record: Record | NoteRecord, run: RunSummary) -> Position | None:
+    """Where a tool shows a diagnostic: the first position in an existing file, else the first one."""
+    positions = _distinct_positions(record)
+    existing = [position for position in positions if run.exists(position.file)]
+    return next(iter([*existing, *positions]), None)
+
+
+def secondary_position(record: Record, run: RunSummary) -> Position | None:
+    """The other position, if there are two."""
+    first = primary_position(record, run)
+    return next((position for position in _distinct_positions(record) if position is not first), None)
+
+
+def note_line(note: NoteRecord, run: RunSummary) -> str:
+    """A note as a line of text."""
+    position = primary_position(note, run)
+    if position is None:
+        return f"note: {note.message}"
+    return f"{run.shown(position.file)}:{position.line}:{position.column}: note: {note.message}"
+
+
+def _distinct_positions(record: Record | NoteRecord) -> list[Position]:
+    """The distinct positions, without those in stdin."""
+    found = dict.fromkeys((record.location, record.input_location))
+    return [each for each in found if each is not None and each.file not in STDIN_NAMES]

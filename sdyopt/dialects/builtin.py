@@ -12,15 +12,15 @@ from sdyopt.asm.format.assembly_format import (
     TypeOf,
     assembly,
 )
-from sdyopt.asm.symbol_names import symbol_name_directive
+from sdyopt.asm.format.directives import symbol_name_directive
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Block
 from sdyopt.ir.constraints import ANY_TYPE, ONE_BLOCK, STRING_ATTR
 from sdyopt.ir.dialect import Dialect
+from sdyopt.ir.interfaces import NO_REGION_ARGUMENTS, SINGLE_BLOCK
 from sdyopt.ir.op_fields import operands, optional_attr, region, results
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
-from sdyopt.ir.region_traits import NO_REGION_ARGUMENTS, SINGLE_BLOCK
 from sdyopt.ir.symbols import SYMBOL_TABLE, SymbolTableOp
 from sdyopt.ir.traits import AFFINE_SCOPE, GRAPH_REGION, ISOLATED, NO_TERMINATOR, PURE, SYMBOL
 from sdyopt.ir.value import Value

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import Attr, AttrDict, Custom, Operand, assembly
-from sdyopt.asm.format.typed_operands import ImpliedType
+from sdyopt.asm.format.directives import ImpliedType
+from sdyopt.asm.format.print_template import OpAsmPrinter
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.ir.block import Block
+from sdyopt.ir.builtin_attributes import IntegerAttr
 from sdyopt.ir.constraints import ANY_TYPE, STRING_ATTR, TypeConstraint
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.folding import constant_value
-from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.op_fields import attr, operand, operands
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern

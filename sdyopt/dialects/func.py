@@ -13,11 +13,11 @@ from sdyopt.asm.format.assembly_format import (
     TypeOf,
     assembly,
 )
+from sdyopt.asm.format.directives import symbol_reference_directive
 from sdyopt.asm.format.function import parse_function, print_function
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.asm.symbol_names import symbol_reference_directive
 from sdyopt.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute, DictAttr, SymbolRef
 from sdyopt.ir.block import Block
 from sdyopt.ir.constraints import (
@@ -31,13 +31,12 @@ from sdyopt.ir.constraints import (
 )
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.folding import constant_value
-from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, region, result, results
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.symbols import lookup_symbol
+from sdyopt.ir.symbols import FunctionOpInterface, lookup_symbol
 from sdyopt.ir.traits import (
     AFFINE_SCOPE,
     CONSTANT_LIKE,

@@ -6,10 +6,11 @@ The region of a named operation is implied by its name and operand types.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
+from sdyopt.asm.format.print_template import OpAsmPrinter
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.dialects.arith.flags import NO_FAST_MATH, NO_OVERFLOW
 from sdyopt.dialects.arith.floats import AddFOp, MulFOp
@@ -60,6 +61,12 @@ def _parse(op_parser: OpAsmParser) -> None:
     op_class = op_parser.op_class
     assert issubclass(op_class, NamedOp)
     types = [*op_parser.types["inputs"], *op_parser.types["outputs"]]
+    if len(types) != op_class.body_arguments:
+        raise op_parser.error(
+            "[parseNamedStructuredOpRegion] ods-gen generated region expects "
+            f"{op_class.body_arguments} args, got {len(types)}",
+            op_parser.offset,
+        )
     op_parser.regions.append(op_class.body_for(types))
     op_class.add_indexing_maps(op_parser)
 
@@ -82,6 +89,9 @@ class NamedOp(Op):
     outputs = operands(ANY_TYPE)
     results_ = results(_TENSOR)
     body = region(ONE_BLOCK)
+
+    # The number of arguments of the region: one for each operand.
+    body_arguments: ClassVar[int]
 
     assembly = assembly(Custom(_parse, print=_print))
 
@@ -142,6 +152,8 @@ class MatmulOp(NamedOp):
 
     __slots__ = ()
 
+    body_arguments = 3
+
     @staticmethod
     def body_for(types: list[Type]) -> Region:
         return make_body(types, _multiply_and_add)
@@ -158,6 +170,8 @@ class FillOp(NamedOp):
     """Fills a tensor with a scalar."""
 
     __slots__ = ()
+
+    body_arguments = 2
 
     @staticmethod
     def body_for(types: list[Type]) -> Region:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
-from sdyopt.asm.format.typed_operands import ImpliedType
+from sdyopt.asm.format.directives import ImpliedType
+from sdyopt.asm.format.print_template import OpAsmPrinter
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Region

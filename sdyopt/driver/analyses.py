@@ -113,6 +113,11 @@ class Analyses:
         if any(each.options.needs_before for each in self._all):
             program.before = Rewriter().clone(program.op) if program.pipeline.elements else program.op
 
+    @property
+    def need_collectives(self) -> bool:
+        """Whether passes are to insert collectives if none are given."""
+        return any(each.options.needs_collectives for each in self._all)
+
     def around_passes(self, program: Program) -> AbstractContextManager[object]:
         """The context in which passes run."""
         stack = ExitStack()

@@ -8,10 +8,9 @@ from functools import cache
 
 from sdyopt.analysis.interface import Program
 from sdyopt.asm.parser.module_parser import parse_module
-from sdyopt.asm.parser.resources import Resources
 from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_op, print_pages
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.asm.printer.resource_printer import resource_section
+from sdyopt.asm.resources import Resources, resource_section
 from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.diagnostics.ids import (
@@ -36,13 +35,12 @@ from sdyopt.driver.reproducer import (
     with_external_resources,
 )
 from sdyopt.driver.roundtrip import verify_roundtrip
-from sdyopt.ir.actions import observing_actions
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.operation import Op
+from sdyopt.ir.patterns import observing_actions
 from sdyopt.ir.verify import Verifier
 from sdyopt.ir.verify_incremental import IncrementalVerifier
-from sdyopt.pipeline.action_log import ActionLog
-from sdyopt.pipeline.ir_printing import IRPrinter
+from sdyopt.pipeline.ir_printing import ActionLog, IRPrinter
 from sdyopt.pipeline.run import Instrument, run_pipeline
 from sdyopt.pipeline.text import parse_pipeline
 from sdyopt.pipeline.timing import TimingRecorder
@@ -112,6 +110,10 @@ class ChunkRun:
         if reproducer.verify_each is not None:
             verify_each = reproducer.verify_each
         written = self._written_pipeline(op, reproducer)
+        if not written.elements and not job.run_reproducer and self._analyses.need_collectives:
+            from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
+
+            program.assumption, written = assumed_pipeline(op)
         if job.dump_pipeline:
             job.write_log(written.dump())
         # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.

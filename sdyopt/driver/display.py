@@ -5,12 +5,11 @@ from __future__ import annotations
 from sdyopt.asm.printer.asm_printer import print_for_note
 from sdyopt.dataclasses import replace
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.diagnostics.excerpt import ELLIPSIS
 from sdyopt.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN, lint_rule
 from sdyopt.diagnostics.location import Location, UnknownLoc
-from sdyopt.diagnostics.printable import printable
-from sdyopt.diagnostics.render import render
+from sdyopt.diagnostics.render import ELLIPSIS, render
 from sdyopt.diagnostics.source import Source
+from sdyopt.diagnostics.text import printable
 from sdyopt.driver.error_help import LazyExplainer
 from sdyopt.driver.job import Job
 from sdyopt.ir.dialect import DialectTable

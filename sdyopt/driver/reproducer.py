@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from sdyopt.asm.parser.resources import Resources
+from sdyopt.asm.resources import Resources
 from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.location import quoted
 from sdyopt.pipeline.tree import Pipeline

@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.asm.parser.resources import Resources
 from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
-from sdyopt.asm.printer.resource_printer import resource_section
+from sdyopt.asm.resources import Resources, resource_section
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.dialect import DialectTable

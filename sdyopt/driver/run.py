@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
+from sdyopt.diagnostics.diagnostic import (
+    Diagnostic,
+    DiagnosticError,
+    Severity,
+    emit,
+    handling,
+    recording_traces,
+    separate_run,
+)
 from sdyopt.diagnostics.ids import INPUT_ERROR, PASS_NOT_RUN, USAGE_ERROR, identified
 from sdyopt.diagnostics.location import UnknownLoc
-from sdyopt.diagnostics.once import separate_run
 from sdyopt.diagnostics.source import Source
-from sdyopt.diagnostics.trace import recording_traces
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.driver.analyses import AnalysedRun, Analyses
 from sdyopt.driver.chunk import ChunkFailed, ChunkRun, Pages, resource_error
@@ -19,7 +25,7 @@ from sdyopt.driver.display import DiagnosticDisplay
 from sdyopt.driver.interpreter import interpreter_settings
 from sdyopt.driver.job import Job, JobFailed, Outcome
 from sdyopt.driver.split import check_text, decode, split
-from sdyopt.pipeline.timing import TimingRecorder
+from sdyopt.pipeline.timing import TimingRecorder, statistics_report, timing_report
 from sdyopt.registry import find_entry
 
 
@@ -131,12 +137,8 @@ class _JobRun:
     def _report_statistics_and_timing(self) -> None:
         job = self._job
         if job.statistics:
-            from sdyopt.pipeline.statistics_report import statistics_report
-
             job.write_log(statistics_report(self._last_pipeline, job.statistics == "list"))
         if self._timing is not None:
-            from sdyopt.pipeline.timing_report import timing_report
-
             job.write_log(timing_report(self._timing.finish(), job.timing == "list", job.timing_as_json))
 
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from sdyopt.asm.format.directives import symbol_text
 from sdyopt.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, STRING_EXTENT
-from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.error_help.culprit import argument, attribute, attribute_name, first_of, result, text, within
-from sdyopt.error_help.suggest import backticked, did_you_mean, listed
-from sdyopt.error_help.table import Case, Explanation, explains
+from sdyopt.error_help.table import Case, Explanation, backticked, did_you_mean, explains, listed
 from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.function_interface import FunctionOpInterface
-from sdyopt.ir.symbols import SymbolTableOp, nearest_symbol_table, symbol_name
+from sdyopt.ir.symbols import FunctionOpInterface, SymbolTableOp, nearest_symbol_table, symbol_name
 
 # The dialects that are searched first for an operation that is written without its dialect.
 _USUAL_DIALECTS = ("stablehlo", "sdy", "func", "chlo", "mesh")
-_STRING = re.compile(f"({STRING_EXTENT})")
+_STRING = re.compile(f"({STRING_EXTENT}?)")
 _WORD = re.compile(BARE_ID)
 _LOCAL_NAME = re.compile(rf"({SSA_ID})(?=(?::\d+)?\s*(?:,\s*{SSA_ID}(?::\d+)?\s*){{0,20}}=|\s*:)")
 _TOP_LEVEL_FUNCTION = re.compile(r"^[ \t]*func\.func\b", re.MULTILINE)
@@ -41,7 +39,7 @@ def _unknown_operation(case: Case) -> Explanation:
     )
 
 
-@explains(r"Dialect `(?P<namespace>[^']*)' not found for custom op '(?P<name>[^']*)'")
+@explains(r"Dialect `(?P<namespace>[^'`]*)' not found for custom op '(?P<name>[^']*)'")
 def _unknown_dialect(case: Case) -> Explanation:
     return Explanation(help=_dialect_help(case["name"], case.dialects), token=case.offset)
 
@@ -121,7 +119,7 @@ def _other_type(case: Case) -> Explanation:
 
 @explains(r"^reference to an undefined block")
 def _undefined_block(case: Case) -> Explanation:
-    labels = re.findall(rf"^\s*({BLOCK_ID})", case.text, re.MULTILINE)
+    labels = re.findall(rf"^[ \t]*({BLOCK_ID})", case.text, re.MULTILINE)
     return Explanation(help=did_you_mean(_token(case, BLOCK_ID), labels), token=case.offset)
 
 

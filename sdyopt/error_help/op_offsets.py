@@ -24,7 +24,7 @@ from sdyopt.ir.operation import Op
 
 # The start of a trailing location; also matches what is no such location but may contain `loc(`: strings,
 # comments, and a location that is the value of an alias or attribute.
-_LOCATION = re.compile(rf"{STRING_EXTENT}|//[^\r\n]*|=[ \t\r\n]*loc\b|\bloc[ \t\r\n]*\(")
+_LOCATION = re.compile(rf"{STRING_EXTENT}?|//[^\r\n]*|=[ \t\r\n]*loc\b|\bloc[ \t\r\n]*\(")
 
 
 class _Found(NamedTuple):

@@ -9,8 +9,7 @@ from sdyopt.error_help.culprit import (
     result_type,
     trailing_types,
 )
-from sdyopt.error_help.suggest import counted
-from sdyopt.error_help.table import Case, Explanation, explains
+from sdyopt.error_help.table import Case, Explanation, counted, explains
 from sdyopt.ir.traits import FUNCTION
 
 
@@ -119,8 +118,8 @@ def _return_count(case: Case) -> Explanation:
 
 
 @explains(
-    r"operand type mismatch: expected operand type '(?P<wanted>.*)', but provided '(?P<got>.*)' for operand "
-    r"number (?P<index>\d+)"
+    r"^'[^']*' op operand type mismatch: expected operand type '(?P<wanted>.*)', but provided '(?P<got>.*)' "
+    r"for operand number (?P<index>\d+)"
 )
 def _call_operand(case: Case) -> Explanation:
     return Explanation([operand_type(int(case["index"]))], f"the function takes `{case['wanted']}` here")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sdyopt.asm.symbol_names import symbol_text
+from sdyopt.asm.format.directives import symbol_text
 from sdyopt.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
@@ -24,10 +24,9 @@ from sdyopt.error_help.culprit import (
     within,
 )
 from sdyopt.error_help.names import symbol_help
-from sdyopt.error_help.suggest import counted, did_you_mean, listed, sentences
-from sdyopt.error_help.table import Case, Explanation, explains
+from sdyopt.error_help.table import Case, Explanation, counted, did_you_mean, explains, listed, sentences
+from sdyopt.ir.attribute import nested_attributes
 from sdyopt.ir.operation import Op
-from sdyopt.ir.sub_elements import nested_attributes
 from sdyopt.ir.traits import FUNCTION
 
 # How a message about one of several shardings says which value it is about.

@@ -6,11 +6,10 @@ import re
 from typing import NamedTuple
 
 from sdyopt.asm.lexical import BARE_ID, STRING_EXTENT
-from sdyopt.error_help.suggest import did_you_mean
-from sdyopt.error_help.table import Case, Explanation, explains
+from sdyopt.error_help.table import Case, Explanation, did_you_mean, explains
 from sdyopt.ir.floats import FLOAT_FORMATS
 
-_BRACE = re.compile(rf"{STRING_EXTENT}|//[^\r\n]*|[{{}}]")
+_BRACE = re.compile(rf"{STRING_EXTENT}?|//[^\r\n]*|[{{}}]")
 _ELEMENT_TYPES = (*sorted(FLOAT_FORMATS), "i1", "i4", "i8", "i16", "i32", "i64", "ui8", "ui32", "index")
 # Type names of other frameworks -> the element type.
 _FOREIGN_TYPES = {

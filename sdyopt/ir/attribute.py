@@ -1,9 +1,9 @@
 """Attributes: interned immutable values that annotate operations.
 
 `Attribute` and `Type` are the base classes of every dialect's attributes and types. The builtin attributes
-are below, except for integers and floats (`numeric_attributes.py`), elements, dense arrays and strided
-layouts (`elements_attributes.py`), and affine maps and sets (`affine.py`). The builtin types are in
-`types.py`.
+are below, except for numbers, elements, dense arrays and strided layouts (`builtin_attributes.py`), and
+affine maps and sets (`affine.py`). The builtin types are in `types.py`. The sub-elements of an attribute are
+the attributes and types nested in it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import ClassVar
 
 from sdyopt.diagnostics.location import Location
-from sdyopt.interning import Interned, derived_field, set_derived
+from sdyopt.interning import Interned, derived_field, field_names, set_derived
 
 
 class Attribute(Interned):
@@ -158,3 +158,37 @@ def _without(attributes: DictAttr, names: tuple[str, ...]) -> DictAttr:
 UNIT = UnitAttr()
 EMPTY_ARRAY = ArrayAttr()
 EMPTY_DICT = DictAttr()
+
+
+def nested_attributes(attribute: Attribute) -> Iterator[Attribute]:
+    """The attribute itself and all nested ones in pre-order, each once.
+
+    Visiting every occurrence could take exponential time, because sub-elements may be shared.
+    """
+    visited: set[Attribute] = set()
+    pending = [attribute]
+    while pending:
+        current = pending.pop()
+        if current in visited:
+            continue
+        visited.add(current)
+        yield current
+        pending.extend(reversed(immediate_sub_elements(current)))
+
+
+def immediate_sub_elements(attribute: Attribute) -> list[Attribute]:
+    """The attributes and types directly nested in an attribute, in the order of its fields."""
+    sub_elements: list[Attribute] = []
+    if isinstance(attribute, DictAttr):
+        return [value for _, value in attribute.entries]
+    for name in field_names(type(attribute)):
+        _collect(getattr(attribute, name), sub_elements)
+    return sub_elements
+
+
+def _collect(value: object, sub_elements: list[Attribute]) -> None:
+    if isinstance(value, Attribute):
+        sub_elements.append(value)
+    elif isinstance(value, tuple):
+        for item in value:
+            _collect(item, sub_elements)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 from sdyopt.ir.attribute import DictAttr, Type
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.branch_interface import append_successor_operands, incoming_edges
+from sdyopt.ir.interfaces import append_successor_operands, incoming_edges
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpOperand, Value

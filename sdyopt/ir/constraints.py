@@ -12,14 +12,15 @@ from typing import Any, Generic, TypeVar
 
 from sdyopt.dataclasses import dataclass
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef, TypeAttr, UnitAttr
-from sdyopt.ir.elements_attributes import (
+from sdyopt.ir.builtin_attributes import (
     DenseArray,
     DenseElements,
     DenseResource,
     DenseStringElements,
+    FloatAttr,
+    IntegerAttr,
     SparseElements,
 )
-from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.types import F32, FunctionType, IntegerType, Type
 
 T = TypeVar("T")

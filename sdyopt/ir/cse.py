@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from sdyopt.diagnostics.location import UnknownLoc
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.dominance import Dominance, DominatorTree, has_ssa_dominance
-from sdyopt.ir.effects import is_memory_effect_free, is_trivially_dead
+from sdyopt.ir.interfaces import is_memory_effect_free, is_trivially_dead
 from sdyopt.ir.operation import Op, UnregisteredOp
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import COMMUTATIVE, ISOLATED

@@ -16,7 +16,6 @@ from typing import Protocol
 
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.operation import Op
-from sdyopt.ir.release import release
 from sdyopt.ir.traits import FUNCTION, SYMBOL
 from sdyopt.ir.value import Value
 
@@ -173,3 +172,24 @@ def recording() -> Iterator[EditLog]:
 def current_log() -> EditLog:
     """The innermost active log; outside of any `recording`, a new one that is never read."""
     return _active_logs[-1] if _active_logs else EditLog()
+
+
+def release(op: Op) -> None:
+    """Removes the references inside an erased operation and everything nested in it. It has no parts then.
+
+    An operation and its results, uses, regions and blocks refer to each other, so Python frees them only by
+    cyclic garbage collection, which is off while a program is processed.
+    """
+    for region in op.regions:
+        for block in region.blocks:
+            child = block.first
+            while child is not None:
+                following = child.next
+                child.parent = child.prev = child.next = None
+                release(child)
+                child = following
+            block.first = block.last = block.parent = None
+            block.arguments = []
+        region.blocks = []
+        region.parent = None
+    op._operands = op.results = op.regions = op.successors = ()

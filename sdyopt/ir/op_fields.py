@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import DenseArray
 from sdyopt.ir.constraints import ANY_REGION, AttrConstraint, RegionConstraint, TypeConstraint
-from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import OpResult, Value

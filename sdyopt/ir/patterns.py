@@ -7,16 +7,16 @@ affected operations. Iterations are repeated until a fixed point is reached.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import StrEnum
 from typing import Any
 
 from sdyopt.dataclasses import dataclass, replace
-from sdyopt.ir.actions import action, is_observed
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.cse import eliminate_common_subexpressions
-from sdyopt.ir.effects import is_trivially_dead
 from sdyopt.ir.folding import ConstantPool, constant_value, fold, materialize
+from sdyopt.ir.interfaces import is_trivially_dead
 from sdyopt.ir.operation import Op
 from sdyopt.ir.region_simplify import erase_unreachable, simplify_region
 from sdyopt.ir.rewrite import Rewriter
@@ -264,3 +264,29 @@ def has_two_other_users(value: Value, op: Op) -> bool:
             return True
         other = user
     return False
+
+
+# (tag of the action, its description, operation) -> the context manager in which the action runs.
+Observer = Callable[[str, str, Op], AbstractContextManager[None]]
+
+_observers: list[Observer] = []
+
+
+@contextmanager
+def observing_actions(observer: Observer) -> Iterator[None]:
+    """Calls an observer, instead of any outer one, for each action in the `with` block."""
+    _observers.append(observer)
+    try:
+        yield
+    finally:
+        _observers.pop()
+
+
+def is_observed() -> bool:
+    """Whether there is an observer."""
+    return bool(_observers)
+
+
+def action(tag: str, description: str, op: Op) -> AbstractContextManager[None]:
+    """The context manager in which to run an action. `%s` in the description stands for the operation."""
+    return _observers[-1](tag, description, op) if _observers else nullcontext()

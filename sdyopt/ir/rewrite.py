@@ -20,9 +20,9 @@ from sdyopt.ir.block import Block, Region
 from sdyopt.ir.clone import clone, clone_blocks
 from sdyopt.ir.dialect import complete_attributes, inherent_names
 from sdyopt.ir.edit_log import current_log
-from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import UNKNOWN, Op, build
+from sdyopt.ir.symbols import FunctionOpInterface
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Value
 

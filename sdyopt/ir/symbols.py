@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from sdyopt.ir.attribute import Attribute, StringAttr, SymbolRef
+from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr, SymbolRef, TypeAttr, nested_attributes
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, UnregisteredOp
-from sdyopt.ir.sub_elements import nested_attributes
 from sdyopt.ir.traits import Trait
+from sdyopt.ir.types import FunctionType
 
 SYM_NAME = "sym_name"
 SYM_VISIBILITY = "sym_visibility"
@@ -236,3 +236,27 @@ def _users_in_scope(table: Op) -> Iterator[Op]:
 
 # Defines a scope of symbol names. The verifier calls `check_symbol_table` for it.
 SYMBOL_TABLE = Trait("symbol-table")
+
+
+class FunctionOpInterface(Op):
+    """Base class of the operations with the FUNCTION trait.
+
+    The attributes of arguments and results are stored outside the signature, one dictionary per argument or
+    result. The inherent attribute `function_type` is the type of the function.
+    """
+
+    __slots__ = ()
+
+    argument_attributes: list[DictAttr]
+    result_attributes: list[DictAttr]
+
+    def set_attributes_at(self, name: str, index: int, attributes: DictAttr) -> None:
+        """Sets the attributes of an argument (`arg_attrs`) or result (`res_attrs`)."""
+        raise NotImplementedError
+
+
+def type_of_function(function: FunctionOpInterface) -> FunctionType:
+    """The type of a function whose signature is valid."""
+    attribute = function.signature.attributes["function_type"]
+    assert isinstance(attribute, TypeAttr) and isinstance(attribute.type, FunctionType)
+    return attribute.type

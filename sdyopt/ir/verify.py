@@ -14,22 +14,22 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError, emit, handling
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Block
 from sdyopt.ir.dialect import DialectTable, VerifyArgumentAttribute
-from sdyopt.ir.dominance import Dominance
-from sdyopt.ir.function_interface import FunctionOpInterface, type_of_function
+from sdyopt.ir.dominance import Dominance, check_uses_in
 from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import SYMBOL_TABLE, check_symbol_table
+from sdyopt.ir.symbols import SYMBOL_TABLE, FunctionOpInterface, check_symbol_table, type_of_function
 from sdyopt.ir.traits import ISOLATED, NO_TERMINATOR
 from sdyopt.ir.types import Type
-from sdyopt.ir.verify_signature import PrintType, check_inferred_types, signature_problem
-from sdyopt.ir.verify_structure import (
+from sdyopt.ir.verify_signature import (
+    PrintType,
     check_entries,
+    check_inferred_types,
     check_no_branch_inside,
     check_region_count,
     check_regions,
     check_successor_count,
+    signature_problem,
 )
-from sdyopt.ir.verify_uses import check_uses_in
 
 # The valid pairs of signature and discardable attributes, of operations without regions. Validity depends on
 # the enclosing operations, so there is one set per operation that `scopes_attributes`.

@@ -16,14 +16,13 @@ from typing import NoReturn
 from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Block
-from sdyopt.ir.dominance import Dominance
+from sdyopt.ir.dominance import Dominance, check_uses
 from sdyopt.ir.edit_log import EditLog
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.reader_index import ReaderIndex
 from sdyopt.ir.traits import ISOLATED
 from sdyopt.ir.verify import ValidAttributes, Verifier
-from sdyopt.ir.verify_uses import check_uses
 
 
 class IncrementalVerifier:

@@ -19,11 +19,10 @@ from typing import Any
 import pytest
 
 from sdyopt.lit.directives import RunLine, parse_directives
-from sdyopt.lit.failure import CaseFailedError, failure
 from sdyopt.lit.features import Features
 from sdyopt.lit.malformed import MalformedCaseError
 from sdyopt.lit.plugin import FILECHECK, PATHS, TIMEOUT
-from sdyopt.lit.shell import parse, run_pipeline
+from sdyopt.lit.shell import Result, Stage, parse, render, run_pipeline
 from sdyopt.lit.substitutions import Substitutions, temporary_path
 from sdyopt.lit.tools import Tools
 
@@ -156,3 +155,28 @@ def _clean_path(path: Path) -> None:
         shutil.rmtree(path)
     path.unlink(missing_ok=True)
     path.parent.mkdir(parents=True, exist_ok=True)
+
+
+SHOWN_CHARACTERS = 4000
+
+
+class CaseFailedError(Exception):
+    """A command of a test failed; the message is the report."""
+
+
+def failure(
+    source: Path, line: RunLine, result: Result, pipelines: list[list[Stage]], tools: Tools, folder: str
+) -> CaseFailedError:
+    """The error that reports a failed command; `folder` is where it ran, "" for the working directory."""
+    parts = [f"{source}:{line.line}: RUN: {line.command}", result.failures]
+    for name, text in (("stderr", result.errors), ("stdout", result.output)):
+        if text.strip():
+            parts += ["", f"--- {name}", _shortened(text)]
+    where = f" in {folder}" if folder else ""
+    parts += ["", f"--- reproduce{where}", render(pipelines, tools.command_of)]
+    return CaseFailedError("\n".join(parts))
+
+
+def _shortened(text: str) -> str:
+    rest = len(text) - SHOWN_CHARACTERS
+    return text.rstrip("\n") if rest <= 0 else f"{text[:SHOWN_CHARACTERS]}\n… {rest} more characters"

@@ -7,11 +7,11 @@ from sdyopt.lit.features import Features
 from sdyopt.lit.malformed import MalformedCaseError
 
 DIRECTIVE = re.compile(
-    r"(?:^|[^\w-])(RUN|REQUIRES|UNSUPPORTED|XFAIL|DEFINE|REDEFINE|ALLOW_RETRIES):[ \t]*(.*?)[ \t]*$",
+    r"(?:^|[^\w-])(RUN|REQUIRES|UNSUPPORTED|XFAIL|DEFINE|REDEFINE|ALLOW_RETRIES):[ \t]*+(.*)$",
     re.MULTILINE,
 )
 # Directives after this line are ignored.
-END = re.compile(r"^\W*END\.\s*$", re.MULTILINE)
+END = re.compile(r"^[^\w\n]*+END\.[^\S\n]*+$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def parse_directives(text: str) -> LitTest:
     features: dict[str, list[str]] = {"REQUIRES": [], "UNSUPPORTED": [], "XFAIL": []}
     continued = False
     for match in DIRECTIVE.finditer(text):
-        keyword, argument = match[1], match[2]
+        keyword, argument = match[1], match[2].rstrip(" \t")
         if keyword in features:
             features[keyword] += [feature.strip() for feature in argument.split(",")]
             continue

@@ -10,7 +10,7 @@ from sdyopt.lit.malformed import MalformedCaseError
 
 # The names that LLVM's lit has for the values of sys.platform.
 SYSTEMS = {"linux": "system-linux", "darwin": "system-darwin", "win32": "system-windows"}
-TOKEN = re.compile(r"\s*(&&|\|\||[!()]|[-+=.\w]+)|\s*(\S)")
+TOKEN = re.compile(r"(&&|\|\||[!()]|[-+=.\w]+)|(\S)")
 
 
 class Features:

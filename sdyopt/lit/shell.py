@@ -16,12 +16,12 @@ from sdyopt.dataclasses import dataclass, field
 from sdyopt.lit.malformed import MalformedCaseError
 
 TOKEN = re.compile(
-    r"""\s*(?:
+    r"""
       (?P<redirect> 2>&1 | 1>&2 | >&2 | 2>> | 2> | >> | > (?!&) | < (?!<) )
     | (?P<operator> \|\| | && | \| | & | ; | << | >& | [(){}`] | \$ (?=[\w({]) | \# )
     | (?P<word> (?: '[^']*' | "(?:[^"\\]|\\.)*" | \\. | \$(?![\w({]) | [^\s|&;<>'"\\`(){}$] )+ )
     | (?P<rest> \S .* )
-    )""",
+    """,
     re.VERBOSE,
 )
 # What to write instead of other syntax.
@@ -96,17 +96,17 @@ def parse(command: str, replace: Callable[[str], str] = str) -> list[list[Stage]
         words.clear()
         redirects.clear()
 
-    tokens = [match for match in TOKEN.finditer(command) if match.lastgroup]
+    tokens = list(TOKEN.finditer(command))
     position = 0
     while position < len(tokens):
-        kind, text = tokens[position].lastgroup, tokens[position][0].strip()
+        kind, text = tokens[position].lastgroup, tokens[position][0]
         position += 1
         if kind == "word":
             words.append(replace(_unquote(text)))
         elif kind == "redirect" and "&" in text:
             redirects.append((text, ""))
         elif kind == "redirect" and position < len(tokens) and tokens[position].lastgroup == "word":
-            redirects.append((text, replace(_unquote(tokens[position][0].strip()))))
+            redirects.append((text, replace(_unquote(tokens[position][0]))))
             position += 1
         elif text == "|":
             finish_stage()

@@ -51,13 +51,15 @@ class Tools:
         stderr: IO[bytes],
     ) -> int:
         """Runs a program and returns its exit status, negative if a signal ended it."""
-        words = (self._program(words[0]), *words[1:])
+        if is_other := self._is_replaced(words[0]):
+            words = (self._filecheck, *words[1:])
         environment = {**SHOW_TRACEBACKS, **environment}
         # Python reads these variables at start-up only.
         needs_new_process = any(name.startswith("PYTHON") for name in environment)
-        if words[0] in TOOLS and self._server and not needs_new_process:
+        if words[0] in TOOLS and not is_other and self._server and not needs_new_process:
             return self._server.run(words, environment, stdin, stdout, stderr)
-        return self._run_process(words, environment, stdin, stdout, stderr)
+        module = None if is_other else MODULES.get(words[0])
+        return self._run_process(words, module, environment, stdin, stdout, stderr)
 
     def close(self) -> None:
         """Stops the fork server."""
@@ -66,7 +68,8 @@ class Tools:
 
     def command_of(self, program: str) -> str:
         """The command that runs a program from the folder; short if PATH has the command of this Python."""
-        program = self._program(program)
+        if self._is_replaced(program):
+            return self._filecheck
         python = Path(sys.executable)
         command = COMMANDS.get(program, "")
         if command and shutil.which(command) == str(python.parent / command):
@@ -77,18 +80,20 @@ class Tools:
             return str(python)
         return f"{python} -m {MODULES[program]}" if program in MODULES else program
 
-    def _program(self, name: str) -> str:
-        return self._filecheck if self._filecheck and COMMANDS.get(name) == "filecheck" else name
+    def _is_replaced(self, name: str) -> bool:
+        """Whether another program runs for the package filecheck, which may have the name of a tool."""
+        return bool(self._filecheck) and COMMANDS.get(name) == "filecheck"
 
     def _run_process(
         self,
         words: tuple[str, ...],
+        module: str | None,
         environment: Mapping[str, str],
         stdin: IO[bytes],
         stdout: IO[bytes],
         stderr: IO[bytes],
     ) -> int:
-        if module := MODULES.get(words[0]):
+        if module is not None:
             command = [sys.executable, "-m", "sdyopt.lit.tool_process", module, *words[1:]]
         elif words[0] == "python":
             command = [sys.executable, *words[1:]]

@@ -1,8 +1,8 @@
 """How partial results of several devices are combined.
 
 An operation whose reduced dimension is sharded has a partial result on each device. The collective after it
-combines them by the operation's own kind of reduction: the maximum of partial maxima, not their sum. A
-collective may also name its kind: `sdy.all_reduce max`.
+combines them by the operation's own kind of reduction: the maximum of partial maxima, not their sum. The
+operation's body or its sharding rule has the kind. A collective may also name it: `sdy.all_reduce max`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from sdyopt.ir.block import Region
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, element_of
 from sdyopt.ir.value import OpResult, Value
+from sdyopt.sharding.op_sharding_rule_builder import Reduction
+from sdyopt.sharding.op_sharding_rule_registry import reduction_of
 
 # The reducers that all backends support in collectives; `and` and `or` on booleans only.
 _SUPPORTED = (AddOp, MulOp, MaxOp, MinOp)
@@ -26,6 +28,13 @@ _SUPPORTED_ON_BOOLEANS = (AndOp, OrOp, *_SUPPORTED)
 
 # `sum` is missing because it is also the default: a collective with `sum` may need another combiner.
 _COMBINERS: dict[ReductionKind, type[Op]] = {ReductionKind.MAX: MaxOp, ReductionKind.MIN: MinOp}
+_DECLARED: dict[Reduction | None, type[Op]] = {
+    Reduction.MAX: MaxOp,
+    Reduction.MIN: MinOp,
+    Reduction.MUL: MulOp,
+    Reduction.AND: AndOp,
+    Reduction.OR: OrOp,
+}
 
 
 def combiner_of(collective: AllReduceOp | ReduceScatterOp) -> type[Op] | None:
@@ -44,7 +53,7 @@ def combiner_of(collective: AllReduceOp | ReduceScatterOp) -> type[Op] | None:
         combiner = binary_body(op.regions[0], origin.index)
         supported = _SUPPORTED_ON_BOOLEANS if element_of(value.type) is I1 else _SUPPORTED
         return combiner if combiner in supported else None
-    return AddOp
+    return AddOp if op is None else _DECLARED.get(reduction_of(op), AddOp)
 
 
 def origin_of_partial_results(value: Value) -> Value:

@@ -8,10 +8,9 @@ from sdyopt.dialects.sdy.ops import ConstantOp as SdyConstantOp
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, XorOp
 from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.ir.elements_attributes import DenseElements, element_size
+from sdyopt.ir.builtin_attributes import DenseElements, can_be_negative, element_size
 from sdyopt.ir.floats import encode_double, extreme_bits
 from sdyopt.ir.folding import constant_value
-from sdyopt.ir.numeric_attributes import can_be_negative
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import ComplexType, FloatType, IntegerType, Type
 from sdyopt.ir.value import Value

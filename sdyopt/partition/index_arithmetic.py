@@ -8,7 +8,7 @@ from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, fully_replicated
 from sdyopt.dialects.stablehlo.compare_select import ClampOp
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.numeric_attributes import can_be_negative
+from sdyopt.ir.builtin_attributes import can_be_negative
 from sdyopt.ir.types import IntegerType, RankedTensor, Type
 from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import LocalBuilder, ranked

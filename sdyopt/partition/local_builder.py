@@ -16,8 +16,7 @@ from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.ir.attribute import Attribute, UnitAttr
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.elements_attributes import DenseElements, dense, dense_array, element_size
-from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.builtin_attributes import DenseElements, dense, dense_array, element_size, integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I1, I64, RankedTensor, Type, tensor

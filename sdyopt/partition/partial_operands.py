@@ -27,6 +27,8 @@ from sdyopt.ir.types import I1, ComplexType, FloatType, Type, element_of
 from sdyopt.ir.value import Value
 from sdyopt.partition.combiners import binary_body
 from sdyopt.partition.identities import is_identity
+from sdyopt.sharding.op_sharding_rule_builder import Reduction
+from sdyopt.sharding.op_sharding_rule_registry import reduction_of
 
 # The operands whose elements an operation moves; None for all.
 _MOVED: dict[type[Op], tuple[int, ...] | None] = {
@@ -58,6 +60,12 @@ _BY_KIND: dict[ReductionKind, type[Op]] = {
     ReductionKind.SUM: AddOp,
     ReductionKind.MAX: MaxOp,
     ReductionKind.MIN: MinOp,
+}
+_DECLARED = {
+    None: ReductionKind.SUM,
+    Reduction.ADD: ReductionKind.SUM,
+    Reduction.MAX: ReductionKind.MAX,
+    Reduction.MIN: ReductionKind.MIN,
 }
 
 
@@ -95,7 +103,7 @@ def is_partial_everywhere(value: Value, kind: ReductionKind) -> bool:
 def introduced_kind(op: Op) -> ReductionKind | None:
     """The reduction of the partial results that an operation on shards has; None for another one."""
     if not isinstance(op, ReduceOp | ScatterOp):
-        return ReductionKind.SUM
+        return _DECLARED.get(reduction_of(op))
     bodies = {binary_body(op.regions[0], index) for index in range(len(op.results))}
     return next((kind for kind, combiner in _BY_KIND.items() if bodies == {combiner}), None)
 

@@ -11,7 +11,7 @@ from sdyopt.dialects.stablehlo.binary import AddOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.ir.block import Region
-from sdyopt.ir.elements_attributes import dense_array
+from sdyopt.ir.builtin_attributes import dense_array
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I64, tensor
 from sdyopt.ir.value import OpResult, Value

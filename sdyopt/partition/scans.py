@@ -20,7 +20,7 @@ from typing import NamedTuple
 from sdyopt.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp
 from sdyopt.dialects.stablehlo.window import WindowDimension
 from sdyopt.ir.block import Region
-from sdyopt.ir.elements_attributes import dense_array
+from sdyopt.ir.builtin_attributes import dense_array
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, I64, tensor
 from sdyopt.ir.value import Value

@@ -22,8 +22,7 @@ from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.dialects.stablehlo.gather import GatherOp
 from sdyopt.dialects.stablehlo.gather_scatter_dimensions import GatherDimensions
 from sdyopt.ir.attribute import Attribute, DictAttr, dictionary
-from sdyopt.ir.elements_attributes import dense_array, element_size
-from sdyopt.ir.numeric_attributes import IntegerAttr, integer
+from sdyopt.ir.builtin_attributes import IntegerAttr, dense_array, element_size, integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I64, RankedTensor
 from sdyopt.ir.value import Value

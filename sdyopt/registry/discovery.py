@@ -8,6 +8,7 @@ and so does the search for a flag without such a file. Passes that show an analy
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -17,6 +18,9 @@ from typing import Final
 from sdyopt.diagnostics.usage import UsageError, nearest
 from sdyopt.dialects import dialect_names, load_dialect
 from sdyopt.ir.dialect import Dialect
+from sdyopt.pipeline.base import MODULE
+from sdyopt.pipeline.text import add_entry, parse_passes, parse_pipeline
+from sdyopt.pipeline.tree import Pipeline
 from sdyopt.registry.table import PassEntry, PipelineEntry, entries
 
 # Help for the name of a pass that resembles no other.
@@ -111,3 +115,33 @@ def add_dialect(dialect: Dialect) -> None:
 def all_dialects() -> list[str]:
     """The namespaces of all available dialects, sorted."""
     return sorted({*dialect_names(), *_added_dialects})
+
+
+# The flag whose value is a whole pipeline.
+_PIPELINE_FLAG: Final = "pass-pipeline"
+
+
+def read_pipeline(text: str) -> Pipeline:
+    """The pipeline of `-cse -sdy-close-shardings`, of `builtin.module(cse)` or of `cse,canonicalize`.
+
+    Raises UsageError.
+    """
+    text = text.strip()
+    if text.startswith("-"):
+        pipeline = Pipeline()
+        for flag in _split_flags(text):
+            name, _, value = flag.lstrip("-").partition("=")
+            if name == _PIPELINE_FLAG:
+                pipeline.add_nested(parse_pipeline(value, lookup).elements)
+            else:
+                add_entry(pipeline, lookup(name), name, value, nests=True)
+        return pipeline
+    is_whole = text.startswith(f"{MODULE}(")
+    return parse_pipeline(text, lookup) if is_whole else parse_passes(text, lookup)
+
+
+def _split_flags(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as problem:
+        raise UsageError(f"{text}: {problem}") from None

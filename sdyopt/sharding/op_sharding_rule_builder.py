@@ -21,12 +21,25 @@ class FactorType(Enum):
 
     # No communication.
     PASS_THROUGH = auto()
-    # An all-reduce of the results.
+    # An all-reduce of the results, by the `Reduction` that the rule declares.
     REDUCTION = auto()
     # An all-gather of the operands first.
     NEED_REPLICATION = auto()
     # Communication between devices, such as a collective-permute.
     PERMUTATION = auto()
+
+
+class Reduction(Enum):
+    """How partial results are combined if a reduction factor is sharded."""
+
+    ADD = auto()
+    MAX = auto()
+    MIN = auto()
+    MUL = auto()
+    AND = auto()
+    OR = auto()
+    # As the region of the operation combines elements.
+    REGION = auto()
 
 
 # For each operand or result, the dimension that a factor belongs to, or None.
@@ -121,6 +134,12 @@ class OpShardingRuleBuilder:
         for tensor in (*self._operands, *self._results):
             for dim, factors in enumerate(tensor):
                 factors.append(dim)
+
+    def replicate_reductions(self) -> None:
+        """Makes need-replication factors of the reduction factors: operands are gathered along them."""
+        self._factors_by_type[FactorType.NEED_REPLICATION] += self._factors_by_type[FactorType.REDUCTION]
+        self._factors_by_type[FactorType.NEED_REPLICATION].sort()
+        self._factors_by_type[FactorType.REDUCTION] = []
 
     # --- The rule ---------------------------------------------------------------------------------
 

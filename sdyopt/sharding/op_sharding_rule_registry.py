@@ -9,23 +9,26 @@
 A derived rule is cached per signature. A rule that also depends on the operands, uses or regions of the
 operation declares a `context`: the function gets `context(op)` as a third argument, and the cache has one
 rule per signature and context.
+
+A rule with reduction factors declares how partial results are combined, such as `reduction=Reduction.MAX`.
+If it does not, its reduction factors need replication, because no collective is known to be right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar, cast
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
 from sdyopt.diagnostics.ids import UNKNOWN_SHARDING_RULE
-from sdyopt.diagnostics.once import is_first_occurrence
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
-from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
+from sdyopt.ir.types import I1, Type, element_of
+from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder, Reduction
 
 
 class NoRule(NamedTuple):
@@ -48,18 +51,24 @@ F = TypeVar("F", bound=RuleFunction)
 class _Entry(NamedTuple):
     function: RuleFunction
     context: Context | None = None
+    reduction: Reduction | None = None
 
 
 _entries: dict[type[Op], _Entry] = {}
 
 
-def sharding_rule(*op_classes: type[Op], context: Context | None = None) -> Callable[[F], F]:
-    """Registers the function that derives the rules of operations of these classes."""
+def sharding_rule(
+    *op_classes: type[Op], context: Context | None = None, reduction: Reduction | None = None
+) -> Callable[[F], F]:
+    """Registers the function that derives the rules of operations of these classes.
+
+    `reduction` says how partial results along reduction factors are combined; by default, it is unknown.
+    """
 
     def register(function: F) -> F:
         for op_class in op_classes:
             assert op_class not in _entries, f"{op_class.name} has two sharding rules"
-            _entries[op_class] = _Entry(function, context)
+            _entries[op_class] = _Entry(function, context, reduction)
         return function
 
     return register
@@ -88,6 +97,12 @@ def derived_rule_of(op: Op) -> OpShardingRule | None:
     return rule if isinstance(rule, OpShardingRule) else None
 
 
+def reduction_of(op: Op) -> Reduction | None:
+    """How partial results of an operation are combined, as its rule declares; None if it is unknown."""
+    _load_rules()
+    return _entries.get(type(op), _UNKNOWN).reduction
+
+
 def _derived(op: Op, is_conservative: bool = False) -> OpShardingRule | NoRule:
     _load_rules()
     entry = _entries.get(type(op), _UNKNOWN)
@@ -98,7 +113,7 @@ def _derived(op: Op, is_conservative: bool = False) -> OpShardingRule | NoRule:
     try:
         rule = rules[key]
     except KeyError:
-        rule = rules[key] = _derive(op.signature, entry.function, is_conservative, context)
+        rule = rules[key] = _derive(op.signature, entry, is_conservative, context)
     return rule
 
 
@@ -109,10 +124,22 @@ def is_rule_context_free(op: Op) -> bool:
 
 
 def _derive(
-    signature: OpSignature, function: RuleFunction, is_conservative: bool, context: tuple[Hashable, ...]
+    signature: OpSignature, entry: _Entry, is_conservative: bool, context: tuple[Hashable, ...]
 ) -> OpShardingRule | NoRule:
     builder = OpShardingRuleBuilder(signature.operand_types, signature.result_types, is_conservative)
-    return function(signature, builder, *context) or builder.build()
+    without_rule = entry.function(signature, builder, *context)
+    if without_rule is not None:
+        return without_rule
+    if not _has_collective(entry.reduction, signature.result_types):
+        builder.replicate_reductions()
+    return builder.build()
+
+
+def _has_collective(reduction: Reduction | None, result_types: Sequence[Type]) -> bool:
+    """Whether an all-reduce combines partial results; `and` and `or` only those of booleans."""
+    if reduction in (Reduction.AND, Reduction.OR):
+        return all(element_of(type) is I1 for type in result_types)
+    return reduction is not None
 
 
 def _unknown(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule:

@@ -11,7 +11,7 @@ from sdyopt.dialects.sdy.sharding import MeshOrRef
 from sdyopt.dialects.stablehlo import mesh_axes
 from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.ir.attribute import ArrayAttr, Attribute
-from sdyopt.ir.elements_attributes import dense
+from sdyopt.ir.builtin_attributes import dense
 from sdyopt.ir.types import I64, tensor
 from sdyopt.releases import Behavior
 

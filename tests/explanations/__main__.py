@@ -1,9 +1,10 @@
-"""Checks explanations: python -m tests.explanations [--random N] [--undo N] [--origins] FILE…
+"""Checks explanations: python -m tests.explanations [--random N] [--undo N] [--sources N] [--origins] FILE…
 
 For every axis of every value of the programs, the chain of steps has to end at an annotation, and replaying
 it has to give the axis. Every axis that a neighbor has and a value lacks must have a reason. `--undo`
-undoes the reasons of a sample, and checks that the axis then propagates. `--origins` compares with
-`sdy.sharding_origins`. The exit status is 1 if a chain or a reason is missing.
+undoes the reasons of a sample, and checks that the axis then propagates. `--sources` removes a sample of axes
+from their sources, and checks that they are gone. `--origins` compares with `sdy.sharding_origins`. The exit
+status is 1 if a chain or a reason is missing.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from pathlib import Path
 from random import Random
 
 from sdyopt.analysis.sharding_record.absences import Obstacle, absences
-from sdyopt.dialects.sdy.axes import axis_ref_text
+from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
+from sdyopt.record import Subject
 from tests.explanations.chains import check_chains, check_replay
 from tests.explanations.origins import compare_origins
 from tests.explanations.programs import Recorded, propagated
+from tests.explanations.sources import remains
 from tests.explanations.undo import Case, Outcome, Remainder, Way, undo
 from tests.random_modules.modules import random_module
 from tests.random_modules.programs import random_program
@@ -31,6 +34,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.explanations", description=__doc__)
     parser.add_argument("--random", type=int, default=0, help="number of random programs")
     parser.add_argument("--undo", type=int, default=0, help="number of absent axes to undo the reason of")
+    parser.add_argument(
+        "--sources", type=int, default=0, help="axes per program to remove from their sources"
+    )
     parser.add_argument("--origins", action="store_true", help="compare with sdy.sharding_origins")
     parser.add_argument("files", nargs="*", type=Path)
     arguments = parser.parse_args()
@@ -42,6 +48,8 @@ def main() -> int:
         problems += _without_reason(program, counts)
         if arguments.undo:
             cases += undoable(program)
+        for subject, axis in sample_of_axes(program, arguments.sources):
+            counts[f"axes without their sources: remains is {remains(program, subject, axis)}"] += 1
         if arguments.origins:
             problems += compare_origins(program, counts)
     for name, count in counts.items():
@@ -75,6 +83,13 @@ def _without_reason(program: Recorded, counts: Counter[str]) -> Iterator[str]:
             counts["absent axes"] += 1
             if not absence.has_reason:
                 yield f"{program.name}: no reason why {absence.axis} is absent along {absence.site.op_name}"
+
+
+def sample_of_axes(program: Recorded, count: int) -> list[tuple[Subject, AxisRef]]:
+    """Some axes of values that an edit of annotations can remove."""
+    shardings = [(subject, each) for subject, each in program.run.final.items() if program.number(subject)]
+    axes = [(subject, axis) for subject, each in shardings if each for dim in each.dims for axis in dim.axes]
+    return Random(1).sample(axes, min(count, len(axes)))
 
 
 def undoable(program: Recorded) -> Iterator[Case]:

@@ -20,7 +20,7 @@ from sdyopt.dialects.sdy.sharding import (
 from sdyopt.dialects.sdy.value_shardings import owning_op, rank_of, sharding_of
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult
-from sdyopt.record.recorder import FunctionResult, Subject
+from sdyopt.record import FunctionResult, Subject
 from tests.explanations.programs import Edit, Imported, Recorded
 
 Change = Callable[[TensorSharding], TensorSharding]

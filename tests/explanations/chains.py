@@ -9,7 +9,7 @@ from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import Step
 from sdyopt.dialects.sdy.axes import difference
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.record.recorder import Subject
+from sdyopt.record import Subject
 from sdyopt.sharding.axis_lists import overlap
 from sdyopt.sharding.propagation.propagation_step import StepRunner
 from tests.explanations.programs import Recorded

@@ -7,9 +7,9 @@ from functools import partial
 from sdyopt.analysis.sharding_record.arrivals import arrivals
 from sdyopt.dialects.sdy.axes import AxisRef, difference
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.record.recorder import Subject
+from sdyopt.record import Subject
 from sdyopt.sharding.axis_lists import Axes, overlap, prefix_without
-from sdyopt.sharding.propagation.refusals import Reason
+from sdyopt.sharding.propagation.step_input import Reason
 from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection, unproject
 from tests.explanations.annotations import change_annotation, with_dim
 from tests.explanations.programs import Edit

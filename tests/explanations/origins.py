@@ -17,7 +17,7 @@ from sdyopt.dialects.sdy.value_shardings import owning_op
 from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record.recorder import FunctionResult
+from sdyopt.record import FunctionResult
 from tests.explanations.programs import Recorded
 
 # Written by the reference for an axis that was there initially on a value that is not an origin.

@@ -22,7 +22,7 @@ from sdyopt.pipeline.base import Pass
 from sdyopt.pipeline.run import run_pipeline
 from sdyopt.pipeline.text import parse_passes
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.record.recorder import FunctionResult, Subject
+from sdyopt.record import FunctionResult, Subject
 from sdyopt.registry import lookup
 
 _PROPAGATION = "sdy-user-priority-propagate"

@@ -13,7 +13,7 @@ from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.ops import PropagationBarrierOp, PropagationDirection
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.value_shardings import owning_op
-from sdyopt.ir.numeric_attributes import IntegerAttr
+from sdyopt.ir.builtin_attributes import IntegerAttr
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I32, RankedShapedType
 from sdyopt.ir.value import BlockArgument

@@ -15,9 +15,9 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, fully_rep
 from sdyopt.ir.attribute import SymbolRef
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import OpResult
-from sdyopt.record.recorder import Subject
+from sdyopt.record import Subject
 from sdyopt.sharding.axis_lists import Axes, sharded_size
-from sdyopt.sharding.propagation.refusals import Reason
+from sdyopt.sharding.propagation.step_input import Reason
 from tests.explanations.annotations import annotate, with_dim
 from tests.explanations.competitor_edits import without_competitor
 from tests.explanations.programs import Edit, Imported

@@ -11,10 +11,10 @@ from sdyopt.analysis.sharding_record.model import Site
 from sdyopt.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
-from sdyopt.record.recorder import Subject
+from sdyopt.record import Subject
 from sdyopt.sharding.axis_lists import Axes, overlap
 from sdyopt.sharding.propagation.propagation_step import StepResult
-from sdyopt.sharding.propagation.refusals import Refusal
+from sdyopt.sharding.propagation.step_input import Refusal
 from tests.explanations.annotations import Change, annotate
 from tests.explanations.programs import Edit, Recorded
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.types import FloatType, RankedTensor, Type
 
 Array = NDArray[Any]

@@ -8,7 +8,7 @@ from random import Random
 
 from sdyopt.asm.printer.asm_printer import print_op
 from sdyopt.ir.block import Block
-from sdyopt.ir.effects import is_memory_effect_free
+from sdyopt.ir.interfaces import is_memory_effect_free
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.traits import TERMINATOR

@@ -3,7 +3,8 @@
     python -m tests.random_modules.partitioned --kind programs --seeds 0:2000
 
 Modules that propagation rejects do not count. The local program must parse again, to the same text, and must
-have nothing of sdy but meshes. The exit status is 1 if a module is rejected or breaks this.
+have nothing of sdy but meshes and the mark of the partitioner. The exit status is 1 if a module is rejected
+or breaks this.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from tests.random_modules.compare import KINDS, PipelineResult, run_here
 
 _PROPAGATE, _PARTITION = "builtin.module(sdy-propagation-pipeline)", "builtin.module(sdy-partition-pipeline)"
-_OF_SDY = re.compile(r"\bsdy\.(?!mesh\b|sharding\b|sharding_per_value\b)\w+")
+_OF_SDY = re.compile(r"\bsdy\.(?!mesh\b|partitioned\b|sharding\b|sharding_per_value\b)\w+")
 _VARYING = re.compile(r"\d+|'[^']*'|\"[^\"]*\"|<.*")
 
 

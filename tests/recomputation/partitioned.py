@@ -20,14 +20,14 @@ COLLECTIVES = tuple(
 )
 
 
-def without_stale_shardings(program: Program) -> Program:
+def without_stale_shardings(program: Program, is_marked: bool) -> Program:
     """The program, whose values lose their shardings if it is already partitioned.
 
-    It is if it has StableHLO collectives and no manual computation.
+    It is if it is marked, or has StableHLO collectives and no manual computation.
     """
     ops = [op for function in program.functions.values() for op in function.walk()]
     names = {op.name for op in ops}
-    if not names.isdisjoint(COLLECTIVES) and "sdy.manual_computation" not in names:
+    if is_marked or (not names.isdisjoint(COLLECTIVES) and "sdy.manual_computation" not in names):
         for value in _values(ops):
             value.shards = []
     return program

@@ -35,7 +35,7 @@ def shard_size(size: int, count: int) -> int:
 
 def take(arrays: Array, dim: int, starts: Numbers, size: int) -> Array:
     """A slice of each device's array along a dimension, from the device's start; padded after the end."""
-    arrays = padded(arrays, {dim + 1: int(starts.max(initial=0)) + size})
+    arrays = padded(arrays, {dim + 1: int(np.max(starts, initial=0)) + size})
     index = starts[:, None] + np.arange(size)[None, :]
     index = index.reshape([len(starts), *[1] * dim, size, *[1] * (arrays.ndim - dim - 2)])
     return np.take_along_axis(arrays, index, dim + 1)

@@ -25,8 +25,8 @@ STOREYS = """
 base      dataclasses ‹ interning ‹ releases ‹ diagnostics
 mlir      ir ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
-analysis  figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹ explain ‹ remarks ‹ steps ‹
-          comparison ‹ snapshot ‹ execution ‹ lint
+analysis  figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹ trials ‹ explain ‹ remarks ‹
+          steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 

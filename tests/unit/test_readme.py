@@ -32,7 +32,6 @@ def test_excerpts_are_from_the_outputs_of_their_commands() -> None:
     for command, text in excerpts:
         lines = ["(.*\n)*" if line == "…" else pattern_of(line) for line in text.splitlines()]
         assert re.fullmatch("".join(lines), output_of(command) + "\n"), command
-        assert set(flags_of(ROOT / "examples" / "run.sh")) <= set(shlex.split(command))
 
 
 def pattern_of(line: str) -> str:
@@ -44,10 +43,6 @@ def output_of(command: str) -> str:
     done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     return done.stdout.rstrip("\n")
-
-
-def flags_of(script: Path) -> list[str]:
-    return re.findall(r"^  (-\S+)", script.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_make_targets_exist() -> None:

@@ -11,7 +11,7 @@ from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
 from sdyopt.dialects.stablehlo.nullary import IotaOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.ir.effects import is_memory_effect_free
+from sdyopt.ir.interfaces import is_memory_effect_free
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

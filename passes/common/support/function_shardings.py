@@ -12,7 +12,7 @@ from sdyopt.dialects.sdy.value_shardings import rank_of
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import Type
-from sdyopt.record.copies import Truncation, record_truncation
+from sdyopt.record import Truncation, record_truncation
 
 
 def argument_shardings(function: FuncOp) -> ShardingPerValue | None:

@@ -14,8 +14,7 @@ from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.dialects.stablehlo.nullary import IotaOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.dialects.stablehlo.slicing import SliceOp
-from sdyopt.ir.elements_attributes import dense_array
-from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.builtin_attributes import dense_array, integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I64, RankedTensor, tensor

@@ -12,7 +12,8 @@ from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_o
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.diagnostics.ids import DUMP_FAILED
-from sdyopt.diagnostics.native_text import from_native, native_path
+from sdyopt.diagnostics.text import from_native, native_path
+from sdyopt.diagnostics.whole_files import replace_file
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.ir.verify import Verifier
@@ -47,7 +48,7 @@ class SaveModule(Pass):
         text = print_op(module, PrintOptions(generic=not is_valid))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", errors="surrogateescape", newline="\n")
+            replace_file(path, text)
         except OSError as error:
             # A warning, because the output does not depend on the file. It has no note, which would print the
             # whole module.

@@ -8,8 +8,8 @@ becomes
     %3 = sdy.reshard %2 <@mesh, [{}, {}]>
 
 Operands and results are replicated on the global mesh, which is the first one with axes. Results that are
-sharded are resharded once more. Tokens are not resharded: those that the operation produces are on its
-device, and on the global mesh with `--sdy-version=2026-08`.
+sharded are resharded once more. Tokens are not resharded: those that the operation produces keep their
+sharding, and are on the global mesh with `--sdy-version=2026-08`.
 """
 
 from __future__ import annotations
@@ -98,10 +98,8 @@ class SingleDeviceResharder:
         for result in op.results:
             if isinstance(result.type, RankedTensor):
                 set_sharding(result, device, self._rewriter)
-            elif isinstance(result.type, TokenType):
-                on_device = Behavior.TOKENS_ON_SINGLE_DEVICES.active
-                token = device if on_device else fully_replicated(0, mesh, is_closed=True)
-                set_sharding(result, token, self._rewriter)
+            elif isinstance(result.type, TokenType) and not Behavior.KEPT_TOKEN_SHARDINGS.active:
+                set_sharding(result, fully_replicated(0, mesh, is_closed=True), self._rewriter)
 
     def _reshard_operand(self, use: OpOperand, device: TensorSharding, mesh: MeshOrRef) -> None:
         if not isinstance(use.value.type, RankedTensor):

@@ -16,7 +16,7 @@ from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpOperand, OpResult
-from sdyopt.record.reshards import record_required
+from sdyopt.record import record_required
 
 from ...common.support.call_graph import called_function
 from ...common.support.function_shardings import argument_shardings

@@ -17,7 +17,7 @@ from sdyopt.dialects.tensor.slices import (
     operands_and_attributes,
     with_segments,
 )
-from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.builtin_attributes import DenseArray
 from sdyopt.ir.insertion_point import InsertionPoint
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter

@@ -12,8 +12,8 @@ from sdyopt.dialects.mesh.axes import Axes, axes_attribute
 from sdyopt.dialects.mesh.mesh_queries import AxesQuery
 from sdyopt.ir.affine import AffineExpr, AffineMapAttr, AffineSymbol, add, multiply
 from sdyopt.ir.attribute import Attribute, SymbolRef
+from sdyopt.ir.builtin_attributes import integer
 from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import INDEX, Type

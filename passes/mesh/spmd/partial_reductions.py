@@ -10,8 +10,7 @@ from sdyopt.dialects.scf import IfOp, YieldOp
 from sdyopt.dialects.tensor.creation import EmptyOp
 from sdyopt.ir.attribute import Attribute, SymbolRef
 from sdyopt.ir.block import Block, Region
-from sdyopt.ir.elements_attributes import DenseArray
-from sdyopt.ir.numeric_attributes import FloatAttr, integer
+from sdyopt.ir.builtin_attributes import DenseArray, FloatAttr, integer
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I1, I32, FloatType, RankedTensor, Type
 from sdyopt.ir.value import LazyLocation, Value

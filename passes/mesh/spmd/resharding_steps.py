@@ -18,8 +18,8 @@ from sdyopt.dialects.mesh.shard_shapes import local_type, mesh_of
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.tensor.casts import CastOp
 from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.builtin_attributes import integer
 from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor

@@ -4,8 +4,11 @@
     %2 = sdy.all_reduce {"x"} %1 …
 
 `sdy-insert-explicit-reshards` inserts the all-reduce by the rule, if %0 is sharded along "x" by `k`. But a
-sine sums nothing, so %0 is gathered, and the all-reduce would add copies of the result. It is removed. If the
-rule was written by the user, there is a warning.
+sine sums nothing, so %0 is gathered, and the all-reduce would add copies of the result. It is removed, and
+the mark that the result is unreduced, too. If the rule was written by the user, there is a warning.
+
+If a result marked so has other uses, which expect partial results, the all-reduce is kept: the copies become
+parts.
 """
 
 from __future__ import annotations
@@ -22,10 +25,13 @@ from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.value import Value
 from sdyopt.partition.crossings.windows import replicates_sums_of_groups
 from sdyopt.partition.local_types import Axes, LocalTypes
 from sdyopt.partition.replication import dims_to_replicate, has_user_rule
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+
+from ...common.support.set_sharding import set_sharding
 
 
 def drop_sums_of_copies(module: ModuleOp, types: LocalTypes, rewriter: Rewriter) -> None:
@@ -52,19 +58,38 @@ def _may_replicate_sums(op: Op, types: LocalTypes) -> bool:
 def _drop_sums(
     op: Op, rule: OpShardingRule, all_reduces: Sequence[AllReduceOp], types: LocalTypes, rewriter: Rewriter
 ) -> None:
-    axes, has_changed = _axes_of_replicated_sums(op, rule, types), False
+    replicated, others = _axes_of_replicated_sums(op, rule, types)
+    has_changed = False
     for all_reduce in all_reduces:
         mesh = types.mesh(all_reduce.out_sharding)
         assert mesh is not None
+        dropped = difference(replicated, others, mesh)
         before = tuple(all_reduce.reduction_axes.axes)
-        kept = difference(before, difference(axes[0], axes[1], mesh), mesh)
-        if not kept:
-            rewriter.replace(all_reduce, [all_reduce.tensor])
-        elif kept != before:
+        kept = difference(before, dropped, mesh)
+        if kept == before or not _mark_whole(all_reduce.tensor, dropped, types, rewriter):
+            continue
+        if kept:
             rewriter.set_attribute(all_reduce, "reduction_axes", AxisRefList(kept))
-        has_changed = has_changed or kept != before
+        else:
+            rewriter.replace(all_reduce, [all_reduce.tensor])
+        has_changed = True
     if has_changed and (isinstance(op, CustomCallOp) or has_user_rule(op)):
         _warn(op, rule)
+
+
+def _mark_whole(value: Value, axes: Axes, types: LocalTypes, rewriter: Rewriter) -> bool:
+    """Marks a value as not unreduced along some axes; returns false if other uses expect partial results."""
+    sharding = types.sharding(value)
+    mesh = None if sharding is None else types.mesh(sharding)
+    if sharding is None or mesh is None:
+        return True
+    kept = difference(sharding.unreduced_axes, axes, mesh)
+    if kept == sharding.unreduced_axes:
+        return True
+    if not all(isinstance(use.owner, AllReduceOp) for use in value.uses):
+        return False
+    set_sharding(value, sharding.with_unreduced_axes(kept), rewriter)
+    return True
 
 
 def _axes_of_replicated_sums(op: Op, rule: OpShardingRule, types: LocalTypes) -> tuple[Axes, Axes]:

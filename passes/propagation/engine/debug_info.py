@@ -19,7 +19,7 @@ from sdyopt.dialects.sdy.propagation_debug_attrs import (
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.record.recorder import StepSite
+from sdyopt.record import StepSite
 from sdyopt.sharding.propagation.propagated_axes import propagated_axes
 from sdyopt.sharding.propagation.propagation_step import Shardings, StepRunner
 

@@ -18,7 +18,7 @@ from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.dialects.sdy.value_shardings import edge_of_owner, owning_op
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.data_flow import SINGLE_BODY
+from sdyopt.ir.interfaces import SINGLE_BODY
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import symbol_references

@@ -11,8 +11,8 @@ from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.ir.attribute import Attribute, DictAttr
-from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import FunctionOpInterface
 
 # The attribute with which JAX annotates shardings for GSPMD.
 GSPMD_ATTRIBUTE = "mhlo.sharding"

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
 from sdyopt.diagnostics.ids import UNKNOWN_ATTRIBUTE
-from sdyopt.diagnostics.once import is_first_occurrence
 from sdyopt.diagnostics.usage import closest
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy import attribute_names
 from sdyopt.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import FunctionOpInterface
 
 from .missing_shardings import discardable_attributes
 

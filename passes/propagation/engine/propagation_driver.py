@@ -18,15 +18,15 @@ from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.mesh_op import find_mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.block import Block
-from sdyopt.ir.effects import is_trivially_dead
+from sdyopt.ir.interfaces import is_trivially_dead
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import has_two_other_users
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import Value
-from sdyopt.record.recorder import FunctionResult, StepRecorder, active_recorder
-from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy
+from sdyopt.record import FunctionResult, StepRecorder, active_recorder
 from sdyopt.sharding.propagation.propagation_step import Shardings, StepKind, StepRunner, Strategy, Updates
+from sdyopt.sharding.propagation.step_input import DirectionPolicy
 
 from ...common.support.main_function import main_function
 from .dependent_ops import DependentOps

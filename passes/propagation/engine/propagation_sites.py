@@ -25,7 +25,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record.recorder import FunctionResult
+from sdyopt.record import FunctionResult
 from sdyopt.sharding.elementwise import is_elementwise
 from sdyopt.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 from sdyopt.sharding.propagation.propagation_step import Shardings, identity_rule

@@ -8,7 +8,7 @@ from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record.copies import Means, record_copy
+from sdyopt.record import Means, record_copy
 from sdyopt.releases import Behavior
 
 from ...common.support.set_sharding import set_sharding

@@ -25,7 +25,7 @@ from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record.recorder import FunctionResult, RunRecorder, Subject
+from sdyopt.record import FunctionResult, RunRecorder, Subject
 
 from ...common.support.set_sharding import set_sharding
 

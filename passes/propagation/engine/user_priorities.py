@@ -24,7 +24,7 @@ from sdyopt.dialects.sdy.value_shardings import edge_of
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import BlockArgument, OpResult
-from sdyopt.record.recorder import FunctionResult, Subject
+from sdyopt.record import FunctionResult, Subject
 
 from .propagation_driver import PropagationDriver
 

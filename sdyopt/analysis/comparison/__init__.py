@@ -59,6 +59,10 @@ class Options(AnalysisOptions):
         return any(other is not None for other in others)
 
     @property
+    def needs_collectives(self) -> bool:
+        return self.compare_pipeline is None
+
+    @property
     def replaces_output(self) -> bool:
         return self.is_needed and self.compare_output is None
 

@@ -31,7 +31,7 @@ class Comparing(Analysis[Options]):
         )
         text = other.data.decode("utf-8", "surrogateescape")
         # Annotations are worth comparing if both programs run passes, and are different ones.
-        has_passes = run.pipeline.elements and other.pipeline.elements
+        has_passes = (run.pipeline.elements and other.pipeline.elements) or options.needs_collectives
         has_inputs = bool(has_passes and run.source.text != text)
         self._own = _Observation(options, run, other.titles[1], has_inputs)
         self._is_report = other.name.endswith(REPORT_SUFFIX)
@@ -39,7 +39,9 @@ class Comparing(Analysis[Options]):
             with identified(COMPARISON_ERROR):
                 self._other = program_of_report(other.name, text)
         else:
-            observe = _Observe(title=other.titles[0], has_inputs=has_inputs)
+            observe = _Observe(
+                title=other.titles[0], has_inputs=has_inputs, completes=options.needs_collectives
+            )
             with following(other.release):
                 run.run_other(other.name, other.data, other.pipeline, observe)
             self._other = observe.observations[0].compared
@@ -62,11 +64,16 @@ class _Observe(AnalysisOptions):
 
     title: str
     has_inputs: bool
+    completes: bool
     observations: list[_Observation] = field(default_factory=list)
 
     @property
     def is_needed(self) -> bool:
         return True
+
+    @property
+    def needs_collectives(self) -> bool:
+        return self.completes
 
     def start(self, run: Run) -> _Observation:
         self.observations.append(_Observation(self, run, self.title, self.has_inputs))
@@ -96,4 +103,6 @@ class _Observation(Analysis[AnalysisOptions]):
 
     def on_output(self, program: Program) -> None:
         values = values_of(program.op, self.run.name)
-        self._compared = Compared(self._title, values, report_on(program.op), self._inputs)
+        report = report_on(program.op)
+        report.assumption = program.assumption
+        self._compared = Compared(self._title, values, report, self._inputs)

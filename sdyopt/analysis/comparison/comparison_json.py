@@ -20,6 +20,7 @@ def json_comparison(found: Comparison) -> str:
         "schema": SCHEMA,
         "version": VERSION,
         "is_empty": found.is_empty,
+        "assumptions": list(found.assumptions),
         "before": _program(found.titles[0], found.before),
         "after": _program(found.titles[1], found.after),
         "matched": found.matched,

@@ -23,7 +23,11 @@ T = TypeVar("T")
 def header_of(found: Comparison) -> list[str]:
     """The programs, and their meshes."""
     before, after = found.titles
-    lines = [f"before  {before}", f"after   {after}"]
+    assumed, assumed_after = found.assumptions
+    if assumed == assumed_after:
+        lines = [f"before  {before}", f"after   {after}", *([assumed] if assumed else [])]
+    else:
+        lines = [*_header_of(before, assumed, "before"), *_header_of(after, assumed_after, "after ")]
     if found.has_same_meshes:
         return [*lines, f"mesh    {_meshes_text(found.after if found.after.meshes else found.before)}"]
     return [
@@ -31,6 +35,10 @@ def header_of(found: Comparison) -> list[str]:
         f"mesh    before: {_meshes_text(found.before)}",
         f"        after:  {_meshes_text(found.after)}",
     ]
+
+
+def _header_of(title: str, assumption: str, name: str) -> list[str]:
+    return [f"{name}  {title}", *([f"        {assumption}"] if assumption else [])]
 
 
 def sections_of(found: Comparison) -> list[Section]:

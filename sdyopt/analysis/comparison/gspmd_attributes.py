@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sdyopt.analysis.comparison.value_sharding import ValueSharding
 from sdyopt.ir.attribute import DictAttr, StringAttr
-from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import FunctionOpInterface
 
 _ATTRIBUTE = "mhlo.sharding"
 

@@ -9,7 +9,7 @@ from sdyopt.analysis.interface import Request
 from sdyopt.diagnostics.usage import UsageError
 from sdyopt.pipeline.base import MODULE
 from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry.pipeline_text import read_pipeline
+from sdyopt.registry.discovery import read_pipeline
 from sdyopt.releases import following
 
 

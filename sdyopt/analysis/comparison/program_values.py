@@ -22,9 +22,8 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.attribute import DictAttr, StringAttr
-from sdyopt.ir.function_interface import FunctionOpInterface, type_of_function
 from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import is_private, symbol_name
+from sdyopt.ir.symbols import FunctionOpInterface, is_private, symbol_name, type_of_function
 from sdyopt.ir.types import RankedShapedType, Type
 from sdyopt.ir.value import Value
 

@@ -123,7 +123,7 @@ class _ReportReader(JsonReader):
             self.text((*path, "type")),
             sharding,
             self.integer((*path, "bytes")),
-            self.integer((*path, "replicas")),
+            self.optional_integer((*path, "replicas")),
             self._location((*path, "location")),
         )
 

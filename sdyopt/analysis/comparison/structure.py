@@ -16,8 +16,8 @@ from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
 from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.ir.function_interface import FunctionOpInterface
 from sdyopt.ir.operation import Op
+from sdyopt.ir.symbols import FunctionOpInterface
 from sdyopt.ir.value import BlockArgument, Value
 
 # What sharding passes insert and remove: a result stands for the operand.

@@ -12,6 +12,9 @@ from sdyopt.analysis.flag import VALIDATION, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.dataclasses import replace
 
+# How a partitioned program is run: on replicas, or inside a manual computation.
+MODES = ("replicas", "manual")
+
 
 class Options(AnalysisOptions):
     """The validation of the program after the passes, by execution of both.
@@ -33,7 +36,7 @@ class Options(AnalysisOptions):
     )
     validate_mode: str = flag(
         default="replicas",
-        choices=("replicas", "manual"),
+        choices=MODES,
         needs=("validate",),
         help="run a partitioned program on replicas, or unchanged inside a manual computation, which is "
         "slower",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.func import FuncOp
-from sdyopt.ir.attribute import SymbolRef, string
+from sdyopt.ir.attribute import SymbolRef, nested_attributes, string
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.sub_elements import nested_attributes
 from sdyopt.partition.entry_functions import MAIN, entry_functions
 
 

@@ -22,7 +22,7 @@ from sdyopt.dialects.sdy.ops import (
 )
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value

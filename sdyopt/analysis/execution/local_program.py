@@ -23,7 +23,7 @@ from sdyopt.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
 from sdyopt.ir.attribute import SymbolRef, string
-from sdyopt.ir.elements_attributes import dense
+from sdyopt.ir.builtin_attributes import dense
 from sdyopt.ir.operation import NO_ATTRIBUTES, Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I64, RankedTensor, Type, tensor

@@ -15,12 +15,18 @@ from typing import Any
 from sdyopt.analysis.execution.failure import NoJax, NotValidated
 from sdyopt.dataclasses import dataclass
 
-# Other packages beside this one must not hide those of the other Python, so the folder comes last.
+# Other packages beside this one must not hide those of the other Python, and its sdyopt not this one. So the
+# folder is on the path for the import of this one alone.
 _FOLDER = Path(__file__).parents[3]
 _START = (
-    "import sys; sys.path.append(sys.argv[1]); from sdyopt.analysis.execution.worker.main import main; main()"
+    "import sys; sys.path.insert(0, sys.argv[1]); import sdyopt; del sys.path[0]; "
+    "from sdyopt.analysis.execution.worker.main import main; main()"
 )
 
+# Starts the lines of answers of the worker, which cannot be imported here.
+_MARK = b"sdyopt:"
+# The limit of `subprocess` is less than a month.
+_LONGEST = 2**31 // 1000 - 1
 _GIB = 1 << 30
 # What XLA prints before the process ends because it gets no more memory.
 _OUT_OF_MEMORY = ("mmap error: 12", "bad_alloc", "Out of memory", "out of memory", "Cannot allocate memory")
@@ -43,13 +49,22 @@ class Worker:
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         try:
             done = subprocess.run(
-                command, input=data, capture_output=True, timeout=self.timeout, env=environment, check=False
+                command,
+                input=data,
+                capture_output=True,
+                timeout=min(self.timeout, _LONGEST),
+                env=environment,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             raise NotValidated(f"it runs for more than {self.timeout} seconds") from None
         except OSError as error:
             raise NoJax(f"cannot run '{python}': {error.strerror}", "name a Python with jax") from None
-        answers = [json.loads(line) for line in done.stdout.decode().splitlines()]
+        marked = [line.removeprefix(_MARK) for line in done.stdout.splitlines() if line.startswith(_MARK)]
+        if not marked:
+            message = f"'{python}' does not run programs: it {_ending(done.returncode)} and no answer"
+            raise NoJax(message, "name a Python with jax")
+        answers = [json.loads(line) for line in marked if line]
         last = answers[-1] if answers else {}
         if "missing" in last:
             raise NoJax(f"{python} cannot import jax: {last['missing']}", self._help())

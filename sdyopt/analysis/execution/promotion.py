@@ -12,13 +12,11 @@ from collections.abc import Sequence
 
 from sdyopt.analysis.execution.attribute_rewriting import AttributeRewriter
 from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.ir.attribute import Attribute, DictAttr, string
-from sdyopt.ir.elements_attributes import DenseArray, DenseElements
-from sdyopt.ir.numeric_attributes import FloatAttr
+from sdyopt.ir.attribute import Attribute, DictAttr, nested_attributes, string
+from sdyopt.ir.builtin_attributes import DenseArray, DenseElements, FloatAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.sub_elements import nested_attributes
 from sdyopt.ir.types import BF16, F16, F32, F64, ComplexType, FloatType, RankedTensor, Type
 
 # The `struct` format of each promoted type; the bits of bf16 are the upper half of those of f32.

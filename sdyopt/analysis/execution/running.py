@@ -17,7 +17,7 @@ from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.numeric_attributes import IntegerAttr
+from sdyopt.ir.builtin_attributes import IntegerAttr
 from sdyopt.ir.types import FunctionType, RankedTensor, Type
 from sdyopt.partition.local_types import LocalTypes
 from sdyopt.sharding.axis_lists import sharded_size

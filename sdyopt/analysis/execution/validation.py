@@ -20,8 +20,7 @@ from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.elements_attributes import DenseResource, element_size
-from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.builtin_attributes import DenseResource, element_size, integer
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I32, FunctionType, RankedTensor, Type
 from sdyopt.partition.entry_functions import MAIN
@@ -189,7 +188,7 @@ class _Function:
             "local": local_text(self._after, self._after_entry, self._devices, self._options.mode),
             "arguments": arguments,
             "results": results,
-            "seeds": list(range(self._options.seeds)),
+            "seeds": self._options.seeds,
             "largest": _largest_dimension(self._before),
             "is_coarse": is_coarse,
         }

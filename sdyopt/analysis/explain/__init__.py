@@ -28,5 +28,9 @@ class Options(AnalysisOptions):
         return bool(self.explain)
 
     @property
+    def needs_collectives(self) -> bool:
+        return True
+
+    @property
     def replaces_output(self) -> bool:
         return self.is_needed

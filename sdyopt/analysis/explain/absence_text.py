@@ -1,28 +1,32 @@
-"""Sentences on why an axis did not come to a value, and what to write to change it."""
+"""Sentences on why an axis did not come to a value."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from sdyopt.analysis.explain.advice import Advice
 from sdyopt.analysis.explain.arrival_text import annotation_text, site_text, where_annotated
-from sdyopt.analysis.explain.names import Names, axis_text, dim_text
-from sdyopt.analysis.explain.obstacle_text import Answer, obstacle_answer
+from sdyopt.analysis.explain.names import Names, axis_text
+from sdyopt.analysis.explain.obstacle_text import obstacle_reason
 from sdyopt.analysis.explain.tree_text import Sentence
 from sdyopt.analysis.sharding_record.absences import Absence
-from sdyopt.analysis.sharding_record.annotations import annotation_on
+from sdyopt.analysis.sharding_record.annotations import Kind, annotation_on
 from sdyopt.analysis.sharding_record.model import Run, Site
-from sdyopt.analysis.sharding_record.precedence import Precedence, Rule, precedence, user_priority
+from sdyopt.analysis.sharding_record.precedence import Precedence, Rule, precedence
 from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.sdy.axes import axis_refs_text
-from sdyopt.record.recorder import Subject
+from sdyopt.record import Subject
 from sdyopt.sharding.axis_lists import overlap, sharded_size
-from sdyopt.sharding.propagation.refusals import Reason, Refusal
+from sdyopt.sharding.propagation.step_input import Reason, Refusal
 
 # The maximum number of neighbors with the axis that are named.
 _SHOWN_NEIGHBORS = 2
 # The number of reasons that are given for one absence.
 _SHOWN_REASONS = 3
+# The maximum number of annotations that are named as sources of an axis.
+_SHOWN_SOURCES = 3
 # The number of missing axes that are shown for one value.
 _SHOWN_ABSENCES = 6
 
@@ -64,18 +68,25 @@ class Question:
         return next((dim for dim, each in enumerate(mapping.dims) if factor in each.factors), -1)
 
     def annotation(self) -> str:
-        """Where the culprit is annotated, for a help line."""
+        """` in the sharding constraint on %0 (train.py:3)`, where the culprit is annotated; "" at itself."""
         annotation = annotation_on(self.record, self.run, self.culprit)
-        return where_annotated(annotation, self.names)
+        if annotation.kind in (Kind.INPUT, Kind.OUTPUT):
+            return ""
+        return f" {where_annotated(annotation, self.names)}"
 
 
 def add_absences(
-    parent: Sentence, found: Iterable[Absence], record: ShardingRecord, run: Run, names: Names
+    parent: Sentence,
+    found: Iterable[Absence],
+    record: ShardingRecord,
+    run: Run,
+    names: Names,
+    advice: Advice | None,
 ) -> None:
-    """Adds the axes that a value lacks, each with its reasons and help. Equal answers are merged."""
-    groups: dict[tuple[str, int, tuple[Answer, ...]], list[Absence]] = {}
+    """Adds the axes that a value lacks, each with its reasons and advice. Equal reasons are merged."""
+    groups: dict[tuple[str, int, tuple[str, ...]], list[Absence]] = {}
     for absence in found:
-        key = axis_text(absence.axis), absence.dim, answers(absence, record, run, names)
+        key = axis_text(absence.axis), absence.dim, reasons_of(absence, record, run, names)
         groups.setdefault(key, []).append(absence)
     more = len(groups) - _SHOWN_ABSENCES
     for (axis, dim, reasons), absences in list(groups.items())[:_SHOWN_ABSENCES]:
@@ -85,10 +96,10 @@ def add_absences(
         node = parent.add(
             f"{axis} does not shard {where}, though it shards {listed}", names.source_line(site.op)
         )
-        for number, (reason, help) in enumerate(reasons):
+        for number, reason in enumerate(reasons):
             node.add(f"{'and' if number else f'{site_text(run, site)}:'} {reason}")
-            if help:
-                node.add(f"help: {help}")
+        if advice is not None:
+            advice.add_to(node, absences[0], record, run, names)
     if more > 0:
         parent.add(f"… and {more} more axes or reasons")
 
@@ -104,54 +115,43 @@ def neighbors_text(absences: Sequence[Absence], run: Run, names: Names) -> str:
     return " and ".join(parts) + (f" and {more} more" if more > 0 else "")
 
 
-def answers(absence: Absence, record: ShardingRecord, run: Run, names: Names) -> tuple[Answer, ...]:
-    """The reasons of an absence, each with its help."""
+def reasons_of(absence: Absence, record: ShardingRecord, run: Run, names: Names) -> tuple[str, ...]:
+    """The reasons of an absence."""
     if absence.obstacle is not None:
-        return (obstacle_answer(absence, record, run, names),)
+        return (obstacle_reason(absence),)
     assert absence.refusals, "every absence has a reason"
     # Reasons in the value itself come first.
     refusals = sorted(absence.refusals, key=lambda refusal: refusal.culprit != absence.position)
-    found = [_answer(Question(record, run, names, absence, refusal)) for refusal in refusals]
+    found = [_reason(Question(record, run, names, absence, refusal)) for refusal in refusals]
     return tuple(dict.fromkeys(found))[:_SHOWN_REASONS]
 
 
-def _answer(question: Question) -> Answer:
-    reason, help = _ANSWERS[question.refusal.reason](question)
+def _reason(question: Question) -> str:
+    reason = _REASONS[question.refusal.reason](question)
     first = question.refusal.axes[:1]
     if first and not first[0].overlaps(question.absence.axis):
         reason = f"{axis_text(first[0])} comes before it, and {reason}"
-    return reason, help
+    return reason
 
 
 # --- Reasons that a step decides --------------------------------------------------------------------
 
 
-def _closed(question: Question) -> Answer:
+def _closed(question: Question) -> str:
     dim = question.dim_of_culprit(question.refusal.factor)
-    sharding = question.run.final.get(question.culprit)
-    written = "{}" if sharding is None else dim_text(sharding.dims[dim])
-    opened = "{?}" if written == "{}" else f"{written[:-1]}, ?}}"
-    return (
-        f"dimension {dim} of {question.culprit_name} is closed",
-        f"write {opened} instead of {written} {question.annotation()}",
-    )
+    annotated = question.annotation()
+    return f"dimension {dim} of {question.culprit_name} is closed{annotated}"
 
 
-def _replicated(question: Question) -> Answer:
-    return (
-        f"{question.culprit_name} is explicitly replicated along {question.axes}",
-        f"remove {question.axes} from replicated={{…}} {question.annotation()}",
-    )
+def _replicated(question: Question) -> str:
+    return f"{question.culprit_name} is explicitly replicated along {question.axes}{question.annotation()}"
 
 
-def _unreduced(question: Question) -> Answer:
-    return (
-        f"{question.culprit_name} is unreduced along {question.axes}: its shards are to be summed along it",
-        f"shard along another axis, or remove {question.axes} from unreduced={{…}} {question.annotation()}",
-    )
+def _unreduced(question: Question) -> str:
+    return f"{question.culprit_name} is unreduced along {question.axes}: its shards are to be summed along it"
 
 
-def _other_factor(question: Question) -> Answer:
+def _other_factor(question: Question) -> str:
     refusal = question.refusal
     assert refusal.other_factor is not None
     dim = question.dim_of_culprit(refusal.other_factor)
@@ -160,32 +160,37 @@ def _other_factor(question: Question) -> Answer:
     if own is None or not any(overlap(each.axes, refusal.conflicting) for each in own.dims):
         return (
             f"the same step gives {axis_refs_text(refusal.conflicting)} to another part of dimension {dim} "
-            f"of {question.culprit_name}, which cannot be sharded before its more major parts are",
-            "constrain the value",
+            f"of {question.culprit_name}, which cannot be sharded before its more major parts are"
         )
     text = f"{axis_refs_text(refusal.conflicting)} already shards dimension {dim} of {question.culprit_name}"
-    if found is None:
-        return text, "shard one of the two dimensions along another axis"
-    return f"{text}: {_rule_text(found, question)}", _rule_help(found, question)
+    return text if found is None else f"{text}: {_rule_text(found, question)}"
 
 
-def _other_axes(question: Question) -> Answer:
+def _other_axes(question: Question) -> str:
     refusal = question.refusal
     if refusal.culprit is None:
-        return "two other operands or results are sharded along other axes", "annotate them alike"
+        return "two other operands or results are sharded along other axes"
     dim = question.dim_of_culprit(refusal.factor)
     axes = axis_refs_text(refusal.conflicting)
     text = f"dimension {dim} of {question.culprit_name} is sharded along {axes}"
     if not refusal.conflicting:
         text = f"dimension {dim} of {question.culprit_name} is sharded along other axes"
     found = precedence(question.record, question.run, question.absence, refusal)
-    help = f"annotate both alike, or add a constraint on {question.culprit_name}"
-    if found is not None:
-        help = f"remove {axes} {where_annotated(found.winner.origin, question.names)}"
-    return f"{text}, and neither list is a prefix of the other", help
+    text = f"{text}, and neither list is a prefix of the other"
+    return text if found is None else f"{text}; {_sources_text(question, found)}"
 
 
-def _not_divisible(question: Question) -> Answer:
+def _sources_text(question: Question, found: Precedence) -> str:
+    """Where the axis of the culprit comes from: `"y" comes from the input %b and the input %c`."""
+    axis = found.winner.axis
+    annotations = [each.annotation for each in sources(question.record, question.run, question.culprit, axis)]
+    listed = list(dict.fromkeys([annotation_text(each, question.names) for each in annotations]))
+    shown = listed[:_SHOWN_SOURCES]
+    more = f" and {len(listed) - len(shown)} more" if len(listed) > len(shown) else ""
+    return f"{axis_text(axis)} comes from {' and '.join(shown)}{more}"
+
+
+def _not_divisible(question: Question) -> str:
     site, refusal = question.absence.site, question.refusal
     assert isinstance(site, Site)
     size = site.rule.factor_sizes[refusal.factor]
@@ -193,76 +198,70 @@ def _not_divisible(question: Question) -> Answer:
     dim = question.absence.dim
     return (
         f"{question.axes} has size {axis_size}, which does not divide {size}, the size of the corresponding "
-        f"part of dimension {dim}",
-        f"pad the dimension, or shard it along an axis whose size divides {size}",
+        f"part of dimension {dim}"
     )
 
 
-def _overflow(question: Question) -> Answer:
+def _overflow(question: Question) -> str:
     conflicting = axis_refs_text(question.refusal.conflicting)
     if conflicting:
         dim = question.dim_of_culprit(question.refusal.factor)
         return (
             f"dimension {dim} of {question.culprit_name} is also sharded along {conflicting}, whose size "
-            "does not divide the more major part of it",
-            f"pad the dimension, or shard it along an axis other than {conflicting}",
+            "does not divide the more major part of it"
         )
-    return (
-        f"the size of {question.axes} does not divide the corresponding part of {question.culprit_name}",
-        "pad the dimension, or shard it along an axis whose size divides it",
-    )
+    return f"the size of {question.axes} does not divide the corresponding part of {question.culprit_name}"
 
 
-def _major_factor(question: Question) -> Answer:
+def _major_factor(question: Question) -> str:
     return (
         f"dimension {question.absence.dim} is several dimensions in one, and the more major one is not fully "
-        f"sharded: shards along {question.axes} would not be contiguous",
-        "shard the more major one fully first, or constrain the value",
+        f"sharded: shards along {question.axes} would not be contiguous"
     )
 
 
-def _direction(question: Question) -> Answer:
+def _not_recorded(question: Question) -> str:
+    return (
+        f"no reason was recorded: a step along it shards dimension {question.absence.dim} along "
+        f"{question.axes}, and the final sharding does not have it"
+    )
+
+
+def _direction(question: Question) -> str:
     absence = question.absence
     assert isinstance(absence.site, Site)
     is_forward = absence.neighbor_position < absence.site.operand_count <= absence.position
     way = "forward" if is_forward else "backward"
     if absence.site.op_name == "sdy.propagation_barrier":
-        return (
-            f"the barrier does not let shardings through {way}",
-            f"write allowed_direction={way.upper()}, or remove the barrier",
-        )
-    return f"the factor does not propagate {way}", ""
+        return f"the barrier does not let shardings through {way}"
+    return f"the factor does not propagate {way}"
 
 
-def _blocked(question: Question) -> Answer:
-    return (
-        f"its rule blocks propagation along dimension {question.absence.dim}",
-        "constrain the value, if it is to be sharded along it",
-    )
+def _blocked(question: Question) -> str:
+    return f"its rule blocks propagation along dimension {question.absence.dim}"
 
 
-def _results(question: Question) -> Answer:
+def _results(question: Question) -> str:
     return (
         f"operands of an elementwise operation take from each other only axes that its result has, and "
-        f"{question.culprit_name} lacks {question.axes}",
-        f"see why {question.culprit_name} lacks it",
+        f"{question.culprit_name} lacks {question.axes}"
     )
 
 
-def _conservative(question: Question) -> Answer:
-    return "conservative propagation does not propagate sub-axes", "set conservative-propagation=false"
+def _conservative(question: Question) -> str:
+    return "conservative propagation does not propagate sub-axes"
 
 
-def _meshes(question: Question) -> Answer:
-    return "its operands and results have shardings on different meshes", "use one mesh for all of them"
+def _meshes(question: Question) -> str:
+    return "its operands and results have shardings on different meshes"
 
 
-def _maximal(question: Question) -> Answer:
-    return "the sharding is on a mesh of one device", "use the mesh of the other values"
+def _maximal(question: Question) -> str:
+    return "the sharding is on a mesh of one device"
 
 
-def _rank(question: Question) -> Answer:
-    return "the sharding has another rank than the tensor", "remove the value from the sharding group"
+def _rank(question: Question) -> str:
+    return "the sharding, which comes from a sharding group, has another rank than the tensor"
 
 
 def _axis_size(question: Question) -> int:
@@ -271,7 +270,7 @@ def _axis_size(question: Question) -> int:
     return 0 if mesh is None else sharded_size(question.refusal.axes[:1], mesh)
 
 
-_ANSWERS: dict[Reason, Callable[[Question], Answer]] = {
+_REASONS: dict[Reason, Callable[[Question], str]] = {
     Reason.MESHES: _meshes,
     Reason.MAXIMAL_MESH: _maximal,
     Reason.RANK: _rank,
@@ -287,6 +286,7 @@ _ANSWERS: dict[Reason, Callable[[Question], Answer]] = {
     Reason.RESULTS: _results,
     Reason.CONSERVATIVE: _conservative,
     Reason.MAJOR_FACTOR: _major_factor,
+    Reason.NOT_RECORDED: _not_recorded,
 }
 
 
@@ -310,14 +310,6 @@ def _rule_text(found: Precedence, question: Question) -> str:
         Rule.LOWER_FACTOR: f"{came}, where its dimension comes first",
         Rule.ORDER: f"{came}, which is visited first",
     }[found.rule]
-
-
-def _rule_help(found: Precedence, question: Question) -> str:
-    if found.rule is Rule.ANNOTATION:
-        return f"use another axis {where_annotated(found.winner.origin, question.names)}"
-    axis, origin = axis_text(found.winner.axis), where_annotated(found.winner.origin, question.names)
-    lower = max(user_priority(found.winner), user_priority(found.loser)) + 1
-    return f"give {axis} a lower user priority, such as p{lower}, {origin}, or use another axis there"
 
 
 def _along(run: Run, site: Site) -> str:

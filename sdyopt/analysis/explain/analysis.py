@@ -38,4 +38,5 @@ class Answering(Analysis[Options]):
     def on_output(self, program: Program) -> None:
         """Shows the answers, because nothing has failed since."""
         if self._answers:
-            self.texts.append(self._answers)
+            assumption = f"{program.assumption}\n\n" if program.assumption else ""
+            self.texts.append(assumption + self._answers)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.analysis.explain.input_names import block_or_result
 from sdyopt.analysis.explain.names import Names, axis_text
 from sdyopt.analysis.explain.tree_text import Sentence
 from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
 from sdyopt.analysis.sharding_record.arrivals import Arrival
 from sdyopt.analysis.sharding_record.model import Gap, Run, Site, Step
+from sdyopt.analysis.sharding_record.sources import Source
 from sdyopt.dialects.func import FuncOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import OpResult
-from sdyopt.record.copies import Means
+from sdyopt.record import Means
 
 # Of a longer chain, the steps in the middle are left out.
 _FIRST_STEPS, _LAST_STEPS = 3, 1
+# The maximum number of further sources of an axis that are named.
+_SHOWN_SOURCES = 3
 
 
 def add_arrival(parent: Sentence, arrival: Arrival, run: Run, names: Names) -> None:
@@ -34,6 +39,16 @@ def add_arrival(parent: Sentence, arrival: Arrival, run: Run, names: Names) -> N
     if len(parent.children) or annotation.means is None:
         text = f"annotated: {text}"
     parent.add(f"{text}{_of_priority(annotation.priority)}", annotation_source_line(annotation, names))
+
+
+def add_other_sources(parent: Sentence, found: Sequence[Source], arrival: Arrival, names: Names) -> None:
+    """Adds the annotations that an axis would come from without the one that its steps lead to."""
+    own = arrival.origin
+    others = [each.annotation for each in found if each.annotation[:3] != own[:3]]
+    if others:
+        shown = [where_annotated(each, names).removeprefix("in ") for each in others[:_SHOWN_SOURCES]]
+        more = len(others) - len(shown)
+        parent.add(f"also from: {', '.join(shown)}{f' and {more} more annotations' if more else ''}")
 
 
 def step_text(arrival: Arrival, run: Run, names: Names) -> tuple[str, str]:

@@ -26,9 +26,9 @@ from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedShapedType, Type
 from sdyopt.ir.value import OpResult, Value
-from sdyopt.record.reshards import Planned, Required, Reshard
+from sdyopt.record import Planned, Required, Reshard
 from sdyopt.sharding.axis_lists import Axes, axes_after
-from sdyopt.sharding.explicit_reshards.alternatives import Alternative, alternatives
+from sdyopt.sharding.explicit_reshards.common_axes import Alternative, alternatives
 from sdyopt.sharding.sharding_projection import TensorProjection
 
 # The number of alternatives that are shown.
@@ -64,8 +64,6 @@ def explain_collective(module: Op, number: int, record: ShardingRecord, names: N
         root.add(figures.cause)
     if figures.change:
         root.add(f"resharded: {figures.change}")
-    if figures.advice:
-        root.add(f"help: {figures.advice}")
     name = names.input_name(block_or_result(value))
     if name is not None:
         function = f"@{name.function} " if name.function else ""

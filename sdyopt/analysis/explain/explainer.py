@@ -9,8 +9,10 @@ explainer.answer(target, width)
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
+from sdyopt.analysis.explain.advice import Advice
 from sdyopt.analysis.explain.answers import explain_subject
 from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
 from sdyopt.analysis.explain.input_names import block_or_result
@@ -32,7 +34,7 @@ from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.types import RankedShapedType
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record.recorder import FunctionResult, Subject
+from sdyopt.record import FunctionResult, Subject
 
 # Of more values, such as those of a line, only the largest are explained.
 _MAX_VALUES = 4
@@ -47,6 +49,7 @@ class Explainer:
         self._program = program
         self._module, self._inputs = program.module, program.inputs
         self.record, self.names = program.record, program.names
+        self._advice = Advice(program.module, program.dialects)
         # The shardings of the values that questions are about, as they are in the source.
         self._written: dict[Value, TensorSharding | None] = {}
 
@@ -98,7 +101,7 @@ class Explainer:
             for run in reversed(self.record.runs):
                 subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
                 if subject is not None:
-                    return explain_subject(self.record, run, subject, self.names)
+                    return explain_subject(self.record, run, subject, self.names, self._advice)
         state = f"{self.names.value(value)}: {type_text(value)}"
         if (sharding := sharding_of(value)) is not None:
             state += f" {sharding_text(sharding)}"
@@ -114,7 +117,7 @@ class Explainer:
         subjects = dict(found or {})
         if not subjects:
             for value in values:
-                subjects.update(self._subjects(value))
+                subjects.update(self._without_dead_copies(self._subjects(value)))
         if not subjects:
             return [self._unrecorded(value) for value in values[:_MAX_VALUES]]
         if len(subjects) > _MAX_VALUES:
@@ -125,10 +128,10 @@ class Explainer:
         for subject, run in subjects.items():
             if len(different) == _MAX_VALUES:
                 break
-            tree = explain_subject(self.record, run, subject, self.names)
+            tree = explain_subject(self.record, run, subject, self.names, self._advice)
             different.setdefault(tree_text(tree, _COMPARED_WIDTH), tree)
             seen += 1
-        trees = list(different.values())
+        trees = _numbered(list(different.values()))
         for value in values:
             self._add_removed(trees[0], self._written.get(value))
         more = len(subjects) - seen
@@ -158,6 +161,17 @@ class Explainer:
                 return {each: run for each in in_order if each in subjects}
         return {}
 
+    def _without_dead_copies(self, subjects: dict[Subject, Run]) -> dict[Subject, Run]:
+        """The subjects of a value without copies that nothing uses, such as results of a cloned function."""
+        used = {each: run for each, run in subjects.items() if self._is_used(run, each)}
+        return used or subjects
+
+    def _is_used(self, run: Run, subject: Subject) -> bool:
+        if isinstance(subject, FunctionResult):
+            return True
+        owner = run.edge_owners.get(subject, subject)
+        return any(each.has_uses for each in self.record.values.successors(owner))
+
     def _result(self, target: ResultTarget) -> dict[Subject, Run]:
         subject = FunctionResult(self._inputs.functions[target.function], target.number)
         run = self.record.runs[-1]
@@ -170,6 +184,26 @@ class Explainer:
         root = Sentence(f"{name} {state}", self.names.source_line_of_value(block_or_result(value)))
         root.add("no sharding propagates along the operations that compute or use it")
         return root
+
+
+def _numbered(trees: list[Sentence]) -> list[Sentence]:
+    """The answers about copies of one value, which each say which of them it is about."""
+    counts = Counter(_name(tree) for tree in trees)
+    seen: Counter[str] = Counter()
+    numbered = []
+    for tree in trees:
+        name = _name(tree)
+        seen[name] += 1
+        text = tree.text
+        if counts[name] > 1:
+            text = f"{name} (copy {seen[name]} of {counts[name]}){text.removeprefix(name)}"
+        numbered.append(Sentence(text, tree.source_line, tree.children))
+    return numbered
+
+
+def _name(tree: Sentence) -> str:
+    """The name of the value that an answer is about."""
+    return tree.text.partition(": ")[0]
 
 
 def _size(subject: Subject) -> int:

@@ -19,7 +19,8 @@ from sdyopt.ir.value import BlockArgument, LazyLocation, OpResult, Value
 
 _NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")
 # `%0 = `, `%0:2 = ` or `%a, %b:2 = ` before an operation, whose location may be after its name.
-_RESULTS = re.compile(r"(%[A-Za-z0-9_$.-]+(?::\d+)?(?:\s*,\s*%[A-Za-z0-9_$.-]+(?::\d+)?)*)\s*=\s*[\w.]*\s*\Z")
+_RESULTS = re.compile(r"%[A-Za-z0-9_$.-]++(?::\d++)?+(?:\s*+,\s*+%[A-Za-z0-9_$.-]++(?::\d++)?+)*+")
+_ASSIGNED = re.compile(r"\s*+=\s*+[\w.]*+\s*+\Z")
 # Characters before the name of an operation in which its results are looked for.
 _WINDOW = 4000
 
@@ -76,14 +77,14 @@ class InputNames:
         window = max(0, offset - _WINDOW)
         # Nearly always they are on the same line.
         line_start = max(window, text.rfind("\n", 0, offset) + 1)
-        match = _RESULTS.search(text, line_start, offset) or _RESULTS.search(text, window, offset)
+        match = _results_before(text, line_start, offset) or _results_before(text, window, offset)
         # The operations in the region of a reduction in short form have the offset of the reduction.
         if match is None or match.start() in self._seen:
             return
         self._seen.add(match.start())
         function = _function_of(op)
         names: list[str] = []
-        for group in match[1].split(","):
+        for group in match[0].split(","):
             name, _, count = group.strip().partition(":")
             names += [f"{name}#{index}" for index in range(int(count))] if count else [name]
         for result, name in zip(op.results, names, strict=False):
@@ -103,6 +104,12 @@ class InputNames:
         if point is None or point.file != self.source.name:
             return None
         return self.source.offset_of(point.line, point.column)
+
+
+def _results_before(text: str, start: int, offset: int) -> re.Match[str] | None:
+    """The list of results that is assigned what is at `offset`."""
+    lists = _RESULTS.finditer(text, start, offset)
+    return next((found for found in lists if _ASSIGNED.match(text, found.end(), offset)), None)
 
 
 def _function_of(op: Op) -> str:

@@ -15,7 +15,7 @@ from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import owning_op
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record.recorder import FunctionResult, Subject
+from sdyopt.record import FunctionResult, Subject
 
 
 class Names:

@@ -29,7 +29,7 @@ class RecordedProgram:
     """
 
     def __init__(self, source: Source, module: Op, dialects: DialectTable, options: ParseOptions) -> None:
-        self.module = module
+        self.module, self.dialects = module, dialects
         self.inputs = InputNames(source, module, dialects, options)
         self.record = ShardingRecord()
         self.names = Names(self.inputs, self.record)

@@ -13,7 +13,7 @@ from sdyopt.analysis.figures.tensor_bytes import bytes_of
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.ir.types import RankedShapedType, Type
-from sdyopt.record.reshards import Planned
+from sdyopt.record import Planned
 from sdyopt.sharding.axis_lists import Axes, sharded_size
 from sdyopt.sharding.reshard_to_collectives.plan import plan_collectives
 from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject

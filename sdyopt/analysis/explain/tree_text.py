@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from sdyopt.dataclasses import dataclass, field
-from sdyopt.diagnostics.printable import printable_line
+from sdyopt.diagnostics.text import printable_line
 
 # The least number of columns of a sentence, however deep it is in the tree.
 _MIN_COLUMNS = 30

@@ -91,14 +91,6 @@ def change_of(op: CollectiveOp, shapes: LocalShapes) -> str:
     return "" if old == new else f"{old} → {new}"
 
 
-def advice_on(op: Op) -> str:
-    """What would communicate less, if the operation alone shows it; else ""."""
-    if isinstance(op, AllReduceOp) and op.out_sharding.rank:
-        axes = axis_refs_text(_reduced_axes(op))
-        return f"with its result sharded along {axes}, a reduce_scatter would move half as much"
-    return ""
-
-
 def last_of_chain(op: CollectiveOp) -> Value:
     """The last result of the chain that starts at `op`: each result's only use is the next collective."""
     while True:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.dialects.sdy.ops import ConstantOp
 from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import IntegerType, Type, element_of

@@ -41,7 +41,7 @@ class Collective:
     both are words such as "groups of 4" where replica groups follow no axes. `wire_bytes` is what one device
     sends in one run by the ring model, on average over the devices. `times` is the number of runs. `value` is
     the SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
-    that contains this collective, `advice` what would communicate less.
+    that contains this collective.
     """
 
     number: int
@@ -60,7 +60,6 @@ class Collective:
     value: str
     cause: str
     change: str = ""
-    advice: str = ""
 
     @property
     def axis_names(self) -> list[str]:
@@ -83,7 +82,7 @@ class Undecided:
 
 @dataclass(frozen=True, slots=True)
 class LiveValue:
-    """A value that is live at the peak. Each of its shards is on `replicas` devices.
+    """A value that is live at the peak. Each of its shards is on `replicas` devices; None if unknown.
 
     If it were also sharded along `spare_axis`, it would have `spare_bytes` on a device; "" and None if there
     is no such axis.
@@ -93,7 +92,7 @@ class LiveValue:
     type: str
     sharding: str
     bytes: int
-    replicas: int
+    replicas: int | None
     location: SourceLocation
     spare_axis: str = ""
     spare_bytes: int | None = None
@@ -187,6 +186,7 @@ class Report:
 
     `is_sharded` is False if there are several devices, but no shardings and no manual computations, such as
     after partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.
+    `assumption` says which passes were assumed, where none are given.
     """
 
     devices: int = 1
@@ -197,3 +197,4 @@ class Report:
     memory: Memory = field(default_factory=Memory)
     products: list[Product] = field(default_factory=list)
     time: TimeEstimate | None = None
+    assumption: str = ""

@@ -12,7 +12,7 @@ from sdyopt.diagnostics.source import Source
 
 Path = tuple[str | int, ...]
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[{}\[\]:,]|[^\s{}\[\]:,"]+')
 
 
 # Escapes in strings; the group is half of a surrogate pair without the other half.

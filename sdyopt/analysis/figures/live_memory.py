@@ -1,10 +1,10 @@
 """Live memory over a program: the peak of the values that are live at once, on one device.
 
 A value is live from its definition to its last use in program order; both operands and results of an
-operation are live at it. Every result is a new buffer, so that the peak is an upper bound of what a compiler
-needs. At an operation with regions that run as parts of the program, the highest peak of these regions is
-added; at a call, that of the callee. The arguments of regions and callees are not counted: they are operands,
-which are live outside.
+operation are live at it. Results of functions that no call uses take nothing, nor does what only they depend
+on. Every result is a new buffer, so that the peak is an upper bound of what a compiler needs. At an operation
+with regions that run as parts of the program, the highest peak of these regions is added; at a call, that of
+the callee. The arguments of regions and callees are not counted: they are operands, which are live outside.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import accumulate
 
+from sdyopt.analysis.figures.dead_results import DeadResults
 from sdyopt.analysis.figures.execution_counts import nested_regions
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.dataclasses import dataclass, field
@@ -42,8 +43,9 @@ class Peak:
 class LiveMemory:
     """Peaks of the functions of a module. Values of unknown size count as 0 bytes and are collected."""
 
-    def __init__(self, shapes: LocalShapes) -> None:
+    def __init__(self, shapes: LocalShapes, dead: DeadResults) -> None:
         self._shapes = shapes
+        self._dead = dead
         self._of_callee: dict[FuncOp, Peak] = {}
         self._being_measured: set[FuncOp] = set()
         self.unknown_values: set[Value] = set()
@@ -75,12 +77,12 @@ class LiveMemory:
         return max(peaks, key=lambda peak: peak.bytes, default=Peak())
 
     def _block(self, block: Block, counts_arguments: bool) -> Peak:
-        ops = list(block.ops)
+        ops = [op for op in block.ops if op not in self._dead.ops]
         if not ops:
             return Peak()
         # The bytes that become live at each operation, less those of values last used by the one before it.
         changes, argument_changes = [0] * (len(ops) + 1), [0] * (len(ops) + 1)
-        lives = list(_live_ranges(block, ops, counts_arguments))
+        lives = list(_live_ranges(block, ops, counts_arguments, self._dead))
         arguments = 0
         for value, start, end in lives:
             size = self.bytes(value)
@@ -112,14 +114,17 @@ class LiveMemory:
         return max(peaks, key=lambda peak: peak.bytes, default=None)
 
 
-def _live_ranges(block: Block, ops: list[Op], counts_arguments: bool) -> Iterator[tuple[Value, int, int]]:
-    """(value, first, last) for the arguments and results of a block, by positions of its operations."""
+def _live_ranges(
+    block: Block, ops: list[Op], counts_arguments: bool, dead: DeadResults
+) -> Iterator[tuple[Value, int, int]]:
+    """(value, first, last) for the arguments and results of a block, by positions of `ops`."""
     positions = {op: position for position, op in enumerate(ops)}
     for argument in block.arguments if counts_arguments else ():
         yield argument, 0, _last_use(argument, 0, block, positions)
     for position, op in enumerate(ops):
         for result in op.results:
-            yield result, position, _last_use(result, position, block, positions)
+            if result not in dead.values:
+                yield result, position, _last_use(result, position, block, positions)
 
 
 def _last_use(value: Value, start: int, block: Block, positions: dict[Op, int]) -> int:
@@ -129,6 +134,6 @@ def _last_use(value: Value, start: int, block: Block, positions: dict[Op, int]) 
         here: Op | None = user
         while here is not None and here.parent is not block:
             here = here.parent_op
-        if here is not None and positions[here] > last:
+        if here is not None and positions.get(here, 0) > last:
             last = positions[here]
     return last

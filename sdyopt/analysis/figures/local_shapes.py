@@ -23,13 +23,14 @@ from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 class LocalShapes:
     """Local shapes and sizes of the values of one module, whose shardings must not change meanwhile.
 
-    `has_shardings` is whether any value that was looked at has a sharding.
+    `has_shardings` is whether any value that was looked at has a sharding. `is_partitioned`: all types are
+    local, so that no value has one.
     """
 
     def __init__(self, module: Op) -> None:
         self._module = module
         self.has_shardings = False
-        self._is_partitioned = is_partitioned(module)
+        self.is_partitioned = is_partitioned(module)
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
         self._bytes: dict[tuple[Type, TensorSharding | None], int | None] = {}
         self._shapes: dict[tuple[Type, TensorSharding | None], tuple[int, ...] | None] = {}
@@ -37,7 +38,7 @@ class LocalShapes:
 
     def sharding(self, value: Value) -> TensorSharding | None:
         """The sharding of a value; None if it has none, its mesh is unknown, or its type is local already."""
-        if self._is_partitioned or not isinstance(value, OpResult | BlockArgument):
+        if self.is_partitioned or not isinstance(value, OpResult | BlockArgument):
             return None
         sharding = sharding_of(value)
         if sharding is None or self.mesh(sharding.mesh_or_ref) is None:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from sdyopt.analysis.figures.call_locations import CallLocations
 from sdyopt.analysis.figures.constants import constant_of
+from sdyopt.analysis.figures.dead_results import DeadResults
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions
 from sdyopt.analysis.figures.figures import NEVER, LiveValue, Memory, MemoryPoint
 from sdyopt.analysis.figures.live_memory import LiveMemory, Peak
@@ -49,13 +50,17 @@ class ValueTexts:
             smaller,
         )
 
-    def replicas(self, value: Value) -> int:
-        """The number of devices that have each shard of a value."""
+    def replicas(self, value: Value) -> int | None:
+        """The number of devices that have each shard of a value; None in a partitioned program."""
+        if self.shapes.is_partitioned:
+            return None
         devices = 1 if self.mesh is None else self.mesh.total_size
         return max(devices // self.shapes.shard_count(self.shapes.sharding(value)), 1)
 
     def spare_axis(self, value: Value, size: int) -> tuple[str, int | None]:
         """The largest axis along which a value could also be sharded, and its bytes then; "" for none."""
+        if self.shapes.is_partitioned:
+            return "", None
         sharding = self.shapes.sharding(value)
         mesh = self.mesh if sharding is None else self.shapes.mesh(sharding.mesh_or_ref)
         shape = self.shapes.shape(value)
@@ -75,7 +80,8 @@ class ValueTexts:
 
 def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, texts: ValueTexts) -> Memory:
     """The memory of the entry function with the highest peak, and the constants that may run."""
-    live = LiveMemory(shapes)
+    dead = DeadResults(module, counts)
+    live = LiveMemory(shapes, dead)
     found = Memory()
     for function in entry_functions([op for op in module.walk() if isinstance(op, FuncOp)]):
         if function.is_declaration:
@@ -99,7 +105,7 @@ def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, tex
     found.constants = sum(
         live.bytes(op.results[0])
         for op in module.walk()
-        if constant_of(op) is not None and counts.times(op) != NEVER
+        if constant_of(op) is not None and counts.times(op) != NEVER and not dead.contains(op)
     )
     found.unknown_values = len(live.unknown_values)
     return found
@@ -115,9 +121,9 @@ def _sized(peak: Peak, live: LiveMemory) -> list[tuple[int, Value]]:
     return sorted(((live.bytes(value), value) for value in dict.fromkeys(values)), key=lambda v: -v[0])
 
 
-def _replicated_bytes(size: int, replicas: int) -> Fraction:
+def _replicated_bytes(size: int, replicas: int | None) -> Fraction:
     """The bytes of a shard that one device would not need if all with the same shard divided it evenly."""
-    return size - Fraction(size, replicas)
+    return size - Fraction(size, replicas or 1)
 
 
 def _around(value: Value) -> Op | None:

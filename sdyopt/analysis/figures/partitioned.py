@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES
+from sdyopt.dialects.sdy.attribute_names import PARTITIONED
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.ir.operation import Op
 
 
 def is_partitioned(module: Op) -> bool:
-    """Whether the program has StableHLO collectives but no manual computation, so that all types are local.
+    """Whether the types of a program are local: what `sdy-finish-partitioning` marks.
 
-    Shardings do not show it, because partitioning keeps those of functions. A partitioned program that does
-    not communicate is not recognized.
+    A program that other tools have partitioned has no mark, but StableHLO collectives and no manual
+    computation. Shardings do not show it, because partitioning keeps those of functions.
     """
+    if PARTITIONED in module.attributes:
+        return True
     ops = list(module.walk())
     is_manual = any(isinstance(op, ManualComputationOp) for op in ops)
     return not is_manual and any(isinstance(op, COLLECTIVES) for op in ops)

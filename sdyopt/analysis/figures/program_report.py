@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from sdyopt.analysis.figures import stablehlo_collectives
 from sdyopt.analysis.figures.call_locations import CallLocations
-from sdyopt.analysis.figures.causes import advice_on, cause_of, change_of, location_of
+from sdyopt.analysis.figures.causes import cause_of, change_of, location_of
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import (
     Collective,
@@ -125,7 +125,6 @@ class _Collector:
             self._names[result],
             cause_of(op, self._shapes),
             change_of(op, self._shapes),
-            advice_on(op),
         )
 
     def _stablehlo_collective(self, op: Op, number: int) -> Collective:

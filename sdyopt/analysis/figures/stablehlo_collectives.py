@@ -26,7 +26,7 @@ from sdyopt.dialects.stablehlo.mesh_axes import AxisRef as GroupAxis
 from sdyopt.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes, SubAxisInfo
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.operation import Op
 
 # What one device sends by the ring model: the trips around the ring, and whether parts of its results are

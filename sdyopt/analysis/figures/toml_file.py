@@ -16,14 +16,21 @@ from sdyopt.diagnostics.source import Source
 from sdyopt.diagnostics.usage import nearest_or_all
 
 _HELP = 'write one key = value per line, below the [table] of the key; quote text, such as "64 MiB"'
-# The number of dots that a line may have.
-_MAX_DOTS = 256
+# The number of names that a dotted key may have.
+_MAX_NAMES = 256
 _POSITION = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 _NAME = r"""(?:"[^"\n]*"|'[^'\n]*'|[\w-]+)"""
 _PATH = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
 _KEY = re.compile(rf"\s*({_PATH})\s*=")
 _HEADER = re.compile(rf"\s*\[+\s*({_PATH})\s*\]+")
 _PART = re.compile(_NAME)
+_ANY_NAME = r"""(?:"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?|[\w-]++)"""
+# A comment, a string of several lines, or what may be a key.
+_KEY_OR_OTHER = re.compile(
+    r'''#[^\n]*|"""(?:[^"\\]|\\.|"(?!""))*+(?:""")?|'{3}(?:[^']|'(?!''))*+(?:'{3})?|'''
+    rf"(?P<key>{_ANY_NAME}(?:[ \t]*+\.[ \t]*+{_ANY_NAME})*+)",
+    re.DOTALL,
+)
 
 
 class TomlFile:
@@ -34,7 +41,7 @@ class TomlFile:
 
     def __init__(self, name: str, text: str) -> None:
         self.source = Source(name, text)
-        self._check_dots()
+        self._check_keys()
         try:
             self.values: dict[str, Any] = tomllib.loads(text)
         except RecursionError:
@@ -51,13 +58,15 @@ class TomlFile:
             error = DiagnosticError.at(FileLoc(name, line, column), f"invalid TOML: {message}")
             raise error.within(self.source).help(_HELP) from None
 
-    def _check_dots(self) -> None:
+    def _check_keys(self) -> None:
         """Checks that no key is so deep that `tomllib`, which is quadratic in the names of a key, is slow."""
-        for number, line in enumerate(self.source.text.split("\n"), 1):
-            if line.count(".") > _MAX_DOTS and not line.lstrip().startswith("#"):
-                error = DiagnosticError.at(
-                    FileLoc(self.source.name, number, 1), "invalid TOML: a key is nested too deeply"
-                )
+        text = self.source.text
+        if text.count(".") < _MAX_NAMES:
+            return
+        for found in _KEY_OR_OTHER.finditer(text):
+            if found["key"] and len(re.findall(_ANY_NAME, found["key"])) > _MAX_NAMES:
+                where = FileLoc(self.source.name, text.count("\n", 0, found.start()) + 1, 1)
+                error = DiagnosticError.at(where, "invalid TOML: a key is nested too deeply")
                 raise error.within(self.source).help(_HELP)
 
     def location(self, table: str, key: str = "", number: int = 0) -> FileLoc:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sdyopt.analysis.lint.trials import Edit
+from sdyopt.analysis.trials.trials import Edit
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING
 from sdyopt.dialects.sdy.ops import ShardingConstraintOp

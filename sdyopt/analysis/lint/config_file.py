@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from sdyopt.analysis.flag import STDIN
-from sdyopt.diagnostics.native_text import from_native, native_path
+from sdyopt.diagnostics.text import from_native, native_path
+from sdyopt.diagnostics.whole_files import read_regular_file
 
-FILE, PYPROJECT, TABLE = "sdy-lint.toml", "pyproject.toml", "[tool.sdy-lint"
+FILE, PYPROJECT, TABLE = "sdy-lint.toml", "pyproject.toml", b"[tool.sdy-lint"
+# A larger pyproject.toml is none.
+_MAX_BYTES = 2**24
 
 
 def find_config(input: str) -> str | None:
     """The configuration file in the folder of an input, or in the nearest parent folder that has one.
 
-    None if there is none. A `pyproject.toml` counts if it has the table of the tool.
+    None if there is none. A `pyproject.toml` counts if it is a regular file with the table of the tool.
     """
     folder = (Path() if input == STDIN else native_path(input).parent).resolve()
     for each in (folder, *folder.parents):
@@ -26,7 +29,7 @@ def find_config(input: str) -> str | None:
 
 def _has_table(path: Path) -> bool:
     try:
-        return TABLE in path.read_text(encoding="utf-8", errors="replace")
+        return TABLE in (read_regular_file(path, _MAX_BYTES) or b"")
     except OSError:
         return False
 

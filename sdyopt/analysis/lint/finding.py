@@ -22,7 +22,7 @@ class Finding:
     """What a rule reports. `steps` lead to the piece of the statement of `op` that the excerpt underlines.
 
     `cost` is what the finding costs on each device in one run of the program, in the unit of the rule; None
-    if it has no cost, or an unknown one.
+    if it has no cost, or an unknown one. `collectives` are those that the cost is of: it is told once.
     """
 
     op: Op
@@ -31,3 +31,4 @@ class Finding:
     notes: tuple[Note, ...] = ()
     steps: tuple[Step, ...] = field(default=())
     cost: Fraction | None = None
+    collectives: tuple[Op, ...] = ()

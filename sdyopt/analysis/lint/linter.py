@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import cached_property
+from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.lint.comments import Comments, read_comments
-from sdyopt.analysis.lint.completion import Completion, NotCompleted
 from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.rule import Rule
 from sdyopt.analysis.lint.settings import Settings
-from sdyopt.analysis.lint.trials import Trials
+from sdyopt.analysis.lint.texts import UNIT_TEXTS
+from sdyopt.analysis.trials.completion import Completion, NotCompleted
+from sdyopt.analysis.trials.trials import Trials
 from sdyopt.asm.parser.module_parser import ParseOptions
-from sdyopt.dataclasses import dataclass, field
+from sdyopt.dataclasses import dataclass, field, replace
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import LINT
 from sdyopt.diagnostics.location import resolve_file_location
@@ -27,7 +29,7 @@ from sdyopt.ir.operation import Op
 
 @dataclass(slots=True)
 class LintResult:
-    """The findings of a run as diagnostics in the order of the source.
+    """The findings of a run as diagnostics, the most expensive ones first.
 
     `counts` has the number of findings and the sum of their costs by rule. `allowed` is the number of other
     findings, which comments or settings allow. `is_complete`: no pass failed.
@@ -43,11 +45,16 @@ class Linter:
     """Lints the programs of one source, which may be a chunk of a file."""
 
     def __init__(
-        self, settings: Settings, source: Source, dialects: DialectTable, options: ParseOptions
+        self,
+        settings: Settings,
+        source: Source,
+        dialects: DialectTable,
+        options: ParseOptions,
+        has_passes: bool = False,
     ) -> None:
         self._settings = settings
         self._source = source
-        self._completion = Completion(dialects)
+        self._completion = Completion(dialects, has_passes)
         self._explainer = Explainer(source, dialects, options)
         self._comments: Comments = read_comments(source)
 
@@ -55,22 +62,19 @@ class Linter:
         """The findings in a program: as it was read, and after the passes of its pipeline."""
         subject = _Subject(as_read, after_passes, self._completion)
         result = LintResult(diagnostics=list(self._comments.problems))
-        placed: list[tuple[tuple[int, ...], Diagnostic]] = []
-        seen: set[tuple[object, ...]] = set()
+        found: list[_Placed] = []
         for rule in self._settings.rules():
             for finding in self._findings(rule, subject, result):
                 diagnostic, lines = self._diagnostic(rule, finding)
-                key = (rule.id, diagnostic.culprit or diagnostic.location, diagnostic.message)
-                if key in seen:
-                    continue
-                seen.add(key)
                 if self._is_allowed(rule.id, finding, lines):
                     result.allowed += 1
                     continue
-                count, cost = result.counts.get(rule.id, (0, Fraction(0)))
-                result.counts[rule.id] = count + 1, cost + (finding.cost or 0)
-                placed.append((lines, diagnostic))
-        result.diagnostics += [diagnostic for _, diagnostic in sorted(placed, key=lambda each: each[0])]
+                found.append(_Placed(rule, finding, diagnostic, lines))
+        found.sort(key=_Placed.order)
+        for placed in _one_per_line(_without_told_costs(found)):
+            count, cost = result.counts.get(placed.rule.id, (0, Fraction(0)))
+            result.counts[placed.rule.id] = count + 1, cost + (placed.finding.cost or 0)
+            result.diagnostics.append(placed.diagnostic)
         return result
 
     def _findings(self, rule: Rule, subject: _Subject, result: LintResult) -> Iterable[Finding]:
@@ -109,6 +113,56 @@ class Linter:
         location = source_location(op_to_show(finding.op).location)
         where = f"{location.file} {location.name_stack}"
         return any(part in where and id in ids for part, ids in self._settings.allowed)
+
+
+class _Placed(NamedTuple):
+    """A finding of a rule as a diagnostic, and its lines in the source."""
+
+    rule: Rule
+    finding: Finding
+    diagnostic: Diagnostic
+    lines: tuple[int, ...]
+
+    def order(self) -> tuple[bool, str, Fraction, tuple[int, ...]]:
+        """The most expensive findings come first: bytes before FLOPs, those without a cost last."""
+        cost = self.finding.cost or Fraction(0)
+        return not cost, self.rule.unit if cost else "", -cost, self.lines
+
+    @property
+    def place(self) -> object:
+        """The line of the user's program; the text as well, if there is no cost or a piece of the line."""
+        found = resolve_file_location(self.diagnostic.location)
+        if self.finding.cost is None or self.finding.steps or found is None:
+            return self.diagnostic.culprit or self.diagnostic.location, self.diagnostic.message
+        return found.file, found.line
+
+
+def _without_told_costs(found: Iterable[_Placed]) -> Iterator[_Placed]:
+    """The findings without those whose collectives all are in findings before."""
+    told: set[Op] = set()
+    for placed in found:
+        collectives = placed.finding.collectives
+        if not collectives or not told.issuperset(collectives):
+            told.update(collectives)
+            yield placed
+
+
+def _one_per_line(found: Iterable[_Placed]) -> Iterator[_Placed]:
+    """The first finding of each rule on a line, with the number and the cost of the others."""
+    groups: dict[object, list[_Placed]] = {}
+    for placed in found:
+        groups.setdefault((placed.rule.id, placed.place), []).append(placed)
+    for first, *others in groups.values():
+        # Equal messages at one place are one finding.
+        if not others or first.finding.cost is None or first.finding.steps:
+            yield first
+            continue
+        cost = sum((each.finding.cost or Fraction(0) for each in (first, *others)), Fraction(0))
+        total = f"{UNIT_TEXTS[first.rule.unit](cost)} in all"
+        message = f"{first.diagnostic.message}; {len(others)} more like it on this line, {total}"
+        yield first._replace(
+            finding=replace(first.finding, cost=cost), diagnostic=replace(first.diagnostic, message=message)
+        )
 
 
 class _Subject:

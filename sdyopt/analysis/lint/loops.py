@@ -7,7 +7,7 @@ from sdyopt.analysis.lint.program import LintedProgram, owner_of
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.dialects.stablehlo.control_flow import WhileOp
-from sdyopt.ir.effects import is_memory_effect_free
+from sdyopt.ir.interfaces import is_memory_effect_free
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import BlockArgument, OpResult, Value
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.analysis.figures.call_locations import CallLocations
 from sdyopt.analysis.figures.causes import consumers
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions
-from sdyopt.analysis.figures.figures import Collective, Product, Report
+from sdyopt.analysis.figures.figures import Collective, Product
 from sdyopt.analysis.figures.flops import FLOPS
-from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.memory_figures import ValueTexts
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
-from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.trials.program import CostedProgram
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import handling
 from sdyopt.dialects.func import FuncOp
@@ -29,21 +27,12 @@ from sdyopt.ir.value import BlockArgument, OpResult, Value
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
-class LintedProgram:
+class LintedProgram(CostedProgram):
     """A module that no longer changes. Everything is computed when it is first needed."""
 
     def __init__(self, module: Op) -> None:
-        self.module = module
+        super().__init__(module)
         self._manual_axes: dict[FuncOp, frozenset[str]] = {}
-
-    @cached_property
-    def report(self) -> Report:
-        """The report on the program, which has all figures of findings."""
-        return report_on(self.module)
-
-    @cached_property
-    def shapes(self) -> LocalShapes:
-        return LocalShapes(self.module)
 
     @cached_property
     def counts(self) -> ExecutionCounts:
@@ -95,12 +84,6 @@ class LintedProgram:
     def entries(self) -> list[FuncOp]:
         """The functions where the program starts."""
         return entry_functions([op for op in self.module.walk() if isinstance(op, FuncOp)])
-
-
-def bytes_of_runs(each: Collective) -> Fraction:
-    """Wire bytes of one device in all runs of a collective, in one run if their number is unknown."""
-    runs = 1 if each.times is None else each.times.high
-    return (each.wire_bytes or Fraction(0)) * runs
 
 
 def op_to_show(op: Op) -> Op:

@@ -21,7 +21,7 @@ from typing import ClassVar, Protocol, TypeVar
 from sdyopt.analysis.figures.quantities import Dimension
 from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.trials import Trials
+from sdyopt.analysis.trials.trials import Trials
 from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.diagnostics.ids import describe_rule

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from sdyopt.dialects.func import FuncOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.attribute import Attribute, DictAttr, nested_attributes
 from sdyopt.ir.operation import Op
-from sdyopt.ir.sub_elements import nested_attributes
 
 
 def shardings_in(module: Op) -> Iterator[TensorSharding]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.lint.linter import LintResult
 from sdyopt.analysis.lint.rule_table import all_rules
-
-_TEXTS = {"bytes": bytes_text, "flops": flops_text}
+from sdyopt.analysis.lint.texts import UNIT_TEXTS
 
 
 def summary_text(result: LintResult) -> str:
@@ -15,7 +13,7 @@ def summary_text(result: LintResult) -> str:
     for rule in all_rules():
         if rule.id in result.counts:
             count, cost = result.counts[rule.id]
-            costs = f"  {_TEXTS[rule.unit](cost)} {rule.cost}" if cost and rule.cost else ""
+            costs = f"  {UNIT_TEXTS[rule.unit](cost)} {rule.cost}" if cost and rule.cost else ""
             lines.append(f"{count:>5}  {rule.id}{costs}")
     total = sum(count for count, _ in result.counts.values())
     text = "no findings" if not total else f"{total} finding{'s' if total > 1 else ''}"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from sdyopt.analysis.figures.figures import Collective, Times
+from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
 
 MAX_OPERANDS = 2
+# The text of a cost in the unit of a rule.
+UNIT_TEXTS = {"bytes": bytes_text, "flops": flops_text}
 
 
 def collective_text(each: Collective) -> str:

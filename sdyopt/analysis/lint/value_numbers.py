@@ -11,7 +11,7 @@ from collections.abc import Hashable
 
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.ir.effects import is_memory_effect_free
+from sdyopt.ir.interfaces import is_memory_effect_free
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
 

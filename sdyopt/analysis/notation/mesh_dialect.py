@@ -12,7 +12,7 @@ from functools import partial
 from sdyopt.analysis.notation.mesh_of_tiling import NotExpressible
 from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh
 from sdyopt.analysis.notation.text_parser import TextParser
-from sdyopt.asm.symbol_names import symbol_text
+from sdyopt.asm.format.directives import symbol_text
 from sdyopt.diagnostics.source import Source
 from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.reduction import ReductionKind as PartialKind

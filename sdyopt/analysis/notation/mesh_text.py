@@ -19,7 +19,7 @@ _HELP = """such as --mesh='"x"=4, "y"=2'"""
 _SHAPE_HELP = "such as --shape=64x128"
 _ELEMENT_TYPE = re.compile(r"[a-z]\w*(?:<\w+>)?")
 
-_OPENING = re.compile(r"\s*(?:#sdy\.mesh|mesh)?\s*<")
+_OPENING = re.compile(r"\s*+(?:#sdy\.mesh|mesh)?+\s*+<")
 
 Shape = tuple[int | None, ...]
 

@@ -21,9 +21,8 @@ from sdyopt.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import bound_axes
 from sdyopt.dialects.sdy.value_shardings import owning_op, sharding_of
-from sdyopt.ir.function_interface import FunctionOpInterface, type_of_function
 from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import symbol_name
+from sdyopt.ir.symbols import FunctionOpInterface, symbol_name, type_of_function
 from sdyopt.ir.traits import FUNCTION
 from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.ir.value import BlockArgument, OpResult, Value

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.analysis.explain.absence_text import answers, neighbors_text
+from sdyopt.analysis.explain.absence_text import neighbors_text, reasons_of
 from sdyopt.analysis.explain.arrival_text import (
     annotation_text,
     dimension_of_factor,
@@ -30,8 +30,7 @@ from sdyopt.dialects.sdy.collectives import AllReduceOp
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import symbol_name
 from sdyopt.ir.value import OpResult, Value
-from sdyopt.record.recorder import Subject
-from sdyopt.record.reshards import Required, Reshard
+from sdyopt.record import Required, Reshard, Subject
 
 
 class RecordRemarks:
@@ -141,7 +140,7 @@ class RecordRemarks:
             for absence in absences(run, subject):
                 if absence.obstacle is Obstacle.NO_DIMENSION or not self._shows(_kind(absence), PROPAGATION):
                     continue
-                reasons = answers(absence, self._record, run, names)
+                reasons = reasons_of(absence, self._record, run, names)
                 groups.setdefault((axis_text(absence.axis), absence.dim, reasons), []).append(absence)
             for found in groups.values():
                 yield found[0].site.op, self._absence(run, names, found)
@@ -149,14 +148,12 @@ class RecordRemarks:
     def _absence(self, run: Run, names: Names, found: list[Absence]) -> Remark:
         first = found[0]
         value, axis = names.subject(run, first.subject), axis_text(first.axis)
-        reasons = answers(first, self._record, run, names)
+        reasons = reasons_of(first, self._record, run, names)
         where = f"dimension {first.dim}" if first.dim >= 0 else "any dimension"
         neighbors = neighbors_text(found, run, names)
-        helps = "; ".join(help for _, help in reasons if help)
         arguments = (
             ("Remark", f"{axis} does not shard {where} of {value}, though it shards {neighbors}"),
-            ("Reason", "; ".join(reason for reason, _ in reasons)),
-            *([("Suggestion", helps)] if helps else []),
+            ("Reason", "; ".join(reasons)),
             ("Value", value),
             *([("Dimension", str(first.dim))] if first.dim >= 0 else []),
             ("Axis", axis),

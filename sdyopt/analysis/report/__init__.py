@@ -61,6 +61,10 @@ class Options(AnalysisOptions):
         return not (self.report is None and self.budget is None and self.baseline is None)
 
     @property
+    def needs_collectives(self) -> bool:
+        return True
+
+    @property
     def replaces_output(self) -> bool:
         return self.report == STDOUT
 

@@ -116,7 +116,8 @@ def _live(report: Report) -> list[Contributor]:
     """The peak, and the largest values that are live at it."""
     values = [
         Contributor(
-            f"{each.value} of {each.type}: {bytes_text(each.bytes)}, on {each.replicas} devices",
+            f"{each.value} of {each.type}: {bytes_text(each.bytes)}"
+            + ("" if each.replicas is None else f", on {each.replicas} devices"),
             each.location,
         )
         for each in report.memory.live_at_peak[:MAX_CONTRIBUTORS]

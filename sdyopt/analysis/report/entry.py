@@ -20,10 +20,10 @@ from sdyopt.analysis.report import formats
 from sdyopt.analysis.report.baseline import read_baseline
 from sdyopt.analysis.report.budget import Budget
 from sdyopt.analysis.report.formats import check_format
-from sdyopt.analysis.report.report_file import write_report_file
 from sdyopt.analysis.report.text_report import ROWS, text_report
 from sdyopt.diagnostics.diagnostic import Diagnostic
-from sdyopt.diagnostics.native_text import native_path
+from sdyopt.diagnostics.text import native_path
+from sdyopt.diagnostics.whole_files import replace_file
 
 __all__ = [
     "Report",
@@ -54,7 +54,8 @@ def report_text(
 def write_report(report: Report, path: str, program: str = "") -> None:
     """Writes a report to a file, in the format of its suffix. Raises UsageError for an unknown suffix."""
     check_format(path)
-    write_report_file(path, formats.report_text(report, path, lambda: program, PurePath(path).stem))
+    text = formats.report_text(report, path, lambda: program, PurePath(path).stem)
+    replace_file(native_path(path), text)
 
 
 def read_topology(path: str) -> topology.Topology:

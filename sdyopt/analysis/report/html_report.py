@@ -47,6 +47,8 @@ def html_report(report: Report, program: str, title: str) -> str:
     ]
     if report.mesh:
         parts.append(f"<p>{report.devices} devices, mesh {_coloured(report.mesh, axes)}</p>")
+    if report.assumption:
+        parts.append(f"<p>{escape(report.assumption)}</p>")
     links = _lines_of_collectives(program, report.collectives)
     for section in sections_of(report):
         parts += _section(section, axes, links)

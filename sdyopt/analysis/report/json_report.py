@@ -31,6 +31,7 @@ def json_report(report: Report) -> str:
         "version": VERSION,
         "devices": report.devices,
         "mesh": report.mesh,
+        "assumption": report.assumption,
         "totals": {
             "wire_bytes": _total(wire_total(report)),
             "wire_bytes_by_kind": _totals(wire_totals(report.collectives, lambda c: c.kind)),

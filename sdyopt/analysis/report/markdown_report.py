@@ -24,6 +24,9 @@ def _lines(report: Report) -> Iterator[str]:
     if report.mesh:
         yield f"{report.devices} devices, mesh {markdown_text(report.mesh)}"
         yield ""
+    if report.assumption:
+        yield markdown_text(report.assumption)
+        yield ""
     yield from section_lines(sections_of(report))
 
 

@@ -87,10 +87,10 @@ def _line_key(each: Collective) -> str:
 
 
 def reason_text(each: Collective) -> str:
-    """Why a collective is necessary, what would communicate less, and how its chain changes the sharding."""
+    """Why a collective is necessary, and how its chain changes the sharding."""
     # JAX's name stack says "transpose(" for operations of a backward pass.
     where = "in a gradient, " if "transpose(" in each.location.name_stack else ""
-    return where + "; ".join(filter(None, (each.cause, each.advice, each.change)))
+    return where + "; ".join(filter(None, (each.cause, each.change)))
 
 
 def _collective_row(each: Collective) -> Row:
@@ -147,11 +147,15 @@ def _memory(report: Report) -> Section:
 
 def _live_row(each: LiveValue, devices: int) -> Row:
     could_be = f'{bytes_text(each.spare_bytes)} along "{each.spare_axis}"' if each.spare_axis else ""
-    copies = f"{each.replicas} of {devices}"
+    copies = "" if each.replicas is None else f"{each.replicas} of {devices}"
     return bytes_text(each.bytes), copies, each.value, each.location.file_text, could_be, each.type
 
 
 # --- Compute ------------------------------------------------------------------------------------------
+
+
+def _products(count: int) -> str:
+    return "1 product" if count == 1 else f"{count} products"
 
 
 def _compute(report: Report) -> Section:
@@ -160,9 +164,8 @@ def _compute(report: Report) -> Section:
     useful = "" if share is None else f", {share_text(share)} of them useful"
     if local.count and not report.is_sharded:
         useful = ", useful share unknown: no shardings"
-    unknown = f", {local.unknown} products unknown" if local.unknown else ""
-    products = "product" if local.count == 1 else "products"
-    heading = f"compute per device: {flops_text(local.high)} in {local.count} {products}{useful}{unknown}"
+    unknown = f", {_products(local.unknown)} unknown" if local.unknown else ""
+    heading = f"compute per device: {flops_text(local.high)} in {_products(local.count)}{useful}{unknown}"
     section = Section(heading)
     section.add_table(
         "repeated or padded work",

@@ -9,7 +9,7 @@ from sdyopt.dataclasses import dataclass, field
 Row = tuple[str, ...]
 
 # Columns that a table without any entry in them leaves out.
-_OPTIONAL = ("could be",)
+_OPTIONAL = ("copies", "could be")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,8 @@ class Section:
         has_notes: bool = False,
     ) -> None:
         """Adds a table if it has rows."""
+        named = columns[:figures]
         columns, rows = without_empty(columns, list(rows))
+        figures = sum(column in named for column in columns)
         if rows:
             self.tables.append(ReportTable(title, columns, figures, rows, has_notes))

@@ -50,7 +50,8 @@ def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str
 def _lines(report: Report, width: int, rows: int | None) -> Iterator[str]:
     devices = f"{report.devices} {'device' if report.devices == 1 else 'devices'}"
     mesh = f"mesh {report.mesh}" if report.mesh else "no mesh"
-    yield from section_lines([f"{devices}, {mesh}"], sections_of(report), width, rows)
+    header = filter(None, (f"{devices}, {mesh}", report.assumption))
+    yield from section_lines(list(header), sections_of(report), width, rows)
 
 
 def section_lines(

@@ -17,10 +17,10 @@ from sdyopt.dialects.sdy.axes import AxisRef, difference
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import rank_of
-from sdyopt.record.recorder import FunctionResult, Subject
+from sdyopt.record import FunctionResult, Subject
 from sdyopt.sharding.axis_lists import Axes, overlap
 from sdyopt.sharding.propagation.propagation_step import StepRefusals, StepResult
-from sdyopt.sharding.propagation.refusals import Reason, Refusal
+from sdyopt.sharding.propagation.step_input import Reason, Refusal
 from sdyopt.sharding.sharding_projection import project_tensor
 
 
@@ -141,9 +141,12 @@ def _of_axis(
         # The dimension may have it for another of its factors, or beyond the size of all.
         own = base.site.shardings[base.position]
         has = own_axes if result is None or own is None else own.dims[dim_of[factor]].axes
+        has_major_factor = tensors[base.position].dims[dim_of[factor]].factors[0] != factor
         for part in difference(found, has, mesh):
             reasons = (
-                refusals.refusals[:1] if result is None else _reasons(refusals, result, base, factor, part)
+                refusals.refusals[:1]
+                if result is None
+                else _reasons(refusals, result, base, factor, part, has_major_factor)
             )
             yield replace(base, axis=part, factor=factor, dim=dim_of[factor], refusals=reasons)
     for part in difference(remaining, own_axes, mesh):
@@ -160,8 +163,17 @@ def _of_axis(
 
 
 def _reasons(
-    refusals: StepRefusals, result: StepResult, base: Absence, factor: int, part: AxisRef
+    refusals: StepRefusals,
+    result: StepResult,
+    base: Absence,
+    factor: int,
+    part: AxisRef,
+    has_major_factor: bool,
 ) -> Sequence[Refusal]:
+    """The reasons why the step does not give a part of an axis to a factor.
+
+    `has_major_factor`: whether the dimension has a factor that is more major.
+    """
     found = [
         refusal
         for refusal in refusals.refusals
@@ -175,8 +187,10 @@ def _reasons(
         return of_neighbor or found
     after = result.after[base.position].factors.get(factor)
     if after is not None and overlap(after.axes, (part,)):
-        # The step gives the axis to the factor, but the axes of the dimension end at a more major factor.
-        return [Refusal(Reason.MAJOR_FACTOR, factor, (part,), base.position, base.position)]
+        # The step gives the axis to the factor. Either the axes of the dimension end at a more major factor,
+        # or the sharding was changed after the last step.
+        reason = Reason.MAJOR_FACTOR if has_major_factor else Reason.NOT_RECORDED
+        return [Refusal(reason, factor, (part,), base.position, base.position)]
     if after is None:
         overflow = [
             axis for each in result.before[base.position].factors.values() for axis in each.overflow_axes

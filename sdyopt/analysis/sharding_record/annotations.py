@@ -14,8 +14,7 @@ from sdyopt.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.dialects.sdy.value_shardings import owning_op
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record.copies import Means
-from sdyopt.record.recorder import FunctionResult, Subject
+from sdyopt.record import FunctionResult, Means, Subject
 
 
 class Kind(Enum):

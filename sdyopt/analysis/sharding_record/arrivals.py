@@ -19,7 +19,7 @@ from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, difference
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.record.recorder import Subject
+from sdyopt.record import Subject
 from sdyopt.sharding.axis_lists import Axes, is_prefix
 from sdyopt.sharding.propagation.propagation_step import StepResult
 

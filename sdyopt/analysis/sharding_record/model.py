@@ -12,8 +12,7 @@ from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
-from sdyopt.record.copies import Means
-from sdyopt.record.recorder import Subject
+from sdyopt.record import Means, Subject
 from sdyopt.sharding.propagation.propagated_axes import PropagatedAxis, propagated_axes
 from sdyopt.sharding.propagation.propagation_step import (
     Shardings,

@@ -10,7 +10,7 @@ from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import Run, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.sharding.propagation.propagation_step import Strategy
-from sdyopt.sharding.propagation.refusals import Refusal
+from sdyopt.sharding.propagation.step_input import Refusal
 
 
 class Rule(Enum):

@@ -37,9 +37,17 @@ from sdyopt.dialects.sdy.value_shardings import shardable_value
 from sdyopt.ir.edit_log import tracking_values
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import Value
-from sdyopt.record.copies import Means, Truncation, recording_copies
-from sdyopt.record.recorder import FunctionResult, Subject, recording_propagation
-from sdyopt.record.reshards import Required, Reshard, recording_reshards
+from sdyopt.record import (
+    FunctionResult,
+    Means,
+    Required,
+    Reshard,
+    Subject,
+    Truncation,
+    recording_copies,
+    recording_propagation,
+    recording_reshards,
+)
 
 
 class ShardingRecord:

@@ -12,7 +12,7 @@ from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.dialects.sdy.value_shardings import owning_op, shardable_value, sharding_of
 from sdyopt.ir.operation import Op
 from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record.recorder import StepSite, Subject
+from sdyopt.record import StepSite, Subject
 from sdyopt.sharding.propagation.propagation_step import Shardings, StepRunner, Strategy
 
 # Operations that need no rule: other operations propagate in their place.

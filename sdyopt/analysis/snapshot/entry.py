@@ -16,7 +16,7 @@ from sdyopt.analysis.snapshot.snapshot import snapshot_of
 from sdyopt.analysis.snapshot.snapshot_check import SnapshotCheck
 from sdyopt.analysis.snapshot.snapshot_file import snapshot_text
 from sdyopt.diagnostics.diagnostic import Diagnostic
-from sdyopt.diagnostics.native_text import native_path
+from sdyopt.diagnostics.text import native_path
 
 
 def snapshot_of_module(module: NamedModule, places: Sequence[str] = ()) -> str:

@@ -14,7 +14,7 @@ from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.dialects.sdy.rule import OpShardingRule, factor_symbol
 from sdyopt.sharding.axis_lists import axes_after
-from sdyopt.sharding.propagation.refusals import Reason, Refusal
+from sdyopt.sharding.propagation.step_input import Reason, Refusal
 from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection
 
 # Around the position of an operand or result. They are not printable, so no other text has them.

@@ -17,7 +17,7 @@ from sdyopt.dataclasses import dataclass, field
 from sdyopt.dialects.sdy.axes import axis_refs_text
 from sdyopt.dialects.sdy.sharding import TensorSharding
 from sdyopt.ir.operation import Op
-from sdyopt.record.recorder import FunctionResult, Subject
+from sdyopt.record import FunctionResult, Subject
 
 # Of more steps, and more axes that did not propagate, only the first are in the file.
 MAX_STEPS = 50_000
@@ -193,7 +193,7 @@ class _Builder:
             if len(data.missed) < MAX_MISSED:
                 arguments = dict(remark.arguments)
                 line_and_function = [self._line_of_op(op), printable(remark.function)]
-                texts = (arguments.get(name, "") for name in ("Remark", "Reason", "Suggestion"))
+                texts = (arguments.get(name, "") for name in ("Remark", "Reason"))
                 data.missed.append([*line_and_function, *map(printable, texts)])
 
     def _note_axes(self, run: Run, sharding: TensorSharding | None) -> None:

@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.format.print_template import OpAsmPrinter, Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import ONE_BLOCK
 from sdyopt.ir.op_fields import (

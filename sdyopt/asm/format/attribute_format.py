@@ -21,10 +21,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
 
+from sdyopt.asm.lexical import escape
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.extent_scanner import body_extent
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.asm.strings import escape
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.dialect import Dialect

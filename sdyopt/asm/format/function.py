@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.directives import symbol_text
+from sdyopt.asm.format.print_template import OpAsmPrinter
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser
-from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
-from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.ir.attribute import EMPTY_DICT, ArrayAttr, DictAttr, StringAttr, TypeAttr
 from sdyopt.ir.block import Region
 from sdyopt.ir.symbols import SYM_NAME, SYM_VISIBILITY

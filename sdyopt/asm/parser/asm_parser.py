@@ -12,10 +12,9 @@ from collections.abc import Callable
 from struct import unpack
 from typing import Protocol, TypeVar, cast
 
-from sdyopt.asm.lexical import BARE_ID, FLOAT, INTEGER, STRING, TRIVIA
+from sdyopt.asm.lexical import BARE_ID, FLOAT, INTEGER, STRING, TRIVIA, unescape
 from sdyopt.asm.parser.extent_scanner import attribute_extent, location_extent, type_extent
 from sdyopt.asm.parser.lexer import find_lexical_error
-from sdyopt.asm.strings import unescape
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.source import Source

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.asm.generic_properties import PROPERTIES
+from sdyopt.asm.lexical import PROPERTIES
 from sdyopt.asm.parser.op_parser import OpAsmParser, OperandName, RegionParser
 from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.diagnostics.diagnostic import DiagnosticError

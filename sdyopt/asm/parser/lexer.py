@@ -18,6 +18,7 @@ from sdyopt.asm.lexical import (
     SYMBOL,
     TRIVIA,
     TYPE_ID,
+    UNCLOSED_EXTENT,
     UNCLOSED_STRING,
 )
 from sdyopt.asm.parser.extent_scanner import body_extent
@@ -167,11 +168,11 @@ def _unbalanced(text: str, position: int) -> LexError:
     If a string literal before the bracket is not closed, that is the error.
     """
     pairs, open_brackets, error_offset = {")": "(", "]": "[", "}": "{", ">": "<"}, [], position
-    for match in re.finditer(rf'{STRING_EXTENT}|"|->|[][(){{}}<>]', text[position:]):
+    for match in re.finditer(rf'{UNCLOSED_EXTENT}(?P<end>")?|->|[][(){{}}<>]', text[position:]):
         bracket = match[0]
         if bracket in "([{<":
             open_brackets.append(bracket)
-        elif bracket == '"':
+        elif bracket[0] == '"' and match["end"] is None:
             return _string_error(text, position + match.start())
         elif bracket[0] == '"':
             error_offset = position + match.start()

@@ -11,13 +11,10 @@ from collections.abc import Callable, Sequence
 
 from sdyopt.asm.lexical import BLOCK_ID, INTEGER_TYPE
 from sdyopt.asm.parser.asm_parser import LEADING_TRIVIA, AsmParser
-from sdyopt.asm.parser.block_labels import BlockLabels, raise_all
 from sdyopt.asm.parser.generic_op import parse_generic, resolve_properties
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser
 from sdyopt.asm.parser.parser_state import ParserState, UnresolvedLocation
-from sdyopt.asm.parser.resources import Resources
-from sdyopt.asm.parser.result_groups import ResultGroup, parse_result_groups
-from sdyopt.asm.parser.ssa_scope import Scope
+from sdyopt.asm.parser.ssa_scope import BlockLabels, ResultGroup, Scope, parse_result_groups, raise_all
 from sdyopt.asm.parser.statement_cache import (
     MAX_TEMPLATE_LENGTH,
     NAMES,
@@ -31,14 +28,15 @@ from sdyopt.asm.parser.statement_cache import (
     template_of,
     with_value,
 )
+from sdyopt.asm.resources import Resources
 from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import FileLoc, Location
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Block, Region
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, UnregisteredOp, build
 from sdyopt.ir.value import LazyLocation

@@ -17,8 +17,8 @@ from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.ir.block import Block, Region
+from sdyopt.ir.builtin_attributes import DenseArray
 from sdyopt.ir.dialect import DialectTable, complete_attributes, inherent_names
-from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_fields import (
     OPERAND_SEGMENTS,
     RESULT_SEGMENTS,

@@ -9,8 +9,8 @@ from typing import TypeVar
 from sdyopt.asm.lexical import ATTRIBUTE_ID, SUFFIX_ID, TRIVIA, TYPE_ID
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.attributes import AttributeParser
-from sdyopt.asm.parser.resources import Resources, parse_resources
 from sdyopt.asm.printer.attribute_printer import AttributePrinter, plain_attribute
+from sdyopt.asm.resources import Resources, parse_resources
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.source import Source

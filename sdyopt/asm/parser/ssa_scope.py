@@ -1,14 +1,18 @@
-"""The scope of SSA names during parsing, with forward references."""
+"""SSA names and block labels during parsing, which may be used before they are defined."""
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
+from sdyopt.asm.lexical import INTEGER, SSA_ID, TRIVIA
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import Location
 from sdyopt.diagnostics.source import Source
+from sdyopt.ir.block import Block
 from sdyopt.ir.types import Type
 from sdyopt.ir.value import OpResult, Value
 
@@ -137,3 +141,90 @@ def replace_all_uses(old: Value, new: Value) -> None:
     while (use := old.first_use) is not None:
         use.unlink()
         use.link(new)
+
+
+_NAME = re.compile(SSA_ID)
+_COUNT = re.compile(f"{TRIVIA}({INTEGER})")
+
+
+class ResultGroup(NamedTuple):
+    """A name, the number of results that it stands for, and its offset."""
+
+    name: str
+    size: int
+    offset: int
+
+
+def parse_result_groups(parser: AsmParser) -> list[ResultGroup]:
+    """Parses `%a, %b:2 =`, empty if no name is next; raises DiagnosticError."""
+    groups: list[ResultGroup] = []
+    if not parser.text.startswith("%", parser.skip_trivia()):
+        return groups
+    while True:
+        match = _NAME.match(parser.text, parser.skip_trivia())
+        if match is None:
+            raise parser.wrong_token_error("expected valid ssa identifier")
+        parser.position = match.end()
+        size = _parse_count(parser) if parser.accept(":") else 1
+        groups.append(ResultGroup(match[0], size, match.start()))
+        if not parser.accept(","):
+            break
+    parser.expect("=", " after SSA name")
+    return groups
+
+
+def _parse_count(parser: AsmParser) -> int:
+    match = _COUNT.match(parser.text, parser.position)
+    if match is None:
+        raise parser.wrong_token_error("expected integer number of results")
+    count = int(match[1][:20], 0) if match[1][1:2] == "x" else int(match[1][:20])
+    if not 1 <= count < 1 << 64:
+        raise parser.error("expected named operation to have at least 1 result")
+    parser.position = match.end()
+    return count
+
+
+class BlockLabels:
+    """The blocks of one region by their label, `^` included."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[str, Block] = {}
+        # Labels that have been used but not defined -> the offset of the first use.
+        self._undefined: dict[str, int] = {}
+
+    def use(self, label: str, offset: int) -> Block:
+        """The block of a label, created if it is not defined yet."""
+        block = self._blocks.get(label)
+        if block is None:
+            block = self._blocks[label] = Block()
+            self._undefined[label] = offset
+        return block
+
+    def define(self, label: str, parser: AsmParser, offset: int) -> Block:
+        """The block of a label at its definition; raises an error if it is defined twice."""
+        if label in self._blocks and label not in self._undefined:
+            raise parser.unprefixed_error(f"redefinition of block '{label}'", offset)
+        block = self.use(label, offset)
+        del self._undefined[label]
+        return block
+
+    def check(self, parser: AsmParser) -> None:
+        """Raises an error for each label that has not been defined."""
+        errors = [
+            parser.unprefixed_error("reference to an undefined block", offset)
+            for offset in sorted(self._undefined.values())
+        ]
+        raise_all(errors)
+
+    def discard_uses_from(self, offset: int) -> None:
+        """Removes the undefined labels whose first use is at or after `offset`."""
+        for label in [label for label, first_use in self._undefined.items() if first_use >= offset]:
+            del self._undefined[label], self._blocks[label]
+
+
+def raise_all(errors: list[DiagnosticError]) -> None:
+    """Raises the first error, followed by the others; does nothing if there are none."""
+    if errors:
+        for other in errors[1:]:
+            errors[0].then(other)
+        raise errors[0]

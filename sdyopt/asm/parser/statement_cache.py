@@ -18,7 +18,7 @@ from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Block
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build, build_at_offset
 from sdyopt.ir.value import LazyLocation, Value

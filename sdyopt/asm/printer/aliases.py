@@ -19,8 +19,7 @@ from sdyopt.diagnostics.location import (
 )
 from sdyopt.interning import Interned
 from sdyopt.ir.affine import AffineMapAttr, IntegerSetAttr
-from sdyopt.ir.attribute import UNIT, Attribute, DistinctAttr, LocationAttr
-from sdyopt.ir.sub_elements import immediate_sub_elements
+from sdyopt.ir.attribute import UNIT, Attribute, DistinctAttr, LocationAttr, immediate_sub_elements
 
 _NAMES: dict[type, str] = {AffineMapAttr: "map", IntegerSetAttr: "set", DistinctAttr: "distinct"}
 

@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from sdyopt.asm.format.assembly_format import Assembly, visible_attributes
-from sdyopt.asm.format.print_template import Part, Template
-from sdyopt.asm.generic_properties import PROPERTIES
+from sdyopt.asm.format.print_template import OpAsmPrinter, Part, Template
+from sdyopt.asm.lexical import PROPERTIES, escape
 from sdyopt.asm.printer.aliases import Aliases, AliasFinder
 from sdyopt.asm.printer.attribute_printer import AttributePrinter, TooLongError
-from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
-from sdyopt.asm.printer.ssa_names import SsaNames
-from sdyopt.asm.printer.value_users import argument_comments, users_comment
-from sdyopt.asm.strings import escape
+from sdyopt.asm.printer.ssa_names import SsaNames, argument_comments, users_comment
 from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import Location

@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from sdyopt.asm.lexical import is_bare_id
+from sdyopt.asm.lexical import escape, is_bare_id
 from sdyopt.asm.printer import type_printer  # noqa: F401  registers the functions of types
-from sdyopt.asm.printer.affine_printer import map_text, set_text
-from sdyopt.asm.printer.elements_printer import dense_array_text, dense_string_text, dense_text
-from sdyopt.asm.printer.print_functions import (
+from sdyopt.asm.printer.builtin_attribute_printer import (
+    dense_array_text,
+    dense_string_text,
+    dense_text,
+    map_text,
+    set_text,
+)
+from sdyopt.asm.printer.type_printer import (
     PRINT_FUNCTIONS,
     Parts,
     comma_separated,
@@ -21,7 +26,6 @@ from sdyopt.asm.printer.print_functions import (
     prints,
     short_text,
 )
-from sdyopt.asm.strings import escape
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import (
     CallSite,
@@ -48,17 +52,18 @@ from sdyopt.ir.attribute import (
     TypeAttr,
     UnitAttr,
 )
-from sdyopt.ir.dialect import PRINTERS
-from sdyopt.ir.elements_attributes import (
+from sdyopt.ir.builtin_attributes import (
     DenseArray,
     DenseElements,
     DenseResource,
     DenseStringElements,
+    FloatAttr,
+    IntegerAttr,
     SparseElements,
     StridedLayout,
 )
+from sdyopt.ir.dialect import PRINTERS
 from sdyopt.ir.floats import float_text
-from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.types import (
     DYNAMIC,
     I1,

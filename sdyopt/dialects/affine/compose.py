@@ -22,9 +22,9 @@ from sdyopt.ir.affine import (
     modulo,
     multiply,
 )
+from sdyopt.ir.builtin_attributes import IntegerAttr
 from sdyopt.ir.constraints import TypeConstraint, of_class
 from sdyopt.ir.folding import constant_value
-from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.op_fields import attr, operands
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import AFFINE_SCOPE

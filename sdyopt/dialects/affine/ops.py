@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, TypeOf, assembly
+from sdyopt.asm.format.directives import ImpliedType
 from sdyopt.asm.format.print_template import Template
-from sdyopt.asm.format.typed_operands import ImpliedType
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.affine.compose import (
     INDEX_VALUE,
@@ -20,8 +20,8 @@ from sdyopt.dialects.arith.constant import make_constant
 from sdyopt.ir.affine import AffineConstant, AffineDim, AffineMapAttr, AffineSymbol
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import IntegerAttr, integer
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.numeric_attributes import IntegerAttr, integer
 from sdyopt.ir.op_fields import operand, operands, result, results
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op

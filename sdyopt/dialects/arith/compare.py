@@ -21,8 +21,8 @@ from sdyopt.dialects.arith.folding import (
 )
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import IntegerAttr, integer
 from sdyopt.ir.constraints import AttrConstraint
-from sdyopt.ir.numeric_attributes import IntegerAttr, integer
 from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op

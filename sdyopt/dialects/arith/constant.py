@@ -10,9 +10,8 @@ from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.arith.dialect import arith
 from sdyopt.ir.attribute import EMPTY_DICT, Attribute, StringAttr, dictionary
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import DenseElements, DenseResource, FloatAttr, IntegerAttr, SparseElements
 from sdyopt.ir.constraints import ANY_ATTR, ANY_TYPE
-from sdyopt.ir.elements_attributes import DenseElements, DenseResource, SparseElements
-from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.op_fields import attr, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build

@@ -8,9 +8,17 @@ from math import inf, isnan, nan
 from typing import overload
 
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.elements_attributes import DenseElements, dense, element_size
+from sdyopt.ir.builtin_attributes import (
+    DenseElements,
+    FloatAttr,
+    IntegerAttr,
+    dense,
+    element_size,
+    integer,
+    integer_width,
+    wrapped,
+)
 from sdyopt.ir.floats import FloatFormat, decode, encode_double
-from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr, integer, integer_width, wrapped
 from sdyopt.ir.types import (
     I1,
     FloatType,

@@ -19,8 +19,8 @@ from sdyopt.dialects.arith.folding import (
     unsigned,
 )
 from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.builtin_attributes import integer_width
 from sdyopt.ir.folding import constant_value
-from sdyopt.ir.numeric_attributes import integer_width
 from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern

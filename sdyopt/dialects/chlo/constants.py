@@ -13,9 +13,8 @@ from sdyopt.dialects.stablehlo.types import ANY_TENSOR, STATIC_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import FloatAttr, IntegerAttr, dense, element_size
 from sdyopt.ir.constraints import ELEMENTS_ATTR, AttrConstraint
-from sdyopt.ir.elements_attributes import dense, element_size
-from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build
 from sdyopt.ir.shape_traits import SAME_SHAPE

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import Custom, assembly
+from sdyopt.asm.format.print_template import OpAsmPrinter
 from sdyopt.asm.parser.op_parser import OpAsmParser, segments
-from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.chlo.dialect import chlo
 from sdyopt.dialects.stablehlo.attribute_constraints import NON_NEGATIVE_I64
 from sdyopt.dialects.stablehlo.region_signatures import RegionSignatures, RegionVerifyingOp, region_signature
@@ -15,8 +15,8 @@ from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import dictionary
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import FALSE, IntegerAttr
 from sdyopt.ir.constraints import BOOL_ATTR, ONE_BLOCK
-from sdyopt.ir.numeric_attributes import FALSE, IntegerAttr
 from sdyopt.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_shapes

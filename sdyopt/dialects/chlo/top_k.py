@@ -13,8 +13,8 @@ from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import TRUE
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ATTR
-from sdyopt.ir.numeric_attributes import TRUE
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.traits import PURE

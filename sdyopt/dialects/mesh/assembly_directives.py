@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import Attr, OptionalGroup
-from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
+from sdyopt.asm.format.directives import DynamicIndexList, symbol_text
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.dialects.mesh.axes import parse_axes_attribute, print_axes
 from sdyopt.dialects.mesh.reduction import parse_bracketed_reduction, print_bracketed_reduction
 from sdyopt.dialects.mesh.sharding import parse_mesh_reference
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.numeric_attributes import IntegerAttr, integer
+from sdyopt.ir.builtin_attributes import IntegerAttr, integer
 from sdyopt.ir.types import I64, INDEX, Type
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.builtin_attributes import DenseArray
 from sdyopt.ir.constraints import AttrConstraint
-from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.types import I16
 
 Axes = tuple[int, ...]

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from sdyopt.dialects.mesh.axes import AXES, NO_AXES, Axes
 from sdyopt.dialects.mesh.mesh_op import MeshOp, check_axes, find_mesh
+from sdyopt.ir.builtin_attributes import IntegerAttr
 from sdyopt.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, AttrConstraint, TypeConstraint
-from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.op_fields import attr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op

@@ -13,9 +13,8 @@ from sdyopt.asm.format.assembly_format import (
     TypeOf,
     assembly,
 )
-from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
+from sdyopt.asm.format.directives import DynamicIndexList, ImpliedType
 from sdyopt.asm.format.print_template import Template
-from sdyopt.asm.format.typed_operands import ImpliedType
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.mesh.assembly_directives import mesh_reference

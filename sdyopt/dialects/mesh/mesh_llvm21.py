@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from sdyopt.asm.format.assembly_format import Attr, AttrDict, OptionalGroup, assembly
-from sdyopt.asm.format.typed_operands import TypeOfClass
+from sdyopt.asm.format.directives import TypeOfClass
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
@@ -31,10 +31,9 @@ from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.sharding_op import ShardingOp, sharding_attributes
 from sdyopt.dialects.mesh.sharding_value import SHARDING_TYPE
 from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.builtin_attributes import DenseArray, IntegerAttr
 from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.folding import constant_value
-from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.op_fields import attr
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern

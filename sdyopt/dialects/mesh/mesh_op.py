@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, assembly
+from sdyopt.asm.format.directives import symbol_name_directive
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.lexical import TRIVIA
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.symbol_names import symbol_name_directive
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.mesh.axes import Axes
 from sdyopt.dialects.mesh.dialect import mesh
 from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.builtin_attributes import DenseArray
 from sdyopt.ir.constraints import I64_ARRAY, STRING_ATTR
-from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_fields import attr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op

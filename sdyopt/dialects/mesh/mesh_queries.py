@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from sdyopt.asm.format.assembly_format import AttrDict, TypeOf, assembly
-from sdyopt.asm.format.typed_operands import TypeOfClass
+from sdyopt.asm.format.directives import TypeOfClass
 from sdyopt.dialects.mesh.assembly_directives import axes_clause, mesh_reference
 from sdyopt.dialects.mesh.axes import AXES, NO_AXES
 from sdyopt.dialects.mesh.dialect import mesh

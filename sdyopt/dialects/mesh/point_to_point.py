@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, assembly
-from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
+from sdyopt.asm.format.directives import DynamicIndexList, TypeOfClass, UnitKeyword
 from sdyopt.asm.format.print_template import Template
-from sdyopt.asm.format.typed_operands import TypeOfClass
-from sdyopt.asm.format.unit_attr import UnitKeyword
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause, offset_clause
 from sdyopt.dialects.mesh.collective_base import (

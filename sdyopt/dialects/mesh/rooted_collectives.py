@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, assembly
-from sdyopt.asm.format.dynamic_index_list import has_operand_per_dynamic_index
-from sdyopt.asm.format.typed_operands import OperandsAndResultsType
+from sdyopt.asm.format.directives import OperandsAndResultsType, has_operand_per_dynamic_index
 from sdyopt.dialects.mesh.assembly_directives import device_clause, integer_clause, reduction_clause
 from sdyopt.dialects.mesh.collective_base import (
     AXIS,

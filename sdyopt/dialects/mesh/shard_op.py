@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, Operand, assembly
+from sdyopt.asm.format.directives import TypeOfClass, UnitKeyword
 from sdyopt.asm.format.print_template import Template
-from sdyopt.asm.format.typed_operands import TypeOfClass
-from sdyopt.asm.format.unit_attr import UnitKeyword
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import UnknownLoc

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
+from sdyopt.asm.format.directives import symbol_text
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.mesh.axes import (
     Axes,

@@ -13,7 +13,7 @@ from sdyopt.asm.format.assembly_format import (
     TypeOf,
     assembly,
 )
-from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
+from sdyopt.asm.format.directives import DynamicIndexList
 from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.mesh.assembly_directives import mesh_reference
@@ -27,8 +27,8 @@ from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp
 from sdyopt.dialects.mesh.sharding import MeshSharding
 from sdyopt.dialects.mesh.sharding_value import SHARDING_VALUE
 from sdyopt.ir.attribute import Attribute, DictAttr, SymbolRef
+from sdyopt.ir.builtin_attributes import DenseArray
 from sdyopt.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, TypeConstraint
-from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.traits import ATTR_SIZED_OPERANDS, PURE

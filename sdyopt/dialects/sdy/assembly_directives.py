@@ -7,9 +7,8 @@ from typing import Any
 
 from sdyopt.asm.format.assembly_format import Attr, Custom, FormatElement, TypeOf
 from sdyopt.asm.format.attribute_format import format_of, parse_nested
-from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.format.print_template import OpAsmPrinter, Template
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, sharding_text
 from sdyopt.ir.attribute import Attribute, DictAttr
 from sdyopt.ir.constraints import TypeConstraint, of_class

@@ -10,8 +10,8 @@ from __future__ import annotations
 from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.dialects.sdy.mesh_op import common_mesh
 from sdyopt.dialects.sdy.sharding import ShardingPerValue
+from sdyopt.ir.interfaces import terminator_of
 from sdyopt.ir.patterns import Pattern
-from sdyopt.ir.region_traits import terminator_of
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.value import Value
 

@@ -14,7 +14,7 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.mesh_op import mesh_of
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.builtin_attributes import DenseArray
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern
 from sdyopt.ir.rewrite import Rewriter

@@ -24,10 +24,9 @@ from sdyopt.dialects.sdy.sharding_checks import check_shardings, check_unbound
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Block, Region
 from sdyopt.ir.constraints import ANY_TYPE, ONE_BLOCK, STRING_ATTR
-from sdyopt.ir.data_flow import SINGLE_BODY
+from sdyopt.ir.interfaces import SINGLE_BODY, ends_with, terminator_of
 from sdyopt.ir.op_fields import attr, operands, optional_attr, region, results
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.region_traits import ends_with, terminator_of
 from sdyopt.ir.traits import INFERS_TYPES, ISOLATED, RECURSIVE_EFFECTS
 from sdyopt.ir.types import Type
 

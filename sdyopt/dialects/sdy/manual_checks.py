@@ -13,7 +13,7 @@ from sdyopt.dialects.sdy.mesh_op import common_mesh, mesh_of
 from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.dialects.sdy.sharding_checks import check_shardings
 from sdyopt.ir.block import Region
-from sdyopt.ir.region_traits import terminator_of
+from sdyopt.ir.interfaces import terminator_of
 from sdyopt.ir.types import DYNAMIC, RankedShapedType, ShapedType, Type, tensor
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from sdyopt.asm.format.assembly_format import AttrDict, assembly
-from sdyopt.asm.symbol_names import symbol_name_directive, symbol_text
+from sdyopt.asm.format.directives import symbol_name_directive, symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.assembly_directives import bare_attr
@@ -13,9 +13,9 @@ from sdyopt.dialects.sdy.dialect import sdy
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.ir.constraints import STRING_ATTR, of_class
+from sdyopt.ir.interfaces import has_parent
 from sdyopt.ir.op_fields import attr
 from sdyopt.ir.operation import Op
-from sdyopt.ir.region_traits import has_parent
 from sdyopt.ir.traits import SYMBOL
 
 # Finds the mesh that a sharding refers to; None if its name is undefined.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, OptionalGroup, TypeOf, assembly
-from sdyopt.asm.format.constant import constant_assembly
+from sdyopt.asm.format.directives import constant_assembly
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.sdy.assembly_directives import (
     ANY_RANKED_TENSOR,
@@ -25,8 +25,8 @@ from sdyopt.dialects.sdy.unreduced_checks import check_unreduced_transition
 from sdyopt.dialects.sdy.value_shardings import sharding_of
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import IntegerAttr
 from sdyopt.ir.constraints import ANY_TYPE, ELEMENTS_ATTR, I64_ATTR, AttrConstraint
-from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.op_fields import attr, operand, operands, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op

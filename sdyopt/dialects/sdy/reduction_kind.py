@@ -15,8 +15,8 @@ from sdyopt.asm.format.print_template import Template
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.ir.builtin_attributes import IntegerAttr, integer
 from sdyopt.ir.constraints import AttrConstraint
-from sdyopt.ir.numeric_attributes import IntegerAttr, integer
 from sdyopt.ir.op_fields import AttrField, attr, default_valued_optional_attr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import I32

@@ -23,8 +23,8 @@ from sdyopt.asm.format.attribute_format import (
     parse_nested,
     with_error_at_next_token,
 )
+from sdyopt.asm.format.directives import symbol_text
 from sdyopt.asm.parser.asm_parser import AsmParser
-from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.dialects.sdy.dialect import sdy

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 
+from sdyopt.asm.format.directives import symbol_text
 from sdyopt.asm.printer.attribute_printer import plain_attribute, plain_type
-from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, is_sorted, mesh_order
 from sdyopt.dialects.sdy.interfaces import AxisBinder

@@ -14,8 +14,7 @@ from sdyopt.dialects.stablehlo.custom_struct import parse_integer_list
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.enums import EnumAttr
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
-from sdyopt.ir.elements_attributes import DenseArray
-from sdyopt.ir.numeric_attributes import IntegerAttr
+from sdyopt.ir.builtin_attributes import DenseArray, IntegerAttr
 from sdyopt.ir.op_fields import ONE, OperandField, ResultField, ValueField
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sdyopt.ir.builtin_attributes import DenseElements, element_size
 from sdyopt.ir.constraints import I64_ATTR, AttrConstraint, non_negative, positive
-from sdyopt.ir.elements_attributes import DenseElements, element_size
 from sdyopt.ir.types import I64, IndexType, IntegerType
 
 POSITIVE_I64 = positive(I64_ATTR)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.ir.elements_attributes import DenseElements, element_size
+from sdyopt.ir.builtin_attributes import DenseElements, element_size
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import Pattern

@@ -35,8 +35,8 @@ from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
 from sdyopt.dialects.stablehlo.types import TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.constraints import ONE_BLOCK, UNIT_ATTR
-from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE, are_compatible_sizes

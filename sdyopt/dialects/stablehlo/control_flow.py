@@ -29,7 +29,7 @@ from sdyopt.dialects.stablehlo.while_assembly import parse_while, print_while
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
 from sdyopt.ir.constraints import I64_ARRAY, ONE_BLOCK
-from sdyopt.ir.data_flow import BRANCHES, LOOP, OPERANDS_TO_RESULTS
+from sdyopt.ir.interfaces import BRANCHES, LOOP, OPERANDS_TO_RESULTS
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_SHAPE

@@ -23,8 +23,8 @@ from sdyopt.dialects.stablehlo.type_compatibility import most_specific_type
 from sdyopt.dialects.stablehlo.unary import ELEMENTWISE_TRAITS, TYPE_INFERRING_ELEMENTWISE_TRAITS, UnaryOp
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import integer
 from sdyopt.ir.constraints import I32_ATTR, non_negative, positive
-from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.op_fields import attr, operand, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op

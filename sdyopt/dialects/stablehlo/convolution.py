@@ -22,8 +22,8 @@ from sdyopt.dialects.stablehlo.window import (
 )
 from sdyopt.dialects.stablehlo.window_assembly import window_directive
 from sdyopt.ir import op_fields
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.constraints import BOOL_ARRAY, I64_ARRAY
-from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op

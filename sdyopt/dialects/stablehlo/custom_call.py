@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import Attr, AttrDict, FunctionalType, Operand, assembly
+from sdyopt.asm.format.directives import symbol_text
 from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.asm.symbol_names import symbol_text
 from sdyopt.dialects.stablehlo.custom_call_targets import check_target
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.dialects.stablehlo.dialect import stablehlo
@@ -16,8 +16,8 @@ from sdyopt.dialects.stablehlo.operand_alias import ALIASES, OutputOperandAlias,
 from sdyopt.dialects.stablehlo.types import CUSTOM_CALL_VALUE
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import EMPTY_ARRAY, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef
+from sdyopt.ir.builtin_attributes import FALSE, IntegerAttr
 from sdyopt.ir.constraints import BOOL_ATTR, STRING_ATTR, AttrConstraint
-from sdyopt.ir.numeric_attributes import FALSE, IntegerAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I32, TupleType, Type

@@ -23,10 +23,9 @@ from sdyopt.dialects.stablehlo.type_compatibility import are_compatible, dimensi
 from sdyopt.dialects.stablehlo.types import INT_TENSOR, STATIC_1D_INT_TENSOR, TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import FALSE, DenseElements
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR
-from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.folding import constant_value
-from sdyopt.ir.numeric_attributes import FALSE
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import are_compatible_sizes, same_element_types

@@ -26,8 +26,8 @@ from sdyopt.dialects.stablehlo.types import (
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import ArrayAttr, StringAttr
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import FALSE, IntegerAttr
 from sdyopt.ir.constraints import ARRAY_ATTR, BOOL_ATTR, STRING_ATTR
-from sdyopt.ir.numeric_attributes import FALSE, IntegerAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import RankedTensor, Type, UnrankedTensor

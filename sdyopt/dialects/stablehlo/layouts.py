@@ -8,8 +8,8 @@ from sdyopt.asm.printer.attribute_printer import plain_attribute
 from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.diagnostic_text import quoted
 from sdyopt.ir.attribute import ArrayAttr, Attribute
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.constraints import AttrConstraint
-from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import INDEX, RankedShapedType, ShapedType, TupleType, Type
 

@@ -20,8 +20,8 @@ from sdyopt.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_CO
 from sdyopt.dialects.stablehlo.types import FLOAT_COMPLEX_OR_QUANTIZED_TENSOR, FLOAT_OR_COMPLEX_TENSOR
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import FALSE
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, of_class
-from sdyopt.ir.numeric_attributes import FALSE
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import are_compatible_sizes

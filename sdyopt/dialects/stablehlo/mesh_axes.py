@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.lexical import escape
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.asm.strings import escape
 from sdyopt.dialects.stablehlo.attribute_parsing import is_full_attribute, parse_attribute_of_class
 from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.tablegen_struct import (
@@ -16,7 +16,7 @@ from sdyopt.dialects.stablehlo.tablegen_struct import (
     parse_tablegen_struct,
 )
 from sdyopt.ir.attribute import ArrayAttr, Attribute, SymbolRef
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.symbols import lookup_symbol
 from sdyopt.ir.types import IndexType, IntegerType

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
-from sdyopt.asm.format.constant import constant_assembly
+from sdyopt.asm.format.directives import constant_assembly
 from sdyopt.dialects.quant import QuantizedType
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.assembly_directives import (

@@ -19,8 +19,8 @@ from sdyopt.dialects.stablehlo.types import (
     STATIC_INT_OR_FLOAT_TENSOR,
 )
 from sdyopt.ir import op_fields
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.constraints import of_class
-from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op

@@ -11,15 +11,14 @@ arguments and a return of the result; parsing builds that region.
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import visible_attributes
-from sdyopt.asm.format.print_template import Template
+from sdyopt.asm.format.print_template import OpAsmPrinter, Template
 from sdyopt.asm.parser.asm_parser import AsmParser
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser, OperandName
-from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.traits import HLO_COMMUTATIVE
 from sdyopt.ir.attribute import EMPTY_DICT, DictAttr
 from sdyopt.ir.block import Region
-from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.builtin_attributes import DenseArray
 from sdyopt.ir.op_fields import ONE, OperandField, RegionField
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op, build

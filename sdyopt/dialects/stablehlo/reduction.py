@@ -29,8 +29,8 @@ from sdyopt.dialects.stablehlo.window import (
 )
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import FALSE, IntegerAttr
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR, ONE_BLOCK
-from sdyopt.ir.numeric_attributes import FALSE, IntegerAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import SAME_SHAPE, are_compatible_shapes
 from sdyopt.ir.traits import RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS

@@ -9,8 +9,8 @@ from sdyopt.dialects.stablehlo.channel import CHANNEL_HANDLE
 from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.constraints import AttrConstraint
-from sdyopt.ir.elements_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I64

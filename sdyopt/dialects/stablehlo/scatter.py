@@ -29,8 +29,8 @@ from sdyopt.dialects.stablehlo.types import INTEGER_OR_INDEX_TENSOR, TENSOR
 from sdyopt.dialects.stablehlo.window import checked_window, padding_pairs, window_result_shape
 from sdyopt.ir import op_fields
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import FALSE
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ARRAY, ONE_BLOCK
-from sdyopt.ir.numeric_attributes import FALSE
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.shape_traits import are_compatible_sizes
 from sdyopt.ir.traits import RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS

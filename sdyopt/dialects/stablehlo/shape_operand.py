@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.diagnostic_text import listing, quoted
 from sdyopt.dialects.stablehlo.type_compatibility import is_compatible_shape
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import IndexType, IntegerType, Type

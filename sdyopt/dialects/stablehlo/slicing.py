@@ -20,8 +20,8 @@ from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.ir import op_fields
 from sdyopt.ir.attribute import DictAttr
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import DenseArray
 from sdyopt.ir.constraints import I64_ARRAY
-from sdyopt.ir.elements_attributes import DenseArray
 from sdyopt.ir.op_fields import attr, operand, operands, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.asm.format.print_template import OpAsmPrinter
 from sdyopt.asm.parser.op_parser import OpAsmParser
-from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.dialects.stablehlo import types
 from sdyopt.dialects.stablehlo.assembly_directives import (
@@ -21,6 +21,7 @@ from sdyopt.dialects.stablehlo.dialect import stablehlo
 from sdyopt.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
 from sdyopt.ir.attribute import EMPTY_DICT
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import integer
 from sdyopt.ir.constraints import (
     DICT_ATTR,
     FLAT_SYMBOL_ATTR,
@@ -29,7 +30,6 @@ from sdyopt.ir.constraints import (
     STRING_ATTR,
     non_negative,
 )
-from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.op_fields import (
     attr,
     default_valued_optional_attr,

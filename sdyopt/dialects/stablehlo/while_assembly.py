@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.format.print_template import OpAsmPrinter
 from sdyopt.asm.parser.op_parser import Argument, OpAsmParser, OperandName
-from sdyopt.asm.printer.op_asm_printer import OpAsmPrinter
 from sdyopt.ir.operation import Op
 
 

@@ -8,7 +8,7 @@ from sdyopt.dataclasses import dataclass
 from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.dialects.stablehlo.diagnostic_text import listing
 from sdyopt.dialects.stablehlo.dimensions import Dimensions
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import DYNAMIC
 

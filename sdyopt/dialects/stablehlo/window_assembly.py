@@ -8,7 +8,7 @@ from sdyopt.asm.parser.op_parser import OpAsmParser
 from sdyopt.dialects.stablehlo.assembly_directives import print_list
 from sdyopt.dialects.stablehlo.window import pairs_of
 from sdyopt.ir.attribute import Attribute, DictAttr
-from sdyopt.ir.elements_attributes import DenseArray, DenseElements, dense
+from sdyopt.ir.builtin_attributes import DenseArray, DenseElements, dense
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import I1, I64, tensor
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
-from sdyopt.asm.format.typed_operands import ImpliedType
+from sdyopt.asm.format.directives import ImpliedType
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.arith.folding import Constants, FoldResult
 from sdyopt.dialects.tensor.dialect import ANY_TENSOR, INDEX_VALUE, tensor_dialect
 from sdyopt.ir.block import Region
+from sdyopt.ir.builtin_attributes import IntegerAttr, integer
 from sdyopt.ir.constraints import TypeConstraint
-from sdyopt.ir.numeric_attributes import IntegerAttr, integer
 from sdyopt.ir.op_fields import operand, result
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op

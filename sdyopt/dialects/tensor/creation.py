@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
-from sdyopt.asm.format.typed_operands import ImpliedType
+from sdyopt.asm.format.directives import ImpliedType
 from sdyopt.dialects.tensor.casts import CastOp, ReifiesShape
 from sdyopt.dialects.tensor.dialect import INDEX_VALUE, RANKED, constant_index, tensor_dialect
 from sdyopt.ir.op_fields import operands, result

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sdyopt.dialects.arith.constant import make_constant
+from sdyopt.ir.builtin_attributes import IntegerAttr
 from sdyopt.ir.constraints import TypeConstraint
 from sdyopt.ir.dialect import Dialect
 from sdyopt.ir.folding import constant_value
-from sdyopt.ir.numeric_attributes import IntegerAttr
 from sdyopt.ir.types import INDEX, RankedTensor, Type, UnrankedTensor
 from sdyopt.ir.value import Value
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.asm.format.assembly_format import AttrDict, FormatElement, Operand, TypeOf, assembly
-from sdyopt.asm.format.dynamic_index_list import DynamicIndexList
+from sdyopt.asm.format.directives import DynamicIndexList
 from sdyopt.asm.printer.attribute_printer import plain_type
 from sdyopt.dialects.arith.folding import Constants, FoldResult
 from sdyopt.dialects.tensor.casts import CastOp, DimOp, ReifiesShape, loses_static_sizes
 from sdyopt.dialects.tensor.dialect import INDEX_VALUE, RANKED, constant_index, tensor_dialect
 from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.builtin_attributes import DenseArray, DenseElements
 from sdyopt.ir.constraints import I64_ARRAY
-from sdyopt.ir.elements_attributes import DenseArray, DenseElements
 from sdyopt.ir.op_fields import OperandField, attr, operand, operands, result
 from sdyopt.ir.op_signature import OpSignature, SignatureError
 from sdyopt.ir.operation import Op

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
-from sdyopt.asm.format.typed_operands import OperandsAndResultsType
+from sdyopt.asm.format.directives import OperandsAndResultsType
 from sdyopt.dialects.arith.folding import Constants, FoldResult, splat_of
 from sdyopt.dialects.tosa.dialect import BOOLEAN_TENSOR, BROADCASTABLE, NUMBER_TENSOR, tosa
 from sdyopt.ir.attribute import Attribute
+from sdyopt.ir.builtin_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.constraints import BOOL_ATTR, I64_ATTR, of_class
-from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr
 from sdyopt.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.ir.operation import Op
 from sdyopt.ir.shape_traits import SAME_ELEMENT_TYPE

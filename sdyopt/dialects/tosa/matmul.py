@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.asm.format.assembly_format import AttrDict, Operand, assembly
-from sdyopt.asm.format.typed_operands import OperandsAndResultsType
+from sdyopt.asm.format.directives import OperandsAndResultsType
 from sdyopt.dialects.tosa.dialect import TENSOR_3D, tosa
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.constraints import of_class

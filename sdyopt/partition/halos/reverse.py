@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.dialects.stablehlo.shapes import ReverseOp
-from sdyopt.ir.elements_attributes import dense_array
+from sdyopt.ir.builtin_attributes import dense_array
 from sdyopt.ir.types import I64
 from sdyopt.ir.value import Value
 from sdyopt.partition.device_positions import replica_groups

@@ -9,7 +9,7 @@ from sdyopt.dialects.stablehlo.compare_select import CompareOp
 from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
 from sdyopt.ir.block import Region
-from sdyopt.ir.elements_attributes import element_size
+from sdyopt.ir.builtin_attributes import element_size
 from sdyopt.ir.floats import Specials, nan_bits
 from sdyopt.ir.types import I1, I64, FloatType, tensor
 from sdyopt.ir.value import Value

@@ -10,8 +10,7 @@ from sdyopt.dialects.stablehlo.reduction import ReduceWindowOp
 from sdyopt.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
 from sdyopt.ir.attribute import Attribute
 from sdyopt.ir.block import Region
-from sdyopt.ir.elements_attributes import dense_array
-from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.builtin_attributes import dense_array, integer
 from sdyopt.ir.types import I64, RankedTensor, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.halo_exchange import Extended, Padding, ReadDimension, extend, padding_of

@@ -8,7 +8,7 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.stablehlo.binary import SubtractOp
 from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.builtin_attributes import integer
 from sdyopt.ir.types import I64, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.local_builder import ranked, shape_of

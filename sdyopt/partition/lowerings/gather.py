@@ -9,8 +9,7 @@ from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, SubtractOp
 from sdyopt.dialects.stablehlo.compare_select import ClampOp
 from sdyopt.dialects.stablehlo.gather import GatherOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
-from sdyopt.ir.elements_attributes import dense_array
-from sdyopt.ir.numeric_attributes import boolean
+from sdyopt.ir.builtin_attributes import boolean, dense_array
 from sdyopt.ir.types import I1, I64, RankedTensor, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.index_arithmetic import broadcast_components, largest_index

@@ -14,7 +14,7 @@ from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collectives import AllGatherOp, AllToAllOp, ReduceScatterOp
 from sdyopt.dialects.stablehlo import collectives as stablehlo
 from sdyopt.ir.attribute import UnitAttr
-from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.builtin_attributes import integer
 from sdyopt.ir.types import I64, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.combiners import combiner_of

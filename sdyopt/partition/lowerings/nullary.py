@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.dialects.sdy.ops import ConstantOp as SdyConstantOp
 from sdyopt.dialects.stablehlo.binary import AddOp
 from sdyopt.dialects.stablehlo.nullary import ConstantOp, IotaOp
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.partition.local_context import LocalContext
 from sdyopt.partition.registry import Lowered, lowering
 

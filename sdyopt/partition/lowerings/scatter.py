@@ -9,7 +9,7 @@ from sdyopt.dialects.sdy.axes import AxisRef, difference
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.stablehlo.binary import SubtractOp
 from sdyopt.dialects.stablehlo.scatter import ScatterOp
-from sdyopt.ir.numeric_attributes import boolean
+from sdyopt.ir.builtin_attributes import boolean
 from sdyopt.ir.types import I1, RankedTensor, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.combiners import binary_body

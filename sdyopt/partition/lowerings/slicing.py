@@ -9,7 +9,7 @@ from sdyopt.dialects.sdy.axes import axis_refs_text
 from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, SubtractOp
 from sdyopt.dialects.stablehlo.compare_select import ClampOp
 from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
-from sdyopt.ir.elements_attributes import dense_array
+from sdyopt.ir.builtin_attributes import dense_array
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, I64, tensor
 from sdyopt.ir.value import Value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import prod
 
 from sdyopt.diagnostics.diagnostic import DiagnosticError
@@ -14,7 +15,7 @@ from sdyopt.dialects.stablehlo.nullary import ConstantOp
 from sdyopt.dialects.stablehlo.random import RngBitGeneratorOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.ir.attribute import DictAttr, TypeAttr
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import FunctionType, RankedTensor, Type
 from sdyopt.partition.local_builder import shape_of
@@ -27,7 +28,7 @@ from sdyopt.partition.padding import (
     unsupported,
 )
 from sdyopt.partition.paddings.collectives import slice_replicated
-from sdyopt.partition.reshape_groups import reshape_groups
+from sdyopt.partition.reshape_groups import Groups, reshape_groups
 
 
 def pad_function(function: FuncOp, padder: Padder) -> None:
@@ -109,15 +110,41 @@ def pad_reshape(op: ReshapeOp, padder: Padder) -> Padded:
     before, after = unpadded_shape(op, 0), unpadded_result_shape(op)
     if 0 in before:
         return None
-    for dims, result_dims in reshape_groups(before, after):
-        old = [(before[dim], shape_of(op.operand)[dim]) for dim in dims if shape_of(op.operand)[dim] != 1]
-        new = [(after[dim], padded.shape[dim]) for dim in result_dims if padded.shape[dim] != 1]
-        is_padded = any(size != padded_size for size, padded_size in (*old, *new))
-        is_at_end = all(size == padded_size for size, padded_size in (*old[1:], *new[1:]))
-        is_alike = prod(size for _, size in old) == prod(size for _, size in new)
-        if is_padded and not (is_at_end and is_alike):
-            raise unsupported(op, dims[0] if dims else 0)
+    old = list(zip(before, shape_of(op.operand), strict=True))
+    new = list(zip(after, padded.shape, strict=True))
+    dim = _misplaced_padding(old, new, reshape_groups(before, after))
+    # A padded dimension of one element corresponds to another by its padded size only.
+    if dim is not None and not _keeps_padding(old, new):
+        raise unsupported(op, dim)
     return None
+
+
+def _keeps_padding(old: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]]) -> bool:
+    """Whether the dimensions that correspond by their padded sizes are padded alike."""
+    shape, result_shape = [size for _, size in old], [size for _, size in new]
+    if prod(shape) != prod(result_shape):
+        return False
+    return _misplaced_padding(old, new, reshape_groups(shape, result_shape)) is None
+
+
+def _misplaced_padding(
+    old: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]], groups: Iterable[Groups]
+) -> int | None:
+    """The first dimension of a group with padding before other elements, or not alike on both sides."""
+    for dims, result_dims in groups:
+        # Without dimensions of one element, which may be anywhere in a group.
+        before = [old[dim] for dim in dims if old[dim][1] != 1]
+        after = [new[dim] for dim in result_dims if new[dim][1] != 1]
+        is_padded = any(size != padded_size for size, padded_size in (*before, *after))
+        is_at_end = all(size == padded_size for size, padded_size in (*before[1:], *after[1:]))
+        if is_padded and not (is_at_end and _products(before) == _products(after)):
+            return dims[0] if dims else 0
+    return None
+
+
+def _products(sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The number of elements without padding and with it."""
+    return prod(size for size, _ in sizes), prod(size for _, size in sizes)
 
 
 @pads(ManualComputationOp)

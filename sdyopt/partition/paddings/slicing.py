@@ -8,7 +8,7 @@ from sdyopt.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.dialects.stablehlo.gather import GatherOp
 from sdyopt.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
-from sdyopt.ir.elements_attributes import dense_array
+from sdyopt.ir.builtin_attributes import dense_array
 from sdyopt.ir.types import I64, RankedTensor, tensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.index_arithmetic import broadcast_components, clamp_index, largest_index

@@ -1,4 +1,4 @@
-"""How the partial results of an operation are combined, by its body.
+"""How the partial results of an operation are combined, by its body or as its sharding rule declares.
 
     stablehlo.reduce with stablehlo.maximum   max
     stablehlo.scatter with stablehlo.add      sum
@@ -14,12 +14,16 @@ from sdyopt.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.ir.operation import Op
 from sdyopt.releases import Behavior
+from sdyopt.sharding.op_sharding_rule_builder import Reduction
+from sdyopt.sharding.op_sharding_rule_registry import reduction_of
 
 _KINDS: dict[type[Op] | None, ReductionKind] = {
     AddOp: ReductionKind.SUM,
     MaxOp: ReductionKind.MAX,
     MinOp: ReductionKind.MIN,
 }
+# Products, like other reductions without a kind of their own, count as sums until they are partitioned.
+_DECLARED_KINDS = {Reduction.MAX: ReductionKind.MAX, Reduction.MIN: ReductionKind.MIN}
 
 
 def reduction_kind(op: Op) -> ReductionKind | None:
@@ -30,7 +34,8 @@ def reduction_kind(op: Op) -> ReductionKind | None:
     jaxlib 0.11.2; partitioning knows better.
     """
     if not isinstance(op, ReduceOp | ScatterOp):
-        return ReductionKind.SUM
+        declared = reduction_of(op)
+        return ReductionKind.SUM if declared is None else _DECLARED_KINDS.get(declared, ReductionKind.SUM)
     kinds = {_KINDS.get(combiner) for combiner in _combiners(op)}
     kind = kinds.pop() if len(kinds) == 1 else None
     is_single = isinstance(op, ReduceOp) and len(op.results) == 1

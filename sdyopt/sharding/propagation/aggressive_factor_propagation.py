@@ -23,8 +23,7 @@ from sdyopt.sharding.propagation.basic_factor_propagation import (
     prefix_unused_by_other_factors,
     truncate,
 )
-from sdyopt.sharding.propagation.refusals import Preference, Reason
-from sdyopt.sharding.propagation.step_input import StepInput
+from sdyopt.sharding.propagation.step_input import Preference, Reason, StepInput
 from sdyopt.sharding.sharding_projection import TensorProjection
 
 

@@ -26,9 +26,18 @@ from sdyopt.sharding.axis_lists import (
     prefix_without,
     sharded_size,
 )
-from sdyopt.sharding.propagation.propagation_direction import BACKWARD, BOTH, FORWARD, NONE
-from sdyopt.sharding.propagation.refusals import Reason, Refusal, Report, StepTrace, ignore
-from sdyopt.sharding.propagation.step_input import StepInput
+from sdyopt.sharding.propagation.step_input import (
+    BACKWARD,
+    BOTH,
+    FORWARD,
+    NONE,
+    Reason,
+    Refusal,
+    Report,
+    StepInput,
+    StepTrace,
+    ignore,
+)
 from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection
 
 # (axis, sharded size of the axes before it) -> the largest prefix of the axis without a conflict

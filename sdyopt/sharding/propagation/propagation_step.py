@@ -17,9 +17,15 @@ from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.sharding.propagation.aggressive_factor_propagation import propagate_aggressive
 from sdyopt.sharding.propagation.basic_factor_propagation import propagate_basic, refuse_for_further_reasons
-from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy, factor_directions
-from sdyopt.sharding.propagation.refusals import Preference, Reason, Refusal, StepTrace
-from sdyopt.sharding.propagation.step_input import StepInput
+from sdyopt.sharding.propagation.step_input import (
+    DirectionPolicy,
+    Preference,
+    Reason,
+    Refusal,
+    StepInput,
+    StepTrace,
+    factor_directions,
+)
 from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
 
 # The shardings of the operands, then of the results.

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from math import gcd
 
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.sharding.reshard_to_collectives.axis_within_capacity import assign_to_surplus, split_by_capacity
-from sdyopt.sharding.reshard_to_collectives.state import ReshardState
+from sdyopt.sharding.reshard_to_collectives.state import ReshardState, assign_to_surplus, split_by_capacity
 
 
 def slice_dimensions(state: ReshardState) -> list[list[AxisRef]] | None:

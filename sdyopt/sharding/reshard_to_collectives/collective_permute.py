@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.sharding.reshard_to_collectives.axis_within_capacity import assign_to_surplus, split_by_capacity
-from sdyopt.sharding.reshard_to_collectives.state import ReshardState
+from sdyopt.sharding.reshard_to_collectives.state import ReshardState, assign_to_surplus, split_by_capacity
 
 # --- When a permute helps ---------------------------------------------------------------------------
 

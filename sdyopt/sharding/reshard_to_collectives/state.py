@@ -7,19 +7,71 @@ For a reshard from [{"x"}, {"y", "z"}] to [{"x", "w"}, {"z"}] it starts with
     missing   [["w"], ["z"]]        the axes of the target after the common prefix
 
 Every collective updates all three, until there are no surplus and no missing axes.
+
+The lists are aligned, so that sub-axes that can coexist are either equal or disjoint. With `"a":(1)8` in
+one list and `"a":(4)4` in the other, the first is split into `"a":(1)4` and `"a":(4)2`, the second into
+`"a":(4)2` and `"a":(8)2`. Aligned sub-axes can be compared by identity, and looked up in a dict.
+
+The capacity of a dimension is how many times larger its sharded size may still become. If `"x"`=2 is
+assigned to a dimension of capacity 4, capacity 2 remains. Of `"y"`=4 only the major half, `"y":(1)2`, then
+fits; no capacity remains, and the minor half is left for another dimension. An axis of size 3 does not
+fit, because sizes must divide.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
+from typing import NamedTuple
 
-from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
 from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.releases import Behavior
-from sdyopt.sharding.reshard_to_collectives.sub_axis_alignment import align
+
+
+def align(dims: Sequence[list[AxisRef]], others: Iterable[AxisRef], mesh: Mesh) -> None:
+    """Splits the axes of each dimension where one of `others` starts or ends inside an axis."""
+    ordered = sorted(others, key=lambda axis: axis.sort_key)
+    if not ordered:
+        return
+    keys = [axis.sort_key for axis in ordered]
+    for axes in dims:
+        axes[:] = [aligned for axis in axes for aligned in _split(axis, ordered, keys, mesh)]
+
+
+def sub_axis(name: str, pre_size: int, next_pre_size: int) -> AxisRef:
+    """The sub-axis from one pre-size up to another."""
+    return AxisRef(name, SubAxis(pre_size, next_pre_size // pre_size))
+
+
+def _split(
+    axis: AxisRef, others: Sequence[AxisRef], keys: Sequence[tuple[str, int, int]], mesh: Mesh
+) -> list[AxisRef]:
+    """The sub-axes of an axis, each contained in one of the sorted `others` or disjoint from all of them."""
+    index = bisect_left(keys, axis.sort_key)
+    if index > 0 and axis.overlaps(others[index - 1]):
+        index -= 1
+    sub_axes: list[AxisRef] = []
+    while index < len(others) and _must_split(axis, others[index]):
+        other = others[index]
+        start, end = axis.pre_size, axis.next_pre_size(mesh)
+        other_start, other_end = other.pre_size, other.next_pre_size(mesh)
+        if start < other_start:
+            sub_axes.append(sub_axis(axis.name, start, other_start))
+        sub_axes.append(sub_axis(axis.name, max(start, other_start), min(end, other_end)))
+        if end <= other_end:
+            return sub_axes
+        axis = sub_axis(axis.name, other_end, end)
+        index += 1
+    return [*sub_axes, axis]
+
+
+def _must_split(axis: AxisRef, other: AxisRef) -> bool:
+    """Whether another axis overlaps an axis without containing it, and can coexist with it."""
+    return other.overlaps(axis) and not other.contains(axis) and other.can_coexist(axis)
 
 
 class ReshardState:
@@ -185,3 +237,56 @@ def _drop_common_prefix(first: list[AxisRef], second: list[AxisRef]) -> None:
             break
         count += 1
     del first[:count], second[:count]
+
+
+class AxisSplit(NamedTuple):
+    """The sub-axis that fits into a capacity, the rest of the axis, and the remaining capacity."""
+
+    fitting: AxisRef | None
+    rest: AxisRef | None
+    capacity: int
+
+
+def split_by_capacity(state: ReshardState, axis: AxisRef, capacity: int) -> AxisSplit:
+    """Splits an axis into what fits into a capacity (all, a major sub-axis, or nothing) and the rest."""
+    size = state.size(axis)
+    if capacity <= 1 or (capacity % size and size % capacity):
+        return AxisSplit(None, axis, capacity)
+    if capacity >= size:
+        return AxisSplit(axis, None, capacity // size)
+    start = axis.pre_size
+    middle = start * capacity
+    return AxisSplit(sub_axis(axis.name, start, middle), sub_axis(axis.name, middle, start * size), 1)
+
+
+def assign_to_surplus(
+    state: ReshardState,
+    capacities: list[int],
+    available: Callable[[int], list[AxisRef]],
+    major_most: bool,
+    on_assigned: Callable[[int, AxisRef], None] = lambda dim, axis: None,
+) -> None:
+    """Assigns available axes to the surplus of each dimension, within its capacity.
+
+    The assigned axes become the major-most or minor-most surplus axes, and are removed from `available(dim)`,
+    which may return the same list for all dimensions. `on_assigned` is called for each assigned axis.
+    """
+    split_axes: list[AxisRef] = []
+    for dim, surplus in enumerate(state.surplus):
+        position = 0 if major_most else len(surplus)
+        axes = available(dim)
+        unassigned: list[AxisRef] = []
+        for axis in axes:
+            fitting, rest, capacities[dim] = split_by_capacity(state, axis, capacities[dim])
+            if fitting is None:
+                unassigned.append(axis)
+                continue
+            surplus.insert(position, fitting)
+            position += 1
+            state.in_use.add(fitting)
+            on_assigned(dim, fitting)
+            if rest is not None:
+                split_axes.append(fitting)
+                unassigned.insert(0, rest)
+        axes[:] = unassigned
+    align(state.missing, split_axes, state.mesh)

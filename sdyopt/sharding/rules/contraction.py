@@ -8,18 +8,18 @@ from itertools import count
 from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.dialects.stablehlo.dot_dimensions import DotDimensions
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder, Reduction
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
-@sharding_rule(DotGeneralOp)
+@sharding_rule(DotGeneralOp, reduction=Reduction.ADD)
 def dot_general(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j, l], [i, l, k])->([i, j, k]) reduction={l}"""
     lhs, rhs = signature[DotGeneralOp.lhs], signature[DotGeneralOp.rhs]
     _add_factors(builder, lhs.shape, rhs.shape, signature[DotGeneralOp.dot_dimension_numbers])
 
 
-@sharding_rule(DotOp)
+@sharding_rule(DotOp, reduction=Reduction.ADD)
 def dot(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, k], [k, j])->([i, j]) reduction={k}, where vectors have no i or j"""
     lhs, rhs = signature[DotOp.lhs], signature[DotOp.rhs]

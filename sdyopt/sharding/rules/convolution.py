@@ -7,13 +7,13 @@ from operator import itemgetter
 from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.releases import Behavior
-from sdyopt.sharding.op_sharding_rule_builder import Dims, FactorType, OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_builder import Dims, FactorType, OpShardingRuleBuilder, Reduction
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 _Factor = tuple[int, Dims, Dims, FactorType]
 
 
-@sharding_rule(ConvolutionOp)
+@sharding_rule(ConvolutionOp, reduction=Reduction.ADD)
 def convolution(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, jk, l], [k, l, m])->([i, j, m]) reduction={k, l} permutation={j}, or, if windows overlap,
     ([i, j, l], [k, l, m])->([i, j, m]) reduction={l} permutation={j, k}

@@ -19,11 +19,11 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import I1, element_of
 from sdyopt.ir.value import Value
-from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder, Reduction
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
-@sharding_rule(GatherOp)
+@sharding_rule(GatherOp, reduction=Reduction.ADD)
 def gather(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([k, j], [i, l])->([i, j]) reduction={k} need_replication={l}
 
@@ -61,7 +61,7 @@ def _has_commutative_reducer(op: ScatterOp) -> bool:
     return len(reducers) == 1 and None not in reducers
 
 
-@sharding_rule(ScatterOp, context=_has_commutative_reducer)
+@sharding_rule(ScatterOp, context=_has_commutative_reducer, reduction=Reduction.REGION)
 def scatter(signature: OpSignature, builder: OpShardingRuleBuilder, is_commutative: bool) -> None:
     """([k, j], [i, l], [i, j])->([k, j]) reduction={i} need_replication={l}
 

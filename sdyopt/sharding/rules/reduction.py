@@ -8,13 +8,13 @@ from typing import NamedTuple
 from sdyopt.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
 from sdyopt.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.dialects.stablehlo.window import pairs_of
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.op_signature import OpSignature
-from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
+from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder, Reduction
 from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
 
 
-@sharding_rule(ReduceOp)
+@sharding_rule(ReduceOp, reduction=Reduction.REGION)
 def reduce(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
     """([i, j], [])->([i]) reduction={j}"""
     inputs, reduced_dims = signature[ReduceOp.inputs], signature[ReduceOp.dimensions]

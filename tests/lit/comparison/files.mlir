@@ -12,15 +12,17 @@
 // --report-rows limits the tables, and stdin may be one of the programs.
 // RUN: sdy-opt %t/new.mlir --compare-with=- --report-rows=1 < %t/old.mlir | filecheck %s --check-prefix=ROWS
 
-// CHECK:         shardings: 2 of 3 values changed
+// CHECK:         assumed: sdy-jax-pipeline
+// CHECK:         shardings: 3 of 3 values changed
 // PROGRAM:       func.func @main
-// MARKDOWN:      ### shardings: 2 of 3 values changed
+// MARKDOWN:      ### shardings: 3 of 3 values changed
 // MARKDOWN:      | change | count | where | what | value | sharding |
 // MARKDOWN-NEXT: |---:|---:|---|---|---|---|
 // MARKDOWN-NEXT: | 0 | 1 | new.mlir:2 | argument | %arg0 | tensor\<8x8xf32\>: \[{"x"}, {}\] → \[{}, {"x"}\] |
 // JSON:          "schema": "sdy-opt-comparison",
 // JSON-NEXT:     "version": 1,
 // JSON-NEXT:     "is_empty": false,
+// JSON-NEXT:     "assumptions": [
 // JSON:          "matched": 3,
 // JSON:          "shardings": [
 // JSON:            "role": "argument",

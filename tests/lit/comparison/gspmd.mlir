@@ -4,15 +4,17 @@
 // RUN: sdy-opt %t/shardy.mlir --compare-with=%t/gspmd.mlir | filecheck %s
 // RUN: sdy-opt %t/gspmd.mlir --compare-with=%t/gspmd.mlir | filecheck %s --check-prefix=SAME
 
-// CHECK:      mesh    <["x"=4, "y"=2]>
-// CHECK-EMPTY:
-// CHECK-NEXT: shardings: 1 of 5 values changed
-// CHECK-NEXT:   change  count  where {{ *}} what  value
-// CHECK-NEXT:   +224 B      1  shardy.mlir:6  tanh  %1
-// CHECK-NEXT:         tensor<8x8xf32>: [{"x"}, {"y"}] → none
+// CHECK:      assumed: no pass, because the program has no shardings of Shardy
+// CHECK:      assumed: sdy-jax-pipeline
+// CHECK-NEXT: mesh    <["x"=4, "y"=2]>
+// CHECK:      shardings: 2 of 4 values changed
+// CHECK-NEXT:   change  count  where {{ *}} what {{ *}} value
+// CHECK-NEXT:   -224 B      1 {{ *}} result  result 1
+// CHECK-NEXT:         tensor<8x8xf32>: {replicated} → [{"y"}, {"x"}]
+// CHECK-NEXT:        0      1  shardy.mlir:6  tanh    %3
+// CHECK-NEXT:         tensor<8x8xf32>: [{"x"}, {"y"}] → [{"y"}, {"x"}]
 // CHECK-EMPTY:
 // CHECK-NEXT: communication, memory and compute are unknown for shardings of GSPMD
-// CHECK-NOT:  {{.}}
 // SAME:       no difference: 5 values
 
 //--- shardy.mlir

@@ -7,10 +7,10 @@
 
 // SAME:      mesh    <["x"=2]>
 // SAME-EMPTY:
-// SAME-NEXT: no difference: 8 values
+// SAME-NEXT: no difference: 5 values
 // SAME-NOT:  {{.}}
 
-// INSERTED:      shardings: 0 of 8 values changed
+// INSERTED:      shardings: 0 of 5 values changed
 // INSERTED:      1 value only after
 // INSERTED-NEXT:   count  where {{ *}} what    value
 // INSERTED-NEXT:       1  inserted.mlir:7  negate  @main %0

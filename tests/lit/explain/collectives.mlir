@@ -12,10 +12,10 @@
 // CHECK-NEXT: ├─ resharded: [{"x"}, {"y"}] → [{}, {"y"}]
 // CHECK-NEXT: └─ see --explain='@main %lhs' for the sharding of what it moves
 
-// The contracting dimension is sharded, so each device has a partial sum.
+// The contracting dimension is sharded, so each device has a partial sum. There is no help: a reduce_scatter would
+// send half as much, but what uses the whole result would gather it again.
 // CHECK: #1 all_reduce along {"y"} of %0: a device sends 128 B  collectives.mlir:37
 // CHECK-NEXT: ├─ dot reduces over dimension 1 of an operand, which is sharded along "y"
-// CHECK-NEXT: ├─ help: with its result sharded along "y", a reduce_scatter would move half as much
 // CHECK-NEXT: └─ see --explain='@main %0' for the sharding of what it moves
 
 // An elementwise operation whose operand and result are sharded along different axes runs on the shards of one.

@@ -10,7 +10,8 @@ sdy.mesh @other = <["a"=2]>
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 1 of %a
 // CHECK-NEXT:    ├─ stablehlo.reshape: dimension 0 of %0 is also sharded along "z", whose size does not divide the
 // CHECK-NEXT:    │    more major part of it
-// CHECK-NEXT:    └─ help: pad the dimension, or shard it along an axis other than "z"
+// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P(('z', 'x'))), in sdy [{"z", "x"}]
+// CHECK-NEXT:       └─ tried: "x" shards it; a device sends 48 B as before, and its peak memory is 192 B as before
 func.func @main(%a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> tensor<24xf32> {
   %0 = stablehlo.reshape %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"z", ?}]>]>} : (tensor<6x4xf32>) -> tensor<24xf32>
   return %0 : tensor<24xf32>
@@ -20,7 +21,8 @@ func.func @main(%a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
 // CHECK: %0 of @overflow_of_neighbor: tensor<6x4xf32> is not sharded
 // CHECK-NEXT: └─ "z" does not shard dimension 0, though it shards dimension 0 of %a
 // CHECK-NEXT:    ├─ stablehlo.reshape: the size of "z" does not divide the corresponding part of %a
-// CHECK-NEXT:    └─ help: pad the dimension, or shard it along an axis whose size divides it
+// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P('z', None)), in sdy [{"z"}, {}]
+// CHECK-NEXT:       └─ tried: "z" shards it; no figures, because @main does not run this function
 func.func @overflow_of_neighbor(%a: tensor<24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z"}]>}) -> tensor<6x4xf32> {
   %0 = stablehlo.reshape %a : (tensor<24xf32>) -> tensor<6x4xf32>
   return %0 : tensor<6x4xf32>
@@ -31,7 +33,8 @@ func.func @overflow_of_neighbor(%a: tensor<24xf32> {sdy.sharding = #sdy.sharding
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 1 of %a
 // CHECK-NEXT:    ├─ stablehlo.reshape: dimension 0 is several dimensions in one, and the more major one is not
 // CHECK-NEXT:    │    fully sharded: shards along "x" would not be contiguous
-// CHECK-NEXT:    └─ help: shard the more major one fully first, or constrain the value
+// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P('x')), in sdy [{"x"}]
+// CHECK-NEXT:       └─ tried: "x" shards it; no figures, because @main does not run this function
 func.func @major(%a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> tensor<24xf32> {
   %0 = stablehlo.reshape %a : (tensor<6x4xf32>) -> tensor<24xf32>
   return %0 : tensor<24xf32>
@@ -42,7 +45,7 @@ func.func @major(%a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a
 // CHECK-NEXT:    ├─ the data-flow edge of sdy.manual_computation: "x" is a manual axis of the computation, so only
 // CHECK-NEXT:    │    in_shardings shard its inputs along it
-// CHECK-NEXT:    └─ help: shard dimension 0 along "x" in entry 0 of the in_shardings of the manual computation
+// CHECK-NEXT:    └─ no help was found: 1 other sharding was tried, without success
 func.func @manual(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{?}], replicated={"x"}>] out_shardings=[<@mesh, [{?}], replicated={"x"}>] manual_axes={"x"} (%b: tensor<8xf32>) {
     %1 = stablehlo.negate %b : tensor<8xf32>
@@ -55,7 +58,8 @@ func.func @manual(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
 // CHECK: %0 of @unrelated: tensor<8x8xf32> is not sharded
 // CHECK-NEXT: └─ "a" does not shard dimension 1, though it shards dimension 1 of %b
 // CHECK-NEXT:    ├─ stablehlo.dot: its operands and results have shardings on different meshes
-// CHECK-NEXT:    └─ help: use one mesh for all of them
+// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P(None, 'a')), in sdy [{}, {"a"}]
+// CHECK-NEXT:       └─ tried: "a" shards it; no figures, because @main does not run this function
 func.func @unrelated(
     %a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
     %b: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@other, [{}, {"a"}]>}) -> tensor<8x8xf32> {

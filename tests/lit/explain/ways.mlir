@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -sdy-propagation-pipeline --explain='@main %%0' --explain='@f %%1' --explain='@loop %%5' --explain='@group %%7' --explain='@manual %%9' --explain='@constant %%cst' --explain='@priority %%12' --explain='@long %%20' --explain='@size_one %%a' | filecheck %s
+// RUN: sdy-opt %s -sdy-propagation-pipeline --explain='@main %%0' --explain='@f %%1' --explain='@loop %%5' --explain='@group %%7' --explain='@manual %%9' --explain='@constant %%cst' --explain='@priority %%12' --explain='@long %%20' --explain='@size_one %%a' --explain='@several %%23' --explain='@unused %%24#0' | filecheck %s
 
 sdy.mesh @mesh = <["x"=2, "y"=4, "one"=1]>
 
@@ -79,11 +79,11 @@ func.func @manual(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 }
 
 // A constant with several uses has a copy for each of them.
-// CHECK: %cst of @constant: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:93
+// CHECK: %cst of @constant (copy 1 of 2): tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:93
 // CHECK-NEXT: └─ "x" shards dimension 0
 // CHECK-NEXT:    ├─ from %a (dimension 0), between operands along stablehlo.add (round 1)  ways.mlir:94
 // CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:90
-// CHECK-NEXT: %cst of @constant: tensor<8xf32> is sharded [{"y", ?}]  ways.mlir:93
+// CHECK-NEXT: %cst of @constant (copy 2 of 2): tensor<8xf32> is sharded [{"y", ?}]  ways.mlir:93
 // CHECK-NEXT: └─ "y" shards dimension 0
 // CHECK-NEXT:    ├─ from %b (dimension 0), between operands along stablehlo.add (round 1)  ways.mlir:95
 // CHECK-NEXT:    └─ annotated: the input %b  ways.mlir:91
@@ -136,4 +136,39 @@ func.func @long(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 func.func @size_one(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "one"}]>}) -> tensor<8xf32> {
   %21 = stablehlo.negate %a : tensor<8xf32>
   return %21 : tensor<8xf32>
+}
+
+// An axis may come by several ways. Steps along one of them were first, but without %a, %b would give it to %23 as well.
+// CHECK: %23 of @several: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:151
+// CHECK-NEXT: └─ "x" shards dimension 0
+// CHECK-NEXT:    ├─ from %22 (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:151
+// CHECK-NEXT:    ├─ from %a (dimension 0), forward along stablehlo.add (round 1)  ways.mlir:150
+// CHECK-NEXT:    ├─ annotated: the input %a  ways.mlir:148
+// CHECK-NEXT:    └─ also from: the input %b (ways.mlir:149)
+func.func @several(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+                   %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %22 = stablehlo.add %a, %b : tensor<8xf32>
+  %23 = stablehlo.negate %22 : tensor<8xf32>
+  return %23 : tensor<8xf32>
+}
+
+// A function with several calls has a copy for each of them, and so has a call of constants for each of its uses: results
+// of copies that nothing uses are not shown.
+// CHECK: %24#0 of @unused: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:164
+// CHECK-NEXT: └─ "x" shards dimension 0
+// CHECK-NEXT:    ├─ from %a (dimension 0), between operands along stablehlo.add (round 1)  ways.mlir:165
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:162
+// CHECK-NOT: %24#0
+func.func @unused(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %c = stablehlo.constant dense<1.0> : tensor<f32>
+  %24:2 = call @constants(%c) : (tensor<f32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %25 = stablehlo.add %24#0, %a : tensor<8xf32>
+  %26 = stablehlo.negate %24#1 : tensor<8xf32>
+  %27 = stablehlo.add %25, %26 : tensor<8xf32>
+  return %25 : tensor<8xf32>
+}
+
+func.func private @constants(%b: tensor<f32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %28 = stablehlo.broadcast_in_dim %b, dims = [] : (tensor<f32>) -> tensor<8xf32>
+  return %28, %28 : tensor<8xf32>, tensor<8xf32>
 }

@@ -6,6 +6,7 @@
 // PASSES:      func.func(sdy-insert-explicit-reshards{enable-full-version=true{{.*}}}),sdy-save-module,
 // PASSES-SAME: canonicalize{{{[^}]*}} enable-patterns={sdy-reshard} {{[^}]*}}},
 // PASSES-SAME: func.func(sdy-reshard-to-collectives{keep-redundant-reshards=false}),
+// PASSES-SAME: func.func(sdy-optimize-collectives),
 // PASSES-SAME: canonicalize{{{[^}]*}} enable-patterns={sdy-collective} {{[^}]*}}},sdy-save-module
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
@@ -34,4 +35,16 @@ func.func private @in_a_row(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m
   %0 = sdy.reshard %a <@mesh, [{"y"}, {}]> : tensor<8x8xf32>
   %1 = sdy.reshard %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
   return %1 : tensor<8x8xf32>
+}
+
+// "y" must become the first axis, so that "x" can move: sdy-optimize-collectives reshapes the tensor for that.
+// CHECK-LABEL: func.func private @reordered
+// CHECK-NEXT:    %0 = stablehlo.reshape %arg0 {{.*}} -> tensor<2x2x2x8xf32>
+// CHECK-NEXT:    %1 = sdy.all_to_all [{"x"}: 0->3] %0
+// CHECK-NEXT:    %2 = sdy.all_to_all [{"y"}: 1->0] %1
+// CHECK-NEXT:    %3 = stablehlo.reshape %2
+// CHECK-NEXT:    return %3
+func.func private @reordered(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>})
+    -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>}) {
+  return %a : tensor<8x8xf32>
 }

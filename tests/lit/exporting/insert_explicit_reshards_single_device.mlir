@@ -31,7 +31,7 @@ func.func @custom_call(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
   return %1 : tensor<8xf32>
 }
 
-// Tokens are not resharded. In version 2026-08 of Shardy, they are on all devices.
+// Tokens are not resharded, and keep their sharding. In version 2026-08 of Shardy, they are on all devices.
 // CHECK-LABEL: func.func @token
 // TOKEN-NEXT: stablehlo.custom_call @g(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@device_0, []>, <@device_0, []>]>}
 // MESH-TOKEN-NEXT: stablehlo.custom_call @g(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@device_0, []>, <@mesh, []>]>}
@@ -39,5 +39,12 @@ func.func @custom_call(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 // CHECK-NEXT: return %1, %0#1
 func.func @token(%a: !stablehlo.token) -> (tensor<f32>, !stablehlo.token) {
   %0:2 = stablehlo.custom_call @g(%a) {sdy.sharding = #sdy.sharding_per_value<[<@device_0, []>, <@device_0, []>]>} : (!stablehlo.token) -> (tensor<f32>, !stablehlo.token)
+  return %0#0, %0#1 : tensor<f32>, !stablehlo.token
+}
+
+// CHECK-LABEL: func.func @token_on_mesh
+// CHECK-NEXT: stablehlo.custom_call @g(%arg0) {sdy.sharding = #sdy.sharding_per_value<[<@device_0, []>, <@mesh, []>]>}
+func.func @token_on_mesh(%a: !stablehlo.token) -> (tensor<f32>, !stablehlo.token) {
+  %0:2 = stablehlo.custom_call @g(%a) {sdy.sharding = #sdy.sharding_per_value<[<@device_0, []>, <@mesh, []>]>} : (!stablehlo.token) -> (tensor<f32>, !stablehlo.token)
   return %0#0, %0#1 : tensor<f32>, !stablehlo.token
 }

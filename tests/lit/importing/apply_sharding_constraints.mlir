@@ -32,9 +32,9 @@ func.func @one_of_several(%a: tensor<8xf32>) -> tensor<8xf32> {
 // An existing sharding is kept.
 // CHECK-LABEL: func.func @has_sharding
 func.func @has_sharding(%a: tensor<8xf32>) -> tensor<8xf32> {
-  // CHECK-NEXT: stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}]>]>}
+  // CHECK-NEXT: stablehlo.negate %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
   // CHECK-NEXT: sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<8xf32>
-  %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{?}]>]>} : tensor<8xf32>
+  %0 = stablehlo.negate %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : tensor<8xf32>
   %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<8xf32>
   return %1 : tensor<8xf32>
 }

@@ -6,8 +6,12 @@
 // RUN: sdy-opt %s -canonicalize --lint --lint-config=- -o %t.mlir 2>/dev/null | filecheck %s --check-prefix=SUMMARY
 // RUN: filecheck %s --check-prefix=PROGRAM --input-file=%t.mlir
 
-// CHECK:      summary.mlir:13:1: warning: no value is sharded along axis "y" of @mesh: the 2 devices along it do the same work [unused-mesh-axis]
-// CHECK-NEXT:   --> {{.*}}summary.mlir:13:27
+// The most expensive findings come first, those without a cost last.
+// CHECK: summary.mlir:29:8: warning: all_gather {"x"} of tensor<128x512xf32> runs again on the same value: 768.0 KiB on the wire [repeated-collective]
+// CHECK: note: the first result is for this use
+
+// CHECK:      summary.mlir:17:1: warning: no value is sharded along axis "y" of @mesh: the 2 devices along it do the same work [unused-mesh-axis]
+// CHECK-NEXT:   --> {{.*}}summary.mlir:17:27
 // CHECK-NEXT: sdy.mesh @mesh = <["x"=4, "y"=2]>
 // CHECK-NEXT:                           ^~~
 sdy.mesh @mesh = <["x"=4, "y"=2]>
@@ -22,8 +26,6 @@ func.func @main(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"
   %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32>
   %1 = stablehlo.negate %0 : tensor<512x512xf32>
   %2 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<512x512xf32>
-  // CHECK: summary.mlir:26:8: warning: all_gather {"x"} of tensor<128x512xf32> runs again on the same value: 768.0 KiB on the wire [repeated-collective]
   %3 = stablehlo.abs %2 : tensor<512x512xf32>
-  // CHECK: note: the first result is for this use
   return %1, %3 : tensor<512x512xf32>, tensor<512x512xf32>
 }

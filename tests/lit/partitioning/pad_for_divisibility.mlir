@@ -285,3 +285,13 @@ func.func @reduce_scatter_of_uneven_shards(%a: tensor<8xf32> {sdy.sharding = #sd
   %4 = stablehlo.pad %3, %c, low = [0], high = [2], interior = [0] : (tensor<6xf32>, tensor<f32>) -> tensor<8xf32>
   return %4 : tensor<8xf32>
 }
+
+// A reshape keeps padded dimensions: also one of one element, before dimensions that it merges.
+// CHECK-LABEL: func.func @reshape_after_dimension_of_one_element
+// CHECK: %2 = stablehlo.reshape %1 {{{.*}}} : (tensor<2x2x2x2xf32>) -> tensor<2x4x2xf32>
+func.func @reshape_after_dimension_of_one_element(%a: tensor<1x2x2x2xf32>) -> tensor<1x4x2xf32> {
+  %0 = sdy.all_slice [{"x"}, {"y"}, {}, {}] %a out_sharding=<@mesh, [{"x"}, {"y"}, {}, {}]> : tensor<1x2x2x2xf32>
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}, {}]>]>} : (tensor<1x2x2x2xf32>) -> tensor<1x4x2xf32>
+  %2 = sdy.all_gather [{"x"}, {"y"}, {}] %1 out_sharding=<@mesh, [{}, {}, {}]> : tensor<1x4x2xf32>
+  return %2 : tensor<1x4x2xf32>
+}

@@ -51,3 +51,29 @@ func.func @product(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
   %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x6xf32>
   return %1 : tensor<8x6xf32>
 }
+
+// A result that is marked unreduced is whole, too, if all that uses it is the all-reduce.
+// CHECK-LABEL: func.func @marked
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {}]>
+// CHECK-NEXT: %1 = stablehlo.sine %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>
+// CHECK-NEXT: return %1
+func.func @marked(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> tensor<8x4xf32> {
+  // expected-warning @+1 {{operands are replicated}}
+  %0 = stablehlo.sine %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, k])->([i, j]) {i=8, j=4, k=4} reduction={k}>} : tensor<8x4xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}
+
+// Another use expects a part from each device: one gets the whole sine, the others zeros.
+// CHECK-LABEL: func.func @marked_and_returned
+// CHECK-NEXT: %0 = sdy.reshard %arg0 <@mesh, [{}, {}]>
+// CHECK-NEXT: %1 = stablehlo.sine %0
+// CHECK-NEXT: %2 = sdy.replicated_to_unreduced {"x"} %1
+// CHECK-NEXT: %3 = sdy.all_reduce {"x"} %2
+// CHECK-NEXT: return %2, %3
+func.func @marked_and_returned(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
+    -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}], unreduced={"x"}>}, tensor<8x4xf32>) {
+  %0 = stablehlo.sine %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}], unreduced={"x"}>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, k])->([i, j]) {i=8, j=4, k=4} reduction={k}>} : tensor<8x4xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x4xf32>
+  return %0, %1 : tensor<8x4xf32>, tensor<8x4xf32>
+}

@@ -1,13 +1,13 @@
 // The shardings of a program become collectives; the report on them is the baseline of later versions.
 // RUN: sdy-opt %s -sdy-propagation-pipeline=enable-insert-explicit-collectives=true --report=%t.json -o /dev/null
 // RUN: sdy-opt %s -sdy-propagation-pipeline=enable-insert-explicit-collectives=true --baseline=%t.json -o /dev/null
-// Without propagation there are no collectives: that is not more than before.
+// Without a pass, those of --report are assumed.
 // RUN: sdy-opt %s --baseline=%t.json --tolerance=300 -o /dev/null
 // RUN: not sdy-opt %s --baseline=%s 2>&1 | filecheck %s --check-prefix=FAULTY
 // RUN: not sdy-opt %s --baseline=%t.json --tolerance=few 2>&1 | filecheck %s --check-prefix=TOLERANCE
 
 // Against the report of a program without collectives, these collectives are new.
-// RUN: sdy-opt %s --report=%t.none.json -o /dev/null
+// RUN: sdy-opt %s -canonicalize --report=%t.none.json -o /dev/null
 // RUN: not sdy-opt %s -sdy-propagation-pipeline=enable-insert-explicit-collectives=true --baseline=%t.none.json -o /dev/null 2>&1 | filecheck %s
 
 // CHECK: error: wire bytes per device grew from 0 B to 384 B

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sdyopt
-from sdyopt.api.errors import MAX_SHOWN, Diagnostic
-from sdyopt.api.locations import location_of
+from sdyopt.api.errors import MAX_SHOWN, Diagnostic, location_of
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.diagnostics.location import UnknownLoc
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,28 @@ def test_partition_is_the_pipeline() -> None:
 def test_execution_without_jax_is_an_error() -> None:
     with pytest.raises(sdyopt.ExecutionError, match="cannot run 'no-such-python'"):
         sdyopt.parse(PROGRAM).validate(python="no-such-python")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seeds": 0}, "seeds is at least 1, not 0"),
+        ({"seeds": -1}, "seeds is at least 1, not -1"),
+        ({"timeout": 0}, "timeout is at least 1, not 0"),
+        ({"memory": 0}, "memory is at least 1, not 0"),
+        ({"mode": "nonsense"}, "mode is 'replicas' or 'manual', not 'nonsense'"),
+    ],
+)
+def test_values_of_options_are_checked(options: dict[str, Any], message: str) -> None:
+    """Else nothing would be compared, and found equal."""
+    with pytest.raises(ValueError, match=message):
+        sdyopt.parse(PROGRAM).validate(**options)
+
+
+@pytest.mark.parametrize("options", [{"seeds": 1.5}, {"seeds": True}, {"timeout": "1"}, {"python": 3}])
+def test_types_of_options_are_checked(options: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        sdyopt.parse(PROGRAM).validate(**options)
 
 
 @needs_jax

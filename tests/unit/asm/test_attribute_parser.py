@@ -5,8 +5,7 @@ import pytest
 from sdyopt.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import StringAttr
-from sdyopt.ir.elements_attributes import DenseElements
-from sdyopt.ir.numeric_attributes import FloatAttr, integer
+from sdyopt.ir.builtin_attributes import DenseElements, FloatAttr, integer
 from sdyopt.ir.types import F32, I8, I32, IntegerType, tensor
 from tests.unit.asm.parse_text import (
     attribute_parser,

@@ -17,8 +17,7 @@ from sdyopt.ir.attribute import (
     dictionary,
     string,
 )
-from sdyopt.ir.elements_attributes import dense, dense_array
-from sdyopt.ir.numeric_attributes import FloatAttr, boolean, integer
+from sdyopt.ir.builtin_attributes import FloatAttr, boolean, dense, dense_array, integer
 from sdyopt.ir.types import (
     BF16,
     DYNAMIC,

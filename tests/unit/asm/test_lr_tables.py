@@ -1,5 +1,6 @@
 """LALR tables are cached, but only in a directory that no other user can write to."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,21 @@ def test_invalid_file_is_replaced(home: Path, content: str) -> None:
     file.write_text(content)
     assert lr_tables.load_tables() == built
     assert file.read_text() != content
+
+
+def test_damaged_tables_that_are_still_json_are_replaced(home: Path) -> None:
+    built = lr_tables.load_tables()
+    (file,) = home.iterdir()
+    file.write_text(file.read_text().replace("expected", "rejected", 1))
+    assert lr_tables.load_tables() == built
+
+
+def test_a_pipe_in_place_of_the_file_is_replaced(home: Path) -> None:
+    built = lr_tables.load_tables()
+    (file,) = home.iterdir()
+    file.unlink()
+    os.mkfifo(file)
+    assert lr_tables.load_tables() == built
 
 
 def test_directory_that_others_can_write_to_is_not_used(home: Path) -> None:

@@ -1,12 +1,16 @@
 """Input and output files: a failed run does not change an existing output."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from sdyopt.asm.parser.attributes.lr_tables import build_tables, write_tables
 from sdyopt.cli.files import FileProblem, Input, Output, open_log, read_input, write_file
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_input_is_read_as_bytes_and_a_missing_file_is_an_error(tmp_path: Path) -> None:
@@ -50,6 +54,55 @@ def test_symbolic_links_are_kept(tmp_path: Path) -> None:
     Output(str(tmp_path / "link")).write("after")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "after"
+
+
+def test_the_temporary_file_is_new_and_its_name_random(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever can write to the directory can plant no link that is followed, even if the name were known."""
+    (tmp_path / "precious").write_text("before")
+    first, second = Output(str(tmp_path / "out")), Output(str(tmp_path / "out"))
+    names = {file.name for file in tmp_path.iterdir()} - {"precious"}
+    assert len(names) == 2
+    first.discard()
+    second.discard()
+    monkeypatch.setattr(os, "urandom", bytes)
+    (tmp_path / f".sdyopt-{bytes(8).hex()}.tmp").symlink_to("precious")
+    with pytest.raises(FileProblem, match="File exists"):
+        Output(str(tmp_path / "out"))
+    assert (tmp_path / "precious").read_text() == "before"
+
+
+def test_the_name_may_be_as_long_as_any(tmp_path: Path) -> None:
+    write_file(str(tmp_path / ("n" * 250)), "x")
+    assert (tmp_path / ("n" * 250)).read_text() == "x"
+
+
+WRITERS = {
+    "-o": lambda path: Output(str(path)).write("x" * 10_000_000),
+    "an additional file": lambda path: write_file(str(path), "x" * 10_000_000),
+    "the cache of parse tables": lambda path: write_tables(build_tables(), path),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_an_error_of_writing_leaves_nothing(tmp_path: Path, writer: str) -> None:
+    """A limit of the size of files stands for a full disk."""
+    code = f"""if True:
+        import resource, signal, sys
+        from pathlib import Path
+        from tests.unit.cli.test_files import WRITERS
+
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        WRITERS[{writer!r}](Path(sys.argv[1]))
+    """
+    target = tmp_path / "out"
+    target.write_text("before")
+    command = [sys.executable, "-c", code, str(target)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "File too large" in ended.stderr or writer == "the cache of parse tables"
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("out", "before")]
 
 
 def test_devices_are_not_replaced() -> None:

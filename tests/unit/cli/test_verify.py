@@ -1,6 +1,9 @@
 """sdy-opt-verify: which files it verifies. Its messages are in tests/lit/driver/verify_files.mlir."""
 
+import errno
 import gc
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -38,6 +41,48 @@ def test_errors_come_in_the_order_of_the_files(tmp_path: Path, capsys: pytest.Ca
         if "error" in line
     ]
     assert found == ["a", "b", "c"]
+
+
+def test_blank_lines_are_read_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor do they end the search for a RUN line."""
+    (tmp_path / "blank.mlir").write_text("\n" * 100_000)
+    (tmp_path / "test.mlir").write_text("\n" * 100_000 + "  //  RUN: sdy-opt %s\n")
+    assert main([str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "1 program verified; 1 lit test skipped\n"
+
+
+def test_a_folder_that_cannot_be_read_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As is one whose path is too long, which no permission of the user can change."""
+    (tmp_path / "valid.mlir").write_text(VALID)
+    (tmp_path / "locked" / "below").mkdir(parents=True)
+    (tmp_path / "locked" / "program.mlir").write_text(VALID)
+    (tmp_path / "to_nothing.mlir").symlink_to("nothing")
+    (tmp_path / "loop.mlir").symlink_to("loop.mlir")
+    list_folder = os.scandir
+
+    def scandir(folder: str) -> "Iterator[os.DirEntry[str]]":
+        if folder.endswith("locked"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return list_folder(folder)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", scandir)
+        patch.chdir(tmp_path)
+        # No path names the innermost folder.
+        for _ in range(25):
+            Path("d" * 200).mkdir()
+            os.chdir("d" * 200)
+        os.chdir(tmp_path)
+        assert main([str(tmp_path)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == "4 programs verified, 3 invalid\n"
+    assert [line.rpartition(": ")[2] for line in captured.err.splitlines()] == [
+        "File name too long",
+        "Is a directory",
+        "Too many levels of symbolic links",
+    ]
 
 
 def test_programs_are_freed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

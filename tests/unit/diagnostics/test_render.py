@@ -1,7 +1,11 @@
 """Rendering of diagnostics: LLVM's layout, excerpts of long lines, control characters, colors."""
 
+from __future__ import annotations
+
 import subprocess
 import sys
+
+import pytest
 
 from sdyopt.diagnostics import (
     CallSite,
@@ -16,7 +20,7 @@ from sdyopt.diagnostics import (
     UnknownLoc,
 )
 from sdyopt.diagnostics.paint import paint
-from sdyopt.diagnostics.render import render
+from sdyopt.diagnostics.render import excerpt, render
 
 
 def show(text: str, location: Location, **more: str) -> str:
@@ -92,3 +96,34 @@ def test_the_severity_is_colored_and_brackets_are_text() -> None:
 def test_rich_is_not_imported_for_plain_text() -> None:
     program = "import sys, sdyopt.diagnostics.render; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_line_that_fits_is_shown_whole() -> None:
+    assert excerpt("one two", 4, 3, 7) == ("one two", "    ^~~")
+
+
+@pytest.mark.parametrize("column", [0, 10, 450, 880, 897])
+@pytest.mark.parametrize("columns", [40, 100])
+def test_an_excerpt_has_the_underlined_text_and_fits(column: int, columns: int) -> None:
+    line = "".join(f"{index:03}" for index in range(300))
+    text, marks = excerpt(line, column, 3, columns)
+    assert len(text) <= columns
+    start = marks.index("^")
+    assert text[start : len(marks)] == line[column : column + 3]
+    assert text.startswith("...") == (start != column)
+
+
+def test_underlined_text_that_does_not_fit_starts_in_the_excerpt() -> None:
+    text, marks = excerpt("x" * 50 + "y" * 500, 50, 500, 40)
+    assert text[marks.index("^")] == "y"
+    assert max(len(text), len(marks)) <= 40
+
+
+def test_wide_characters_count_twice() -> None:
+    text, marks = excerpt("日" * 100, 50, 2, 40)
+    assert marks.endswith("^~~~")
+    assert len(text.strip(".")) * 2 + 6 <= 40
+
+
+def test_a_narrow_terminal_shows_something() -> None:
+    assert excerpt("x" * 100, 50, 1, 1)[0].count("x") >= 10

@@ -15,7 +15,7 @@ from sdyopt.driver import error_help
 from sdyopt.driver.job import Job
 from sdyopt.driver.run import run_job
 from sdyopt.error_help.explainer import Explainer
-from sdyopt.error_help.suggest import did_you_mean, listed, sentences
+from sdyopt.error_help.table import did_you_mean, listed, sentences
 from sdyopt.ir.dialect import DialectTable
 from sdyopt.registry import all_dialects, find_dialect
 

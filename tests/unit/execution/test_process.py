@@ -3,25 +3,46 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sdyopt.analysis.execution.failure import NoJax, NotValidated
 from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.execution.validation import ValidationOptions, compare
+from sdyopt.api.parsing import parse
 
 
 def worker(folder: Path, script: str, timeout: int = 20) -> Worker:
     """A worker whose Python is a shell script."""
     python = folder / "python"
-    python.write_text(f"#!/bin/sh\ncat > /dev/null\n{script}\n", encoding="utf-8")
+    python.write_text(f"#!/bin/sh\ncat > /dev/null\necho sdyopt:\n{script}\n", encoding="utf-8")
     python.chmod(0o755)
     return Worker(str(python), timeout)
 
 
 def test_answers_are_lines_of_json(tmp_path: Path) -> None:
-    answers = worker(tmp_path, """echo '{"a": 1}'; echo '{}'""").run("validate", {})
+    answers = worker(tmp_path, """echo 'sdyopt:{"a": 1}'; echo 'sdyopt:{}'""").run("validate", {})
     assert answers == [{"a": 1}, {}]
+
+
+@pytest.mark.parametrize("line", ["a banner", "{}", "[]", "\\0377", ""])
+def test_lines_of_others_are_no_answers(tmp_path: Path, line: str) -> None:
+    """A site may print when any Python starts."""
+    python = worker(tmp_path, f"printf '{line}\\n'; echo 'sdyopt:{{}}'")
+    assert python.run("validate", {}) == [{}]
+
+
+@pytest.mark.parametrize("script", ["echo '{}'", "echo '[]'", "printf '\\377'", "true", "exit 3"])
+def test_a_program_that_is_no_python_is_an_error(tmp_path: Path, script: str) -> None:
+    """Nothing would have been validated."""
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    python.chmod(0o755)
+    with pytest.raises(NoJax, match=r"does not run programs: it ends with exit code [03] and no answer"):
+        Worker(str(python)).run("validate", {"text": "x" * 1_000_000})
 
 
 @pytest.mark.parametrize(
@@ -41,6 +62,24 @@ def test_a_process_that_ends_without_an_answer(script: str, reason: str, tmp_pat
 def test_a_process_that_takes_too_long(tmp_path: Path) -> None:
     with pytest.raises(NotValidated, match="it runs for more than 1 seconds"):
         worker(tmp_path, "exec sleep 30", timeout=1).run("validate", {})
+
+
+def test_the_longest_time_is_longer_than_any_run(tmp_path: Path) -> None:
+    assert worker(tmp_path, "echo 'sdyopt:{}'", timeout=2**40).run("validate", {}) == [{}]
+
+
+def test_the_number_of_inputs_is_no_list() -> None:
+    """Else the greatest number of --validate would fill the memory."""
+    program = parse("func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }").ir
+    requests: list[Mapping[str, Any]] = []
+
+    class Recorder(Worker):
+        def run(self, task: str, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+            requests.append(request)
+            return [{"results": []}]
+
+    compare(program, program, "main", ValidationOptions(2**32 - 1, "replicas", Recorder()))
+    assert requests[0]["seeds"] == 2**32 - 1
 
 
 def test_a_python_that_does_not_exist(tmp_path: Path) -> None:

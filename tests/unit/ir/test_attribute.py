@@ -18,8 +18,7 @@ from sdyopt.ir.affine import (
     subtract,
 )
 from sdyopt.ir.attribute import EMPTY_DICT, UNIT, DictAttr, dictionary, string
-from sdyopt.ir.elements_attributes import DenseElements, dense
-from sdyopt.ir.numeric_attributes import FALSE, TRUE, boolean, integer
+from sdyopt.ir.builtin_attributes import FALSE, TRUE, DenseElements, boolean, dense, integer
 from sdyopt.ir.types import (
     DYNAMIC,
     F32,

@@ -4,7 +4,7 @@ Operations of a class are found at any depth.
 """
 
 from sdyopt.ir.block import Region
-from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.builtin_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.ir.numeric_attributes import integer
+from sdyopt.ir.builtin_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.patterns import GreedyOptions, Pattern, apply_greedily
 from sdyopt.ir.rewrite import Rewriter

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from sdyopt.ir.attribute import UNIT
 from sdyopt.ir.block import Block, Region
+from sdyopt.ir.builtin_attributes import integer
 from sdyopt.ir.edit_log import recording
 from sdyopt.ir.folding import fold
-from sdyopt.ir.numeric_attributes import integer
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
 from sdyopt.ir.types import I32, I64

@@ -7,7 +7,6 @@ from fractions import Fraction
 from sdyopt.analysis.lint.linter import Linter, LintResult
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.settings import Settings
-from sdyopt.analysis.lint.trials import wire_bytes
 from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.diagnostics.source import Source
 from sdyopt.ir.dialect import DialectTable
@@ -38,4 +37,4 @@ def only(rule: str, **limits: int) -> Settings:
 
 def sent_bytes(text: str) -> Fraction:
     """The wire bytes of one device in one run of a program with collectives."""
-    return wire_bytes(program(text))
+    return program(text).wire_bytes

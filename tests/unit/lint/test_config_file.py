@@ -1,5 +1,6 @@
 """The configuration of --lint is the next one in the folder of the input and those around it."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,19 @@ def test_pyproject_counts_if_it_has_the_table(project: Path) -> None:
     assert find_config("models/large/train.mlir") == "models/pyproject.toml"
     (project / "models" / "sdy-lint.toml").write_text("")
     assert find_config("models/large/train.mlir") == "models/sdy-lint.toml"
+
+
+def test_what_is_no_regular_file_does_not_count(project: Path) -> None:
+    """Nobody named the file, so reading it must neither wait nor fill the memory."""
+    (project / "sdy-lint.toml").write_text("")
+    os.mkfifo(project / "models" / "pyproject.toml")
+    (project / "models" / "large" / "pyproject.toml").symlink_to("/dev/zero")
+    assert find_config("models/large/train.mlir") == "sdy-lint.toml"
+    (project / "models" / "pyproject.toml").unlink()
+    with (project / "models" / "pyproject.toml").open("wb") as file:
+        file.write(b"[tool.sdy-lint]\n")
+        file.truncate(2**30)
+    assert find_config("models/large/train.mlir") == "sdy-lint.toml"
 
 
 def test_standard_input_is_in_the_current_folder(project: Path) -> None:

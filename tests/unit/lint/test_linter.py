@@ -2,12 +2,12 @@
 
 import pytest
 
-from sdyopt.analysis.lint.completion import Completion
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Looks, Rule
 from sdyopt.analysis.lint.rule_table import all_rules
 from sdyopt.analysis.lint.settings import Settings
-from sdyopt.analysis.lint.trials import Trials
+from sdyopt.analysis.trials.completion import Completion
+from sdyopt.analysis.trials.trials import Trials
 from sdyopt.diagnostics.diagnostic import handling
 from tests.unit.lint.programs import DIALECTS, lint, only, program
 

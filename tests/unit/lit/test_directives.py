@@ -30,6 +30,11 @@ def test_directives_after_the_end_marker_are_text() -> None:
     assert [line.command for line in parse_directives(text).commands] == ["one", "two"]
 
 
+def test_blank_lines_and_spaces_are_read_once() -> None:
+    text = "// RUN: one" + " " * 100_000 + "two  \n" + "\n" * 100_000 + "  // END.  \n// RUN: three\n"
+    assert [line.command.split() for line in parse_directives(text).commands] == [["one", "two"]]
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [

@@ -244,6 +244,17 @@ def test_filecheck_is_the_program_that_the_option_names(tmp_path: Path) -> None:
     assert status == 0
 
 
+def test_the_option_may_name_the_filecheck_of_llvm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name is that of the tool that it replaces."""
+    (tmp_path / "case.mlir").write_text("// RUN: cat %s | filecheck -x %s\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "FileCheck").write_text("#!/bin/sh\ntest $1 = -x\n")
+    (tmp_path / "bin" / "FileCheck").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    status, _ = run_pytest(tmp_path, options=f"{OPTIONS}\nsdyopt_lit_filecheck = FileCheck")
+    assert status == 0
+
+
 def test_a_path_may_have_spaces(tmp_path: Path) -> None:
     folder = tmp_path / "a folder"
     folder.mkdir()

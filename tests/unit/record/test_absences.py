@@ -2,8 +2,8 @@
 
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.record.recorder import Subject
-from sdyopt.sharding.propagation.refusals import Reason
+from sdyopt.record import Subject
+from sdyopt.sharding.propagation.step_input import Reason
 from tests.unit.record.records import recorded
 
 MESHES = """

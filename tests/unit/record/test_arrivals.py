@@ -6,10 +6,11 @@ from sdyopt.analysis.sharding_record.arrivals import arrivals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.precedence import Rule, precedence
 from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.ir.value import Value
-from sdyopt.record.recorder import Subject
-from sdyopt.sharding.propagation.refusals import Reason
+from sdyopt.record import Subject
+from sdyopt.sharding.propagation.step_input import Reason
 from tests.unit.record.records import recorded
 
 X, Y = AxisRef("x"), AxisRef("y")
@@ -100,3 +101,43 @@ def test_contracted_dimensions_are_not_in_the_result() -> None:
     _, record = recorded(MESH + text)
     run, dot = of_op(record, "dot")
     assert {each.obstacle for each in absences(run, dot)} == {Obstacle.NO_DIMENSION}
+
+
+def numbers_of_sources(text: str, op: str, axis: AxisRef) -> list[int]:
+    """The numbers of the inputs that an axis of the result of an operation comes from."""
+    _, record = recorded(MESH + text)
+    run, subject = of_op(record, op)
+    return [each.annotation.number for each in sources(record, run, subject, axis)]
+
+
+def test_an_axis_has_all_annotations_that_would_give_it_as_sources() -> None:
+    text = """
+        func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+                        %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+          %0 = stablehlo.add %a, %b : tensor<8xf32>
+          %1 = stablehlo.cosine %0 : tensor<8xf32>
+          return %1 : tensor<8xf32>
+        }"""
+    assert numbers_of_sources(text, "cosine", X) == [0, 1]
+
+
+def test_an_annotation_is_no_source_if_the_axis_does_not_propagate_from_it() -> None:
+    text = """
+        func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
+                        %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+          %0 = sdy.propagation_barrier %b allowed_direction=BACKWARD : tensor<8xf32>
+          %1 = stablehlo.add %a, %0 : tensor<8xf32>
+          return %1 : tensor<8xf32>
+        }"""
+    assert numbers_of_sources(text, "add", X) == [0]
+
+
+def test_an_annotation_is_no_source_if_it_would_shard_another_dimension() -> None:
+    text = """
+        func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>},
+                        %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>})
+            -> tensor<8x8xf32> {
+          %0 = stablehlo.add %a, %b : tensor<8x8xf32>
+          return %0 : tensor<8x8xf32>
+        }"""
+    assert numbers_of_sources(text, "add", X) == [0]

@@ -2,9 +2,8 @@
 
 from sdyopt.analysis.sharding_record.model import Restored, Step
 from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.record.copies import Means
-from sdyopt.record.recorder import active_recorder
-from sdyopt.sharding.propagation.refusals import Reason, Refusal
+from sdyopt.record import Means, active_recorder
+from sdyopt.sharding.propagation.step_input import Reason, Refusal
 from tests.unit.record.records import recorded
 
 X, Y = AxisRef("x"), AxisRef("y")

@@ -85,6 +85,19 @@ def test_the_limits_of_collectives_and_memory_are_exceeded() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "[total]  # " + "." * 300,
+        "# " + "a." * 300 + "\n[total]",
+        "[[rules]]\nmax_bytes = 1\nunless = ['" + "." * 300 + '\', """\n' + "a." * 300 + '"""]',
+        "[[rules]]\nmax_bytes = 1\nunless = [" + '"a.py", ' * 300 + "]",
+    ],
+)
+def test_dots_outside_of_keys_do_not_count(text: str) -> None:
+    Budget("budget.toml", text)
+
+
+@pytest.mark.parametrize(
     ("budget", "line", "message", "help"),
     [
         ("[total\n", 1, "invalid TOML: Expected ']' at the end of a table declaration", None),

@@ -2,8 +2,7 @@
 
 import pytest
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, handling
-from sdyopt.diagnostics.once import separate_run
+from sdyopt.diagnostics.diagnostic import Diagnostic, handling, separate_run
 from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
@@ -11,7 +10,7 @@ from sdyopt.dialects.stablehlo.slicing import SliceOp
 from sdyopt.dialects.stablehlo.unary import SineOp
 from sdyopt.ir.attribute import EMPTY_DICT, DictAttr, dictionary
 from sdyopt.ir.block import Block
-from sdyopt.ir.numeric_attributes import IntegerAttr
+from sdyopt.ir.builtin_attributes import IntegerAttr
 from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.operation import UNKNOWN, Op, UnregisteredOp, build
 from sdyopt.ir.types import F32, I64, tensor

@@ -18,7 +18,7 @@ from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.dialects.stablehlo.nullary import ConstantOp
 from sdyopt.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
-from sdyopt.ir.elements_attributes import DenseElements
+from sdyopt.ir.builtin_attributes import DenseElements
 from sdyopt.ir.folding import constant_value
 from sdyopt.ir.operation import Op
 from sdyopt.ir.types import FloatType, IntegerType, RankedTensor

@@ -6,7 +6,7 @@ from sdyopt.analysis.execution.bisection.bisect import Culprit
 from sdyopt.asm.printer.asm_printer import print_op
 from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.diagnostics.ids import BISECTED
-from sdyopt.diagnostics.printable import printable
+from sdyopt.diagnostics.text import printable
 from sdyopt.dialects.builtin import ModuleOp
 from sdyopt.dialects.sdy.sharding import sharding_text
 from sdyopt.dialects.sdy.value_shardings import sharding_of

@@ -20,11 +20,10 @@ from sdyopt.dialects.sdy.mesh_op import MeshOp
 from sdyopt.dialects.sdy.ops import ReshardOp
 from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.ir.attribute import Attribute, SymbolRef, TypeAttr, string
+from sdyopt.ir.attribute import Attribute, SymbolRef, TypeAttr, nested_attributes, string
 from sdyopt.ir.block import Region
 from sdyopt.ir.operation import Op
 from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.sub_elements import nested_attributes
 from sdyopt.ir.types import FunctionType, RankedTensor
 from sdyopt.ir.value import Value
 from sdyopt.partition.entry_functions import MAIN

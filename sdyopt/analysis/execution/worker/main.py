@@ -1,7 +1,8 @@
-"""The protocol: a request as JSON on stdin, and answers on stdout, each a line of JSON.
+"""The protocol: a request as JSON on stdin, and answers on stdout, each a line of JSON after a mark.
 
-XLA may write to stdout and end the process at any time, so answers go to a copy of stdout that nothing else
-writes to. An answer has the key `cannot` if a program cannot be run, or `missing` without jax.
+The mark alone says that the worker runs. XLA may write to stdout and end the process at any time, so answers
+go to a copy of stdout that nothing else writes to; lines before them may be of what this Python runs when it
+starts. An answer has the key `cannot` if a program cannot be run, or `missing` without jax.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+# Starts the lines of answers.
+MARK = "sdyopt:"
+
 Answer = dict[str, object]
 
 
@@ -21,10 +25,13 @@ def main() -> None:
     """Answers one request."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    # A new line, because a line may not be complete.
+    answers.write(f"\n{MARK}\n")
+    answers.flush()
     request = json.loads(sys.stdin.buffer.read())
 
     def send(answer: Mapping[str, Any]) -> None:
-        answers.write(json.dumps(answer) + "\n")
+        answers.write(f"{MARK}{json.dumps(answer)}\n")
         answers.flush()
 
     _limit_memory(request.get("memory", 0))

@@ -57,7 +57,7 @@ class _Validation:
     def run(self) -> list[dict[str, Any]]:
         limits = [limit(_dtype(value)) for value in self._results]
         found = [Difference(index, each) for index, each in enumerate(limits)]
-        for seed in self._request["seeds"]:
+        for seed in range(self._request["seeds"]):
             for difference, other in zip(found, self._best_attempt(seed, limits), strict=True):
                 difference.merge(other)
         return [difference.as_dict() for difference in found]

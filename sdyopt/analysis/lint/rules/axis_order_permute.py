@@ -19,10 +19,10 @@ from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.axis_orders import Order, in_order
 from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
-from sdyopt.analysis.lint.program import LintedProgram, bytes_of_runs
+from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import axes_text, collective_text, runs_text
-from sdyopt.analysis.lint.trials import wire_bytes
+from sdyopt.analysis.trials.program import bytes_of_runs
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collectives import CollectivePermuteOp
@@ -69,7 +69,7 @@ class AxisOrderPermute(Rule):
             return "write the axes in one order in all shardings, and use one order of devices"
         saved, order = max(found, key=lambda each: each[0])
         names = ", ".join(f'"{name}"' for name in order)
-        total = bytes_text(wire_bytes(subject.with_collectives))
+        total = bytes_text(subject.with_collectives.wire_bytes)
         return f"write {names} in this order in all shardings: it sends {bytes_text(saved)} less of {total}"
 
 

@@ -12,17 +12,19 @@ program then sends less. Write `{?}`, or `P.UNCONSTRAINED`, unless the value mus
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures.tensor_bytes import bytes_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
-from sdyopt.analysis.lint.program import LintedProgram, bytes_of_runs
+from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.lint.trials import Edit, wire_bytes
+from sdyopt.analysis.trials.program import CostedProgram, bytes_of_runs
+from sdyopt.analysis.trials.trials import Edit
 from sdyopt.diagnostics.diagnostic import Severity
+from sdyopt.diagnostics.location import resolve_file_location
 from sdyopt.dialects.sdy.collectives import AllGatherOp
 from sdyopt.dialects.sdy.mesh import MeshAxis
 from sdyopt.dialects.sdy.ops import ShardingConstraintOp
@@ -45,18 +47,25 @@ class ClosedDimensionGather(Rule):
         # Most programs need a single trial: if all together save nothing, none of them does alone.
         if not candidates or not self._is_worth(trials.saved_bytes(_opening(candidates))):
             return
-        total = wire_bytes(subject.with_collectives)
-        for op, dim in candidates[: trials.count]:
-            saved = trials.saved_bytes(_opening([(op, dim)]))
-            if saved is not None and self._is_worth(saved):
-                yield Finding(
-                    op,
-                    f"dimension {dim} of this constraint is closed, which forces a gather: if it is "
-                    f"open, the program sends {bytes_text(saved)} less of {bytes_text(total)}",
-                    "write `{?}` for the dimension (in JAX, `P.UNCONSTRAINED` instead of `None`)",
-                    steps=(brackets("["), item(dim)),
-                    cost=saved,
-                )
+        total = subject.with_collectives.wire_bytes
+        for group in list(_by_place(candidates))[: trials.count]:
+            saved = trials.saved_bytes(_opening(group))
+            if saved is None or not self._is_worth(saved):
+                continue
+            # One open dimension may be enough.
+            tried = group if 1 < len(group) <= trials.count else []
+            single = next(([each] for each in tried if trials.saved_bytes(_opening([each])) == saved), group)
+            op, dim = single[0]
+            dims = sorted({each for _, each in single})
+            are, they = ("are", "they are") if dims[1:] else ("is", "it is")
+            yield Finding(
+                op,
+                f"{_dims_text(dims)} of this constraint {are} closed, which forces a gather: if {they} open, "
+                f"the program sends {bytes_text(saved)} less of {bytes_text(total)}",
+                "write `{?}` for the dimension (in JAX, `P.UNCONSTRAINED` instead of `None`)",
+                steps=(brackets("["), item(dim)),
+                cost=saved,
+            )
 
     def _is_worth(self, saved: Fraction | None) -> bool:
         return bool(saved) and saved is not None and saved >= self.limit("min_bytes")
@@ -68,7 +77,7 @@ def _gathers(program: LintedProgram, least: Fraction) -> bool:
     return bool(sizes) and sum(sizes, Fraction(0)) >= least
 
 
-def _candidates(base: LintedProgram) -> list[tuple[ShardingConstraintOp, int]]:
+def _candidates(base: CostedProgram) -> list[tuple[ShardingConstraintOp, int]]:
     """The closed dimensions of constraints with a size divisible by an axis that the constraint does not use.
 
     Those of the largest values come first.
@@ -86,7 +95,24 @@ def _candidates(base: LintedProgram) -> list[tuple[ShardingConstraintOp, int]]:
     return [(op, dim) for _, op, dim in sorted(found, key=lambda each: -each[0])]
 
 
-def _spare_axes(sharding: TensorSharding, base: LintedProgram) -> list[MeshAxis]:
+def _by_place(
+    candidates: list[tuple[ShardingConstraintOp, int]],
+) -> Iterable[list[tuple[ShardingConstraintOp, int]]]:
+    """The candidates in groups, each of one line of the user's program."""
+    groups: dict[object, list[tuple[ShardingConstraintOp, int]]] = {}
+    for op, dim in candidates:
+        location = resolve_file_location(op.location)
+        place = op if location is None else (location.file, location.line)
+        groups.setdefault(place, []).append((op, dim))
+    return groups.values()
+
+
+def _dims_text(dims: list[int]) -> str:
+    """`dimension 0`, `dimensions 0 and 1`."""
+    return f"dimension{'s' if dims[1:] else ''} {' and '.join(map(str, dims))}"
+
+
+def _spare_axes(sharding: TensorSharding, base: CostedProgram) -> list[MeshAxis]:
     """The axes of the mesh that a sharding does not name."""
     mesh = base.shapes.mesh(sharding.mesh_or_ref)
     named = {axis.name for axis in sharding.axis_refs}

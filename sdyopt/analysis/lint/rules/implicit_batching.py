@@ -19,12 +19,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.completion import Passes
 from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import count_text
-from sdyopt.analysis.lint.trials import wire_bytes
+from sdyopt.analysis.trials.completion import Passes
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.diagnostics.location import Location
 from sdyopt.dialects.stablehlo.gather import GatherOp
@@ -49,7 +48,7 @@ class ImplicitBatching(Rule):
         saved = subject.trials.saved_bytes(passes=_BATCHING) if found else None
         if not saved or saved < self.limit("min_bytes"):
             return
-        total = wire_bytes(subject.with_collectives)
+        total = subject.with_collectives.wire_bytes
         others = count_text(len(found) - 1, "other")
         operations = f"this operation and {others} do" if len(found) > 1 else "this operation does"
         for number, op in enumerate(found):

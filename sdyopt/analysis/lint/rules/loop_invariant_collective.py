@@ -24,9 +24,9 @@ from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.finding import Finding, Note
 from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
 from sdyopt.analysis.lint.loops import is_invariant, loop_around
-from sdyopt.analysis.lint.program import bytes_of_runs
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import collective_text, count_text, runs_text
+from sdyopt.analysis.trials.program import bytes_of_runs
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.ir.operation import Op
@@ -63,4 +63,5 @@ def _finding(op: Op, figures: Collective, loop: WhileOp, cost: Fraction, count: 
         "communicate before the loop, and pass the result into it",
         (Note(f"the loop with {often} is here", loop),),
         cost=cost if count is not None else None,
+        collectives=(op,),
     )

@@ -23,9 +23,10 @@ from sdyopt.analysis.figures.sdy_collectives import ring
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.finding import Finding, Note
 from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
-from sdyopt.analysis.lint.program import LintedProgram, bytes_of_runs
+from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import axes_text, collective_text, runs_text
+from sdyopt.analysis.trials.program import bytes_of_runs
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.dialects.sdy.axes import AxisRef
 from sdyopt.dialects.sdy.collectives import AllReduceOp, AllSliceOp
@@ -63,6 +64,7 @@ class MissedReduceScatter(Rule):
                     _help(op, axes),
                     (Note("the result is sliced for this use", slices[0]),),
                     cost=cost,
+                    collectives=(op,),
                 )
 
 

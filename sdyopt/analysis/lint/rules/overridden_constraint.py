@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from sdyopt.analysis.figures.causes import dims_text
 from sdyopt.analysis.lint.finding import Finding, Note
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.lint.trials import Edit
+from sdyopt.analysis.trials.trials import Edit
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.dialects.func import FuncOp, ReturnOp
 from sdyopt.dialects.sdy.attribute_names import SHARDING

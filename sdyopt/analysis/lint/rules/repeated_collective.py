@@ -21,10 +21,11 @@ from fractions import Fraction
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.finding import Finding, Note
 from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
-from sdyopt.analysis.lint.program import LintedProgram, bytes_of_runs
+from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import collective_text, runs_text
 from sdyopt.analysis.lint.value_numbers import ValueNumbers
+from sdyopt.analysis.trials.program import bytes_of_runs
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.ir.block import Region
 from sdyopt.ir.operation import Op
@@ -51,6 +52,7 @@ class RepeatedCollective(Rule):
                 f"use the first result, which takes {bytes_text(last.bytes_out)} until then",
                 (Note("the first result is for this use", first),),
                 cost=cost,
+                collectives=tuple(chain),
             )
 
 

@@ -22,8 +22,9 @@ from sdyopt.analysis.figures.constants import constant_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.finding import Finding, Note
 from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
-from sdyopt.analysis.lint.program import LintedProgram, bytes_of_runs, op_to_show
+from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.analysis.trials.program import bytes_of_runs
 from sdyopt.diagnostics.diagnostic import Severity
 from sdyopt.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
@@ -57,10 +58,16 @@ class ReshardRoundTrip(Rule):
                 (bytes_of_runs(program.collectives[each]) for each in (*way_out, *way_back)), Fraction(0)
             )
             if cost and cost >= self.limit("min_bytes"):
-                yield _finding(op, last, cost, program)
+                yield _finding(op, last, cost, program, (*way_out, *way_back))
 
 
-def _finding(op: CollectiveOp, last: CollectiveOp, cost: Fraction, program: LintedProgram) -> Finding:
+def _finding(
+    op: CollectiveOp,
+    last: CollectiveOp,
+    cost: Fraction,
+    program: LintedProgram,
+    collectives: tuple[CollectiveOp, ...],
+) -> Finding:
     old, new = (program.shapes.sharding(value) for value in (producer(op), last_of_chain(op)))
     rank = op.out_sharding.rank
     return Finding(
@@ -71,6 +78,7 @@ def _finding(op: CollectiveOp, last: CollectiveOp, cost: Fraction, program: Lint
         f"{dims_text(new, rank)}",
         (_note(last),),
         cost=cost,
+        collectives=collectives,
     )
 
 

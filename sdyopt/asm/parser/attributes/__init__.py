@@ -17,8 +17,7 @@ from sdyopt.asm.parser.attributes import dense_elements as _elements
 from sdyopt.asm.parser.attributes import locations as _locations
 from sdyopt.asm.parser.attributes import sparse_elements as _sparse
 from sdyopt.asm.parser.attributes.dialect_symbols import parse_dialect_attribute
-from sdyopt.asm.parser.attributes.dictionary import dictionary_at
-from sdyopt.asm.parser.attributes.fast_path import fast_attribute, fast_location, fast_type
+from sdyopt.asm.parser.attributes.fast_path import dictionary_at, fast_attribute, fast_location, fast_type
 from sdyopt.asm.parser.attributes.lr_parser import run
 from sdyopt.asm.parser.attributes.lr_tables import load_tables
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Environment

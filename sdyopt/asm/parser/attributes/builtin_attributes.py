@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from sdyopt.asm.lexical import unescape
 from sdyopt.asm.parser.attributes.numbers import float_bits, integer_value
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
-from sdyopt.asm.strings import unescape
 from sdyopt.dataclasses import dataclass
 from sdyopt.ir.attribute import (
     UNIT,
@@ -21,8 +21,7 @@ from sdyopt.ir.attribute import (
     UnitAttr,
     dictionary,
 )
-from sdyopt.ir.elements_attributes import DenseResource, StridedLayout
-from sdyopt.ir.numeric_attributes import FALSE, TRUE, FloatAttr, IntegerAttr
+from sdyopt.ir.builtin_attributes import FALSE, TRUE, DenseResource, FloatAttr, IntegerAttr, StridedLayout
 from sdyopt.ir.types import DYNAMIC, F64, I64, FloatType, IndexType, IntegerType, ShapedType, Type
 
 _LARGEST_INT64 = (1 << 63) - 1

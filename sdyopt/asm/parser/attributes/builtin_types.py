@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-from sdyopt.asm.lexical import TRIVIA
+from sdyopt.asm.lexical import COMMENT
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.affine import AffineMapAttr
 from sdyopt.ir.attribute import Attribute, DictAttr, StringAttr
-from sdyopt.ir.elements_attributes import StridedLayout
-from sdyopt.ir.numeric_attributes import IntegerAttr
+from sdyopt.ir.builtin_attributes import IntegerAttr, StridedLayout
 from sdyopt.ir.types import (
     DYNAMIC,
     INDEX,
@@ -34,8 +33,8 @@ from sdyopt.ir.types import (
 
 _LARGEST_DIMENSION = (1 << 63) - 1
 _DIMENSION = re.compile(r"\?|\d+")
-_ENDS_IN_DIMENSION = re.compile(rf"[?\d\]]{TRIVIA}$")
-_VECTOR_DIMENSION = re.compile(r"(\[?)[^\d\[]*?(\d+)")
+_VECTOR_DIMENSION = re.compile(r"(\[\s*+)?(\d+)")
+_COMMENT = re.compile(COMMENT)
 
 
 @action("integer_type")
@@ -121,23 +120,25 @@ def _shape(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[in
         if "x" not in parts[0]:
             raise context.wrong_token_error("expected 'x' in dimension list", offsets[0] + len(parts[0]))
         return None
-    _check_dimensions_end(context, parts[0], offsets[0])
-    return tuple(_dimension(context, size, offsets[0]) for size in _DIMENSION.findall(parts[0]))
+    text = _without_comments(parts[0])
+    _check_dimensions_end(context, text, offsets[0])
+    return tuple(_dimension(context, size, offsets[0]) for size in _DIMENSION.findall(text))
 
 
 @action("vector_shape")
 def _vector_shape(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[tuple[int, bool], ...]:
     """The sizes in `4x[8]x`, and whether each is scalable."""
-    for bracket in re.finditer(r"\[[^\]]*", parts[0]):
+    text = _without_comments(parts[0])
+    for bracket in re.finditer(r"\[[^\]]*+", text):
         if not bracket[0][1:].strip():
             raise context.error("invalid dimension", offsets[0] + bracket.end())
-        if not bracket[0][-1].isdigit() or parts[0][bracket.end() : bracket.end() + 1] != "]":
+        if not bracket[0].rstrip()[-1].isdigit() or text[bracket.end() : bracket.end() + 1] != "]":
             raise context.wrong_token_error(
                 "missing ']' closing scalable dimension", offsets[0] + bracket.end()
             )
-    _check_dimensions_end(context, parts[0], offsets[0])
-    sizes = _VECTOR_DIMENSION.findall(parts[0])
-    return tuple((_dimension(context, digits, offsets[0]), bracket == "[") for bracket, digits in sizes)
+    _check_dimensions_end(context, text, offsets[0])
+    sizes = _VECTOR_DIMENSION.findall(text)
+    return tuple((_dimension(context, digits, offsets[0]), bool(bracket)) for bracket, digits in sizes)
 
 
 @action("vector")
@@ -205,8 +206,14 @@ def _layout_problem(layout: Attribute | None, rank: int) -> str | None:
     return None
 
 
+def _without_comments(text: str) -> str:
+    """The text with spaces in place of comments, so that offsets stay the same."""
+    return _COMMENT.sub(lambda comment: " " * len(comment[0]), text)
+
+
 def _check_dimensions_end(context: ActionContext, text: str, offset: int) -> None:
-    if _ENDS_IN_DIMENSION.search(text):
+    last = text.rstrip(" \t\r\n")[-1:]
+    if last.isdigit() or last in ("?", "]"):
         raise context.wrong_token_error("expected 'x' in dimension list", offset + len(text))
 
 

@@ -7,8 +7,7 @@ import re
 from sdyopt.asm.parser.attributes.element_literals import ElementParser
 from sdyopt.asm.parser.attributes.numbers import float_bits, integer_value
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
-from sdyopt.ir.elements_attributes import DenseArray
-from sdyopt.ir.numeric_attributes import wrapped
+from sdyopt.ir.builtin_attributes import DenseArray, wrapped
 from sdyopt.ir.types import I1, FloatType, IntegerType
 
 # Without `-0`, which is out of range for MLIR.

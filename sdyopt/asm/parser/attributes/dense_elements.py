@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from binascii import unhexlify
 
-from sdyopt.asm.lexical import FLOAT
+from sdyopt.asm.lexical import FLOAT, unescape
 from sdyopt.asm.parser.attributes.element_literals import (
     ElementList,
     NumberList,
@@ -19,17 +19,18 @@ from sdyopt.asm.parser.attributes.numbers import (
     pack_integers,
 )
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
-from sdyopt.asm.strings import unescape
 from sdyopt.dataclasses import dataclass
 from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.ir.attribute import ArrayAttr, Attribute
-from sdyopt.ir.elements_attributes import (
+from sdyopt.ir.builtin_attributes import (
     DenseElements,
     DenseStringElements,
+    FloatAttr,
+    IntegerAttr,
     dense,
     element_size,
+    wrapped,
 )
-from sdyopt.ir.numeric_attributes import FloatAttr, IntegerAttr, wrapped
 from sdyopt.ir.types import (
     I1,
     ComplexType,

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
-from sdyopt.asm.lexical import NUMBER, STRING_EXTENT, TRIVIA, WHITESPACE
+from sdyopt.asm.lexical import COMMENT, NUMBER, STRING_EXTENT, TRIVIA, WHITESPACE
 from sdyopt.asm.parser.attributes.lr_parser import MAX_DEPTH
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext
 from sdyopt.dataclasses import dataclass, field
 
-_COMMENT = re.compile(r"//[^\r\n]*")
-_NUMBER = re.compile(f"-?{WHITESPACE}(?:{NUMBER}|true|false)")
+_COMMENT = re.compile(COMMENT)
+_NUMBER = re.compile(f"(?:-{WHITESPACE}+)?+(?:{NUMBER}|true|false)")
 _WITHOUT_WHITESPACE = str.maketrans("", "", " \t\r\n")
 _TOKEN = re.compile(rf"{TRIVIA}(?:({NUMBER}|(?:true|false)\b|{STRING_EXTENT})|([][(),-])|(\S))?", re.ASCII)
 

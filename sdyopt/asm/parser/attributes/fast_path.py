@@ -1,24 +1,49 @@
 """Parses the most common types, attributes and locations with regular expressions.
 
-The result must be the same as that of the grammar, which parses all text that these expressions do not match.
+The result must be the same as that of the grammar, which parses all text that these expressions do not
+match.
+
+Numbers in `dense<…>` that are written as MLIR prints them, `[[1, 2], [3, 4]]` or `1`, are split at their
+separators, which takes a fraction of the time of a parser; that matters for big constants.
+`element_literals` decodes all other lists. Dictionaries are parsed entry by entry, so that equal values
+are parsed once: the arguments of a function may have thousands of dictionaries with few distinct values.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import chain
 
-from sdyopt.asm.lexical import BARE_ID, UNESCAPED
+from sdyopt.asm.lexical import BARE_ID, UNESCAPED, WHITESPACE
 from sdyopt.asm.parser.attributes.builtin_types import integer_type
 from sdyopt.asm.parser.attributes.dense_elements import dense_elements_from
 from sdyopt.asm.parser.attributes.element_literals import decode_numbers
-from sdyopt.asm.parser.attributes.printed_elements import printed_elements
-from sdyopt.asm.parser.extent_scanner import has_any_of
+from sdyopt.asm.parser.attributes.numbers import pack_floats, pack_integers
+from sdyopt.asm.parser.extent_scanner import attribute_extent, has_any_of
+from sdyopt.diagnostics.diagnostic import DiagnosticError
 from sdyopt.diagnostics.location import CallSite, FileLoc, Location, NameLoc, UnknownLoc
-from sdyopt.ir.attribute import UNIT, Attribute, LocationAttr, StringAttr, SymbolRef, TypeAttr
-from sdyopt.ir.elements_attributes import DenseArray
+from sdyopt.ir.attribute import (
+    UNIT,
+    Attribute,
+    DictAttr,
+    LocationAttr,
+    StringAttr,
+    SymbolRef,
+    TypeAttr,
+    dictionary,
+)
+from sdyopt.ir.builtin_attributes import (
+    FALSE,
+    TRUE,
+    DenseArray,
+    DenseElements,
+    FloatAttr,
+    IntegerAttr,
+    dense,
+    wrapped,
+)
 from sdyopt.ir.floats import FLOAT_FORMATS, encode_double
-from sdyopt.ir.numeric_attributes import FALSE, TRUE, FloatAttr, IntegerAttr
 from sdyopt.ir.types import (
     DYNAMIC,
     F64,
@@ -26,6 +51,7 @@ from sdyopt.ir.types import (
     INDEX,
     ComplexType,
     FloatType,
+    IndexType,
     IntegerType,
     RankedShapedType,
     RankedTensor,
@@ -162,3 +188,103 @@ def _array(element: str, numbers: str) -> DenseArray:
     type = integer_type(element)
     assert type is not None
     return DenseArray(type, tuple(map(int, numbers.split(", "))))
+
+
+_MAX_LENGTH = 30
+_INTEGER_CHARACTERS, _FLOAT_CHARACTERS = b"0123456789-, []", b"0123456789-+.eE, []"
+
+
+def printed_elements(text: str, type: RankedShapedType) -> DenseElements | None:
+    """The attribute of these numbers; None for any other text or type, and if there is an error."""
+    element, shape, count = type.element, type.shape, type.num_elements
+    if text.startswith('"') or not text.isascii():
+        return None
+    if not text.startswith("["):
+        # A splat.
+        text, shape, count = f"[{text}]", (1,), 1
+    if isinstance(element, FloatType):
+        numbers = _split(text, shape) if _has_only_floats(text, count) else None
+    elif isinstance(element, IntegerType | IndexType):
+        numbers = _split(text, shape) if _has_only_integers(text) else None
+    else:
+        return None
+    # The time to convert a long number is quadratic.
+    if numbers is None or max(map(len, numbers)) > _MAX_LENGTH:
+        return None
+    try:
+        if isinstance(element, FloatType):
+            return dense(type, pack_floats(numbers, element))
+        values = list(map(int, numbers))
+    except ValueError:
+        return None
+    if wrapped(low := min(values), element) != low or wrapped(high := max(values), element) != high:
+        return None
+    return dense(type, pack_integers(values, element))
+
+
+def _split(text: str, shape: Sequence[int]) -> list[str] | None:
+    """The elements of a nested list of this shape; None if the text is not such a list.
+
+    An element is any text between separators.
+    """
+    rank = len(shape)
+    if not (text.startswith("[" * rank) and text.endswith("]" * rank)):
+        return None
+    parts = [text[rank:-rank]]
+    for depth, size in enumerate(shape, 1):
+        separator = "]" * (rank - depth) + ", " + "[" * (rank - depth)
+        lists = [part.split(separator) for part in parts]
+        if any(len(items) != size for items in lists):
+            return None
+        parts = lists[0] if len(lists) == 1 else list(chain.from_iterable(lists))
+    return parts
+
+
+def _has_only_integers(text: str) -> bool:
+    """Whether MLIR accepts the integers in the text that Python accepts; for MLIR `-0` is out of range."""
+    return not text.encode().translate(None, _INTEGER_CHARACTERS) and "-0" not in text
+
+
+def _has_only_floats(text: str, count: int) -> bool:
+    """Whether MLIR accepts the `count` floats in the text that Python accepts.
+
+    For MLIR, each has one dot, after a digit, and no `+` except in the exponent.
+    """
+    return (
+        not text.encode().translate(None, _FLOAT_CHARACTERS)
+        and text.count(".") == count
+        and not any(start + "." in text for start in "[- ")
+        and text.count("+") == text.count("e+") + text.count("E+")
+    )
+
+
+_DICTIONARY_KEY = re.compile(f"{WHITESPACE}({BARE_ID}){WHITESPACE}(?:(=){WHITESPACE})?")
+_AFTER_ENTRY = re.compile(f"{WHITESPACE}([,}}])")
+
+
+def dictionary_at(
+    parse: Callable[[str, int], Attribute], text: str, start: int
+) -> tuple[DictAttr, int] | None:
+    """The dictionary whose brace opens at `start`, and its end; None if it needs the grammar.
+
+    `parse` parses the text of an attribute at an offset.
+    """
+    entries: dict[str, Attribute] = {}
+    position = start + 1
+    while (key := _DICTIONARY_KEY.match(text, position)) is not None:
+        position = key.end()
+        value: Attribute = UNIT
+        if key[2]:
+            end = attribute_extent(text, position)
+            try:
+                value = parse(text[position:end], position)
+            except DiagnosticError:
+                return None
+            position = end
+        if key[1] in entries or (following := _AFTER_ENTRY.match(text, position)) is None:
+            return None
+        entries[key[1]] = value
+        position = following.end()
+        if following[1] == "}":
+            return dictionary(entries), position
+    return None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from sdyopt.asm.lexical import unescape
 from sdyopt.asm.parser.attributes.dialect_symbols import dialect_symbol
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
-from sdyopt.asm.strings import unescape
 from sdyopt.diagnostics.location import (
     CallSite,
     FileLoc,

@@ -1,8 +1,8 @@
 """LALR tables, which Lark builds from the grammar.
 
 Building them takes a tenth of a second; no other code imports Lark. A wheel contains the tables. In a
-checkout they are cached in the user's cache directory, as JSON, which is safe to load, under a name that
-contains a checksum of the grammar.
+checkout they are cached in the user's cache directory, as a checksum and a line of JSON, which is safe to
+load, under a name that contains a checksum of the grammar.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ from typing import Any
 
 from sdyopt.asm.parser.attributes.error_messages import MESSAGES, MESSAGES_BY_SYMBOL
 from sdyopt.dataclasses import dataclass, fields
+from sdyopt.diagnostics.whole_files import read_regular_file, replace_file
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 SHIPPED = Path(__file__).with_name("tables.json")
 STARTS = ("type", "attribute", "attribute_of_type", "dictionary", "located")
 # Increment it when the format of the tables changes.
-_FORMAT_VERSION = 1
+_FORMAT_VERSION = 2
+# The tables take 40 KB.
+_MAX_BYTES = 2**22
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +90,13 @@ def build_tables(key: str = "") -> Tables:
 
 def write_tables(tables: Tables, path: Path) -> None:
     """Writes the tables to a file atomically; failure is ignored."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
     parts = {name: getattr(tables, name) for name in fields(tables)}
+    text = json.dumps(parts, separators=(",", ":"))
     with suppress(OSError):
-        draft.write_text(json.dumps(parts, separators=(",", ":")), encoding="utf-8")
-        draft.replace(path)
+        if not path.is_file():
+            # A pipe would wait for a reader.
+            path.unlink(missing_ok=True)
+        replace_file(path, f"{_checksum(text)}\n{text}\n")
 
 
 def _exported(table: Any, literals: dict[str, str], key: str) -> Tables:
@@ -156,18 +161,27 @@ def _key() -> str:
     content = GRAMMAR.read_text(encoding="utf-8") + repr(
         (_FORMAT_VERSION, sorted(MESSAGES.items()), sorted(MESSAGES_BY_SYMBOL.items()), STARTS)
     )
-    return f"{len(content)}-{zlib.crc32(content.encode()):08x}"
+    return f"{len(content)}-{_checksum(content)}"
 
 
 def _read(path: Path, key: str) -> Tables | None:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        data = read_regular_file(path, _MAX_BYTES)
+        checksum, _, text = (data or b"").decode().rstrip("\n").partition("\n")
+        if checksum != _checksum(text):
+            return None
+        content = json.loads(text)
         if content["key"] != key:
             return None
         content["rules"] = [(origin, length, action) for origin, length, action in content["rules"]]
         return Tables(**content)
     except (OSError, ValueError, TypeError, LookupError):
         return None
+
+
+def _checksum(text: str) -> str:
+    """Changes with the text: of the grammar, or of a file that was damaged and is still JSON."""
+    return f"{zlib.crc32(text.encode()):08x}"
 
 
 def _user_file(key: str) -> Path | None:

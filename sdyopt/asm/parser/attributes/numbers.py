@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext
 from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.ir.builtin_attributes import can_be_negative, integer_width, wrapped
 from sdyopt.ir.floats import encode_double
-from sdyopt.ir.numeric_attributes import can_be_negative, integer_width, wrapped
 from sdyopt.ir.types import FloatType, IndexType, IntegerType
 
 # Longer literals count as out of range, because the time to convert and print them is quadratic.

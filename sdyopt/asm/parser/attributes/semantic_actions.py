@@ -31,7 +31,7 @@ A = TypeVar("A", bound=Action)
 _actions: dict[str, Action] = {}
 
 # The name of a dialect attribute before its value.
-_NAMED_VALUE = re.compile(rf"({BARE_ID}){WHITESPACE}={WHITESPACE}\Z")
+_NAMED_VALUE = re.compile(rf"(?<![\w$.])({BARE_ID}){WHITESPACE}={WHITESPACE}\Z")
 _LONGEST_NAME = 100
 
 

@@ -7,7 +7,7 @@ from sdyopt.asm.parser.attributes.element_literals import ElementList, ElementPa
 from sdyopt.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
 from sdyopt.dataclasses import dataclass
 from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.elements_attributes import (
+from sdyopt.ir.builtin_attributes import (
     DenseElements,
     DenseStringElements,
     SparseElements,

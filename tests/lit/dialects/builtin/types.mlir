@@ -24,6 +24,15 @@
 // CHECK: "t.type"() {type = index} : () -> ()
 "t.type"() {type = index} : () -> ()
 
+// Digits of a comment between dimensions are no dimension.
+// CHECK: "t.type"() {type = tensor<4x8xf32>} : () -> ()
+"t.type"() {type = tensor<4x // 5 per host
+  8xf32>} : () -> ()
+
+// Spaces may surround a scalable dimension.
+// CHECK: "t.type"() {type = vector<4x[8]xf32>} : () -> ()
+"t.type"() {type = vector<4x[ 8 ]xf32>} : () -> ()
+
 // The none type.
 // CHECK: "t.type"() {type = none} : () -> ()
 "t.type"() {type = none} : () -> ()

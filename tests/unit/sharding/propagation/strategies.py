@@ -8,8 +8,7 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.ops import PropagationDirection
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.propagation.propagation_direction import BOTH
-from sdyopt.sharding.propagation.step_input import StepInput
+from sdyopt.sharding.propagation.step_input import BOTH, StepInput
 from sdyopt.sharding.sharding_projection import project, unproject
 from tests.unit.sharding.notation import read_sharding, write_sharding
 

@@ -6,7 +6,6 @@ from sdyopt.dialects.sdy.mesh import Mesh
 from sdyopt.dialects.sdy.rule import OpShardingRule
 from sdyopt.dialects.sdy.sharding import MeshOrRef
 from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.propagation.propagation_direction import DirectionPolicy
 from sdyopt.sharding.propagation.propagation_step import (
     StepKind,
     StepRunner,
@@ -14,6 +13,7 @@ from sdyopt.sharding.propagation.propagation_step import (
     Updates,
     identity_rule,
 )
+from sdyopt.sharding.propagation.step_input import DirectionPolicy
 from tests.unit.sharding.notation import NONE, read_mesh, read_rule, read_sharding, write_sharding
 
 MESHES = {

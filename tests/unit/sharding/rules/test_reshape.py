@@ -16,7 +16,7 @@ from sdyopt.ir.op_signature import OpSignature
 from sdyopt.ir.types import F32, tensor
 from sdyopt.releases import following
 from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
-from sdyopt.sharding.rules.reshape import reshape
+from sdyopt.sharding.rules.shapes import reshape
 
 Shape = tuple[int, ...]
 

@@ -1,0 +1,356 @@
+"""What to write so that a value gets an axis: changes of shardings that were tried on the program.
+
+    advice = Advice(module, dialects)           # before passes
+    advice.add_to(node, absence, record, run, names)    # after them
+
+Each change is written into a copy of the program as it was read, and the propagation pipeline runs on it. Of
+the changes with which the value has the axis, one that makes no figure worse is shown, if there is one, with
+its effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from sdyopt.analysis.explain.names import Names, axis_text, sharding_text
+from sdyopt.analysis.explain.tree_text import Sentence
+from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
+from sdyopt.analysis.sharding_record.annotations import Kind
+from sdyopt.analysis.sharding_record.arrivals import dimension_of
+from sdyopt.analysis.sharding_record.model import Run, Site
+from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.analysis.sharding_record.sources import sources
+from sdyopt.analysis.trials.annotation_edits import Change, copy_of, is_input
+from sdyopt.analysis.trials.completion import Completion, NotCompleted
+from sdyopt.analysis.trials.program import CostedProgram
+from sdyopt.analysis.trials.trials import Effect, Trials
+from sdyopt.dataclasses import dataclass
+from sdyopt.diagnostics.diagnostic import handling
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.mesh_op import find_mesh
+from sdyopt.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.dialects.sdy.value_shardings import owning_op, rank_of
+from sdyopt.ir.dialect import DialectTable
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.symbols import is_private
+from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
+from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.record import FunctionResult, Subject
+
+# For one axis, at most so many changes are tried; and for one question, on so many operations together.
+_MAX_TRIALS = 8
+_MAX_OPERATIONS = 100_000
+
+
+class _Trial(NamedTuple):
+    """The effect of a change, and the record of what the passes made of the changed copy."""
+
+    effect: Effect
+    record: ShardingRecord
+    copies: Mapping[Op, Op]
+
+
+class Advice:
+    """Advice on one program. The constructor copies it, before passes change it."""
+
+    def __init__(self, module: Op, dialects: DialectTable) -> None:
+        mapping: dict[Value, Value] = {}
+        self._module = Rewriter().clone(module, mapping)
+        self._copies = mapping
+        self._originals = {copy: value for value, copy in mapping.items()}
+        self._ops = dict(zip(module.walk(), self._module.walk(), strict=True))
+        self._completion = Completion(dialects, has_passes=True)
+        self._tried: dict[Change, _Trial | None] = {}
+        self._remaining = max(_MAX_TRIALS, _MAX_OPERATIONS // max(1, len(self._ops)))
+
+    @cached_property
+    def _trials(self) -> Trials | None:
+        """None if there is nothing to try: the program is partitioned, or its pipeline fails."""
+        trials = Trials(self._module, self._completion, lambda: self._original)
+        try:
+            return trials if trials.base is not None and self._original else None
+        except NotCompleted:
+            return None
+
+    @cached_property
+    def _original(self) -> CostedProgram:
+        with handling(lambda _: None):
+            return CostedProgram(self._completion.completed(self._module))
+
+    def add_to(
+        self, node: Sentence, absence: Absence, record: ShardingRecord, run: Run, names: Names
+    ) -> None:
+        """Adds what to write so that the axis comes to the value, or that nothing was found."""
+        if absence.obstacle is Obstacle.NO_DIMENSION or self._trials is None:
+            return
+        proposals = _Proposals(self, absence, record, run)
+        if self._gets_it(self._unchanged, proposals, absence):
+            # Other passes, or other options of them, have run.
+            axis = axis_text(absence.axis)
+            node.add(f"help: run -sdy-propagation-pipeline without options: tried, {axis} shards it")
+            return
+        tried = 0
+        found: list[tuple[Change, Effect]] = []
+        for change in dict.fromkeys(proposals):
+            if tried == _MAX_TRIALS or (change not in self._tried and not self._remaining):
+                break
+            tried += 1
+            effect = self._effect(change, proposals, absence)
+            if effect is not None:
+                found.append((change, effect))
+        if found:
+            change, effect = min(found, key=lambda each: each[1].cost)
+            self._add(node, change, effect, absence, names)
+        elif not tried:
+            node.add("no help was found: there was no sharding to try")
+        else:
+            count = "1 other sharding was" if tried == 1 else f"{tried} other shardings were"
+            node.add(f"no help was found: {count} tried, without success")
+
+    def _effect(self, change: Change, proposals: _Proposals, absence: Absence) -> Effect | None:
+        """The effect of a change; None if the value does not have the axis then."""
+        if change not in self._tried:
+            self._remaining -= 1
+            self._tried[change] = self._try(change)
+        trial = self._tried[change]
+        return trial.effect if trial is not None and self._gets_it(trial, proposals, absence) else None
+
+    def _gets_it(self, trial: _Trial | None, proposals: _Proposals, absence: Absence) -> bool:
+        """Whether the value has the axis after a trial."""
+        subject = proposals.place(absence.subject)
+        if trial is None or subject is None:
+            return False
+        found = _shardings(trial.record, copy_of(subject, trial.copies))
+        return any(_has(each, absence) for each in found)
+
+    @cached_property
+    def _unchanged(self) -> _Trial | None:
+        """The trial of no change."""
+        return self._try(None)
+
+    def _try(self, change: Change | None) -> _Trial | None:
+        assert self._trials is not None
+        copies: dict[Op, Op] = {}
+
+        def edit(copied: Mapping[Op, Op], rewriter: Rewriter) -> None:
+            copies.update(copied)
+            if change is not None:
+                change.edit(copied, rewriter)
+
+        record = ShardingRecord()
+        with record.active():
+            effect = self._trials.effect(edit)
+        return None if effect is None else _Trial(effect, record, copies)
+
+    def _add(self, node: Sentence, change: Change, effect: Effect, absence: Absence, names: Names) -> None:
+        sdy = sharding_text(change.sharding)
+        text = self._text(change, names)
+        word = "possible, at a cost" if effect.is_worse else "help"
+        help = node.add(f"{word}: {text}, in sdy {sdy}", self._source_line(change.subject, names))
+        has_figures = self._has_figures(change.subject)
+        figures = effect.text if has_figures else "no figures, because @main does not run this function"
+        help.add(f"tried: {axis_text(absence.axis)} shards it; {figures}")
+
+    def _text(self, change: Change, names: Names) -> str:
+        """The change as JAX programs write it."""
+        subject, spec = change.subject, change.jax or sharding_text(change.sharding)
+        if isinstance(subject, FunctionResult):
+            return f"shard result {subject.result_index} of @{subject.function.sym_name} as {spec}"
+        shown = names.value(self._original_of(subject))
+        if is_input(subject):
+            return f"shard the input {shown} as {spec}"
+        if (op := change.replaced) is not None:
+            shown = names.value(self._original_of(op.input))
+            return f"write {spec} in the sharding constraint on {shown}"
+        return f"with_sharding_constraint({shown}, {spec})"
+
+    def _has_figures(self, subject: Subject) -> bool:
+        """Whether figures of the program include what a subject is in."""
+        op = subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
+        function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
+        functions = [each for each in self._module.walk() if isinstance(each, FuncOp)]
+        return function is None or is_private(function) or function in entry_functions(functions)
+
+    def _source_line(self, subject: Subject, names: Names) -> str:
+        if isinstance(subject, FunctionResult):
+            return names.source_line(subject.function)
+        return names.source_line_of_value(self._original_of(subject))
+
+    def _original_of(self, copy: Value) -> OpResult | BlockArgument:
+        original = self._originals[copy]
+        assert isinstance(original, OpResult | BlockArgument)
+        return original
+
+    # --- What is changed --------------------------------------------------------------------------
+
+    def subject(self, subject: Subject, record: ShardingRecord, run: Run) -> Subject | None:
+        """A subject in the copy of the program; None if a pass created it."""
+        if isinstance(subject, FunctionResult):
+            function = self._ops.get(subject.function)
+            if not isinstance(function, FuncOp) or is_private(function):
+                return None
+            return FunctionResult(function, subject.result_index)
+        owner = run.edge_owners.get(subject, subject)
+        values = record.values
+        for each in (owner, *values.predecessors(owner)):
+            for original in values.originals(each):
+                for earlier in (original, *values.predecessors(original)):
+                    if (copy := self._copies.get(earlier)) is not None:
+                        assert isinstance(copy, OpResult | BlockArgument)
+                        return copy
+        return None
+
+    def mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
+        """The mesh of a sharding, as the program defines it before the passes."""
+        return find_mesh(mesh_or_ref, self._module)
+
+
+def _shardings(record: ShardingRecord, subject: Subject) -> Iterator[TensorSharding | None]:
+    """The shardings that a subject of a changed copy has after propagation, and those of its copies."""
+    if isinstance(subject, FunctionResult):
+        yield from (run.final.get(subject) for run in record.runs[-1:])
+        return
+    for run in reversed(record.runs):
+        values = record.values.descendants(subject)
+        found = [run.subject_of.get(each) or run.subject_of_owner.get(each) for each in values]
+        if subjects := [each for each in found if each is not None]:
+            yield from (run.final.get(each) for each in subjects)
+            return
+
+
+def _has(sharding: TensorSharding | None, absence: Absence) -> bool:
+    dim = dimension_of(sharding, absence.axis)
+    return dim >= 0 and absence.dim in (dim, -1)
+
+
+# --- Proposals --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Proposals:
+    """The changes that may give the axis of an absence to its value, the most direct ones first."""
+
+    advice: Advice
+    absence: Absence
+    record: ShardingRecord
+    run: Run
+
+    def __iter__(self) -> Iterator[Change]:
+        absence = self.absence
+        dim = absence.dim
+        if dim < 0 and _rank(absence.subject) == _rank(absence.neighbor):
+            dim = absence.neighbor_dim
+        if dim >= 0:
+            yield from self._with_axis(absence.subject, dim, absence.axis)
+        if not isinstance(absence.site, Site):
+            return
+        for refusal in absence.refusals:
+            culprit = None if refusal.culprit is None else absence.site.subjects[refusal.culprit]
+            if culprit is None or refusal.culprit is None:
+                continue
+            mapping = absence.site.tensors[refusal.culprit]
+            dims = [number for number, each in enumerate(mapping.dims) if refusal.factor in each.factors]
+            if culprit != absence.subject and dims:
+                yield from self._with_axis(culprit, dims[0], absence.axis)
+            for axis in refusal.conflicting:
+                yield from self._without_axis(culprit, axis)
+
+    def _with_axis(self, subject: Subject, dim: int, axis: AxisRef) -> Iterator[Change]:
+        """A subject with an axis in a dimension: after those that it has, or like the neighbor."""
+        neighbor = self.run.final.get(self.absence.neighbor)
+        if neighbor is None:
+            return
+        current = self.run.final.get(subject)
+        names = _axis_names(current, _rank(subject), axis.name)
+        yield from self._change(
+            subject, [*names[:dim], [*names[dim], axis.name], *names[dim + 1 :]], neighbor
+        )
+        like = [each.name for each in neighbor.dims[self.absence.neighbor_dim].axes]
+        kept = [[each for each in names_of if each not in like] for names_of in names]
+        yield from self._change(subject, [*kept[:dim], list(dict.fromkeys(like)), *kept[dim + 1 :]], neighbor)
+
+    def _without_axis(self, culprit: Subject, axis: AxisRef) -> Iterator[Change]:
+        """The annotations that give the culprit an axis, without it or with another one in its place."""
+        if dimension_of(self.run.final.get(culprit), axis) < 0:
+            return
+        found = [
+            each
+            for each in sources(self.record, self.run, culprit, axis)
+            if each.annotation.kind in (Kind.INPUT, Kind.OUTPUT, Kind.CONSTRAINT)
+        ]
+        for source in found[:1]:
+            annotated = self.run.initial.get(source.subject) or self.run.final.get(source.subject)
+            dim = dimension_of(annotated, axis)
+            mesh = None if annotated is None else self.advice.mesh(annotated.mesh_or_ref)
+            if annotated is None or mesh is None or dim < 0:
+                continue
+            names = _axis_names(annotated, len(annotated.dims), axis.name)
+            used = {name for each in names for name in each} | {axis.name}
+            others = [each.name for each in mesh.axes if each.size > 1 and each.name not in used]
+            for replaced in ([], *([other] for other in others)):
+                dims = [*names[:dim], [*names[dim], *replaced], *names[dim + 1 :]]
+                yield from self._change(source.subject, dims, annotated)
+
+    def _change(
+        self, subject: Subject, dims: Sequence[Sequence[str]], like: TensorSharding
+    ) -> Iterator[Change]:
+        """The change to these axes for each dimension, if it is one, on the mesh of another sharding."""
+        mesh, place = self.advice.mesh(like.mesh_or_ref), self.place(subject)
+        current = self.run.final.get(subject)
+        if mesh is None or place is None or (current is not None and current.unreduced_axes):
+            return
+        if not all(mesh.has_axis(name) for names in dims for name in names):
+            return
+        written = [DimensionSharding(tuple([AxisRef(name) for name in names])) for names in dims]
+        change = Change(place, TensorSharding(like.mesh_or_ref, tuple(written)), mesh)
+        if not change.is_boundary or _divides(_type(place), written, mesh):
+            yield change
+
+    def place(self, subject: Subject) -> Subject | None:
+        """Where the sharding of a subject is written: at an annotation that it has, or at itself."""
+        found = self.advice.subject(subject, self.record, self.run)
+        if found is None or isinstance(found, FunctionResult) or is_input(found):
+            return found
+        users = [use for use in found.users if isinstance(use, ShardingConstraintOp)]
+        if len(users) == 1 and found.has_one_use and users[0].output.has_uses:
+            output = users[0].output
+            assert isinstance(output, OpResult)
+            return output
+        return found
+
+
+def _axis_names(sharding: TensorSharding | None, rank: int, left_out: str) -> list[list[str]]:
+    """The full axes of each dimension, without one of them."""
+    if sharding is None:
+        return [[] for _ in range(rank)]
+    return [
+        [axis.name for axis in dim.axes if axis.sub_axis is None and axis.name != left_out]
+        for dim in sharding.dims
+    ]
+
+
+def _rank(subject: Subject) -> int:
+    return rank_of(_type(subject))
+
+
+def _type(subject: Subject) -> Type:
+    if isinstance(subject, FunctionResult):
+        return subject.function.function_type.results[subject.result_index]
+    return subject.type
+
+
+def _divides(type: Type, dims: Sequence[DimensionSharding], mesh: Mesh) -> bool:
+    """Whether axes divide the dimensions of a type, as JAX requires of arguments and results."""
+    if not isinstance(type, RankedShapedType):
+        return False
+    return all(
+        size == DYNAMIC or size % dim.sharded_size(mesh) == 0
+        for size, dim in zip(type.shape, dims, strict=True)
+    )

@@ -1,0 +1,50 @@
+"""The pipeline of a program for which no pass is given, where the figures of what devices run are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sdyopt.analysis.figures.partitioned import is_partitioned
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
+from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.ir.attribute import DictAttr
+from sdyopt.ir.operation import Op
+from sdyopt.pipeline.tree import Pipeline
+from sdyopt.registry import lookup
+
+# What becomes of a program of JAX.
+PIPELINE = "sdy-jax-pipeline"
+
+
+def assumed_pipeline(module: Op) -> tuple[str, Pipeline]:
+    """A sentence about the passes that are assumed for a program, and these passes."""
+    pipeline = Pipeline()
+    if reason := reason_to_leave(module):
+        return f"assumed: no pass, because the program {reason}", pipeline
+    pipeline.add_nested(lookup(PIPELINE).build(""))
+    return f"assumed: {PIPELINE}, which does what XLA does for a program of JAX", pipeline
+
+
+def reason_to_leave(module: Op) -> str:
+    """Why a program needs no pass to have its collectives, in words; "" if it needs some."""
+    if not any(isinstance(op, FuncOp) for op in module.walk()):
+        return "has no function"
+    if is_partitioned(module):
+        return "is partitioned"
+    ops = list(module.walk())
+    if any(isinstance(op, CollectiveOp) for op in ops):
+        return "has collectives"
+    if any(isinstance(op, DataFlowEdgeOp | NamedComputationOp) for op in ops):
+        return "is from between the passes of Shardy's pipeline"
+    if not any(op.dialect_name == "sdy" or any(SHARDING in each for each in _attributes(op)) for op in ops):
+        return "has no shardings of Shardy"
+    return ""
+
+
+def _attributes(op: Op) -> Iterable[DictAttr]:
+    if isinstance(op, FuncOp):
+        return *op.argument_attributes, *op.result_attributes
+    return (op.attributes,)

@@ -1,0 +1,150 @@
+"""All annotations that an axis of a value comes from.
+
+    for source in sources(record, run, subject, axis):
+        source.annotation
+
+`arrivals` follows the steps that propagated the axis; after the first of them, others have nothing left
+to propagate. So without the annotation at the end of that chain, the axis may still come by another way. A
+source is an annotation from which steps along the operations of the program would propagate the axis to the
+value, to the same dimension, if it were the only one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sdyopt.analysis.sharding_record.annotations import Annotation, annotation_on
+from sdyopt.analysis.sharding_record.arrivals import arrivals, dimension_of
+from sdyopt.analysis.sharding_record.model import Restored, Run, Site
+from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.dialects.sdy.axes import AxisRef
+from sdyopt.dialects.sdy.rule import OpShardingRule
+from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.record import Subject
+from sdyopt.sharding.propagation.propagation_step import Shardings, StepRunner
+
+# The search ends after this many values.
+MAX_VALUES = 4_000
+
+
+class Source(NamedTuple):
+    """An annotation, and the subject that has the axis from it."""
+
+    subject: Subject
+    annotation: Annotation
+
+
+def sources(record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef) -> list[Source]:
+    """The annotations that an axis comes from: those of the recorded steps first, then the closest ones."""
+    found: dict[tuple[object, ...], Source] = {}
+    for arrival in arrivals(record, run, subject, axis):
+        *_, last = arrival.chain()
+        _add(found, last.subject, arrival.origin)
+    steps = _Steps()
+    pending = [(run, subject)]
+    seen = set(pending)
+    # `pending` grows while it is read.
+    for current, each in pending:
+        for source in _annotations(record, current, each, axis):
+            _add(found, each, source)
+        neighbors = [(current, neighbor) for neighbor in _givers(steps, current, each, axis)]
+        neighbors += [(earlier, each) for earlier in _earlier_runs(record, current, each, axis)]
+        for neighbor in neighbors:
+            if neighbor not in seen and len(pending) < MAX_VALUES:
+                seen.add(neighbor)
+                pending.append(neighbor)
+    return list(found.values())
+
+
+def _add(found: dict[tuple[object, ...], Source], subject: Subject, annotation: Annotation) -> None:
+    key = annotation.kind, annotation.op, annotation.number
+    found.setdefault(key, Source(subject, annotation))
+
+
+def _has(sharding: TensorSharding | None, axis: AxisRef) -> bool:
+    return sharding is not None and any(each.overlaps(axis) for dim in sharding.dims for each in dim.axes)
+
+
+def _is_where(new: TensorSharding | None, current: TensorSharding | None, axis: AxisRef) -> bool:
+    """Whether a new sharding has an axis in the same dimension as the current one."""
+    return _has(new, axis) and dimension_of(new, axis) == dimension_of(current, axis)
+
+
+def _annotations(record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef) -> Iterator[Annotation]:
+    """The annotation of a subject itself, if it has the axis."""
+    if _has(run.initial.get(subject), axis) and not list(_earlier_runs(record, run, subject, axis)):
+        yield annotation_on(record, run, subject)
+    for change in run.history.get(subject, ()):
+        if isinstance(change.cause, Restored) and _has(change.after, axis) and not _has(change.before, axis):
+            yield annotation_on(record, run, subject, change.cause.priority)
+
+
+def _earlier_runs(record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef) -> Iterator[Run]:
+    """The last run before this one, if a step of it left the axis on the subject."""
+    for earlier in reversed(record.runs[: record.runs.index(run)]):
+        if subject in earlier.final:
+            if earlier.history.get(subject) and _has(earlier.final[subject], axis):
+                yield earlier
+            return
+
+
+# --- The neighbors from which a step propagates the axis -------------------------------------------
+
+
+class _Steps:
+    """Runs steps without the axis that is followed, each once."""
+
+    def __init__(self) -> None:
+        self._updated: dict[tuple[StepRunner, OpShardingRule, Shardings], dict[int, TensorSharding]] = {}
+
+    def updates(self, site: Site, shardings: Shardings) -> dict[int, TensorSharding]:
+        """The shardings of operands and results that the step of a site changes."""
+        assert site.runner is not None
+        key = site.runner, site.rule, shardings
+        if key not in self._updated:
+            result = site.runner.run(site.rule, shardings)
+            self._updated[key] = {} if result is None else dict(result.updates)
+        return self._updated[key]
+
+
+def _givers(steps: _Steps, run: Run, subject: Subject, axis: AxisRef) -> Iterator[Subject]:
+    """The subjects from each of which alone the subject, or its sharding group, gets the axis."""
+    for change in run.history.get(subject, ()):
+        if change.position is None or len(run.changes_of[change.cause]) > 1:
+            yield from (
+                each.subject
+                for each in run.changes_of[change.cause]
+                if each.after is change.after and (each.position is None or change.position is None)
+            )
+    for site in run.sites_of.get(subject, ()):
+        if site.runner is None:
+            continue
+        own = [position for position, each in enumerate(site.subjects) if each == subject]
+        bare = [_without(sharding, axis) for sharding in site.shardings]
+        for position in own:
+            if (sharding := bare[position]) is not None:
+                bare[position] = _opened(sharding)
+        for position, neighbor in enumerate(site.subjects):
+            if neighbor is None or position in own or not _has(site.shardings[position], axis):
+                continue
+            shardings = list(bare)
+            shardings[position] = site.shardings[position]
+            updates = steps.updates(site, tuple(shardings))
+            if any(_is_where(updates.get(each), site.shardings[each], axis) for each in own):
+                yield neighbor
+
+
+def _without(sharding: TensorSharding | None, axis: AxisRef) -> TensorSharding | None:
+    """A sharding without an axis, and without the axes that are more minor in its dimension."""
+    if sharding is None or not _has(sharding, axis):
+        return sharding
+    dims = []
+    for dim in sharding.dims:
+        kept = next((i for i, each in enumerate(dim.axes) if each.overlaps(axis)), len(dim.axes))
+        dims.append(DimensionSharding(dim.axes[:kept], dim.is_closed, dim.priority))
+    return sharding.with_dims(tuple(dims))
+
+
+def _opened(sharding: TensorSharding) -> TensorSharding:
+    return sharding.with_dims(tuple([dim.opened() for dim in sharding.dims]))

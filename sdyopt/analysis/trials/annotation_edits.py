@@ -1,0 +1,101 @@
+"""Changes of shardings that a user can write, as edits for trials.
+
+change = Change(argument, sharding, mesh)
+change.jax                     # P('x', None)
+trials.effect(change.edit)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sdyopt.analysis.notation.mesh_of_tiling import NotExpressible
+from sdyopt.analysis.notation.partition_spec import partition_spec_text
+from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh
+from sdyopt.dialects.func import FuncOp
+from sdyopt.dialects.sdy.attribute_names import SHARDING
+from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.dialects.sdy.value_shardings import owning_op
+from sdyopt.ir.operation import Op
+from sdyopt.ir.rewrite import Rewriter
+from sdyopt.ir.symbols import is_private
+from sdyopt.ir.value import BlockArgument, OpResult
+from sdyopt.record import FunctionResult, Subject
+
+
+class Change(NamedTuple):
+    """A sharding for an argument or result of a function, for a constraint, or for another value.
+
+    The sharding of a constraint is replaced if the subject is its result. Other values get a new constraint,
+    as `jax.lax.with_sharding_constraint` does.
+    """
+
+    subject: Subject
+    sharding: TensorSharding
+    mesh: Mesh
+
+    @property
+    def is_boundary(self) -> bool:
+        """Whether the sharding is that of an argument or a result of the program."""
+        return isinstance(self.subject, FunctionResult) or is_input(self.subject)
+
+    @property
+    def replaced(self) -> ShardingConstraintOp | None:
+        """The constraint whose sharding is replaced."""
+        op = self.subject.op if isinstance(self.subject, OpResult) else None
+        return op if isinstance(op, ShardingConstraintOp) else None
+
+    @property
+    def jax(self) -> str | None:
+        """`P('x', None)`; None if a PartitionSpec cannot express the sharding."""
+        try:
+            text = partition_spec_text(ShardingOnMesh(self.sharding, self.mesh))
+        except NotExpressible:
+            return None
+        return text.replace("PartitionSpec", "P")
+
+    def edit(self, copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
+        """Writes the sharding in a copy of the program."""
+        copy = copy_of(self.subject, copies)
+        if isinstance(copy, FunctionResult):
+            rewriter.set_result_attribute(copy.function, copy.result_index, SHARDING, self.sharding)
+        elif is_input(copy):
+            rewriter.set_argument_attribute(owning_op(copy), copy.index, SHARDING, self.sharding)
+        elif self.replaced is not None:
+            rewriter.set_attribute(owning_op(copy), "sharding", self.sharding)
+        else:
+            _constrain(copy, self.sharding, rewriter)
+
+
+def is_input(value: OpResult | BlockArgument) -> bool:
+    """Whether a value is an argument of the program."""
+    op = owning_op(value)
+    return isinstance(value, BlockArgument) and isinstance(op, FuncOp) and not is_private(op)
+
+
+def copy_of(subject: Subject, copies: Mapping[Op, Op]) -> Subject:
+    """The copy of a subject in a copy of its program."""
+    if isinstance(subject, FunctionResult):
+        function = copies[subject.function]
+        assert isinstance(function, FuncOp)
+        return FunctionResult(function, subject.result_index)
+    if isinstance(subject, OpResult):
+        result = copies[subject.op].results[subject.index]
+        assert isinstance(result, OpResult)
+        return result
+    op = owning_op(subject)
+    blocks = [block for region in op.regions for block in region.blocks]
+    copied = [block for region in copies[op].regions for block in region.blocks]
+    return copied[blocks.index(subject.owner)].arguments[subject.index]
+
+
+def _constrain(value: OpResult | BlockArgument, sharding: TensorSharding, rewriter: Rewriter) -> None:
+    attributes = {"sharding": sharding}
+    if isinstance(value, OpResult):
+        op = rewriter.create(ShardingConstraintOp, [value], [value.type], attributes, after=value.op)
+    else:
+        op = rewriter.create(ShardingConstraintOp, [value], [value.type], attributes, at_start_of=value.owner)
+    rewriter.replace_uses_except(value, op.results[0], op)

@@ -1,0 +1,109 @@
+"""Files that are written whole or not at all, and files that are read only if they are regular.
+
+    with suppress(OSError):
+        replace_file(Path("report.txt"), "384 KiB\\n")
+
+The text goes to a temporary file beside the target, which then gets the name of the target. The name of the
+temporary file is random, and it must not exist: nobody who can write to the directory can plant a link there.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+# The flags of a file that is new, and no link. Windows has fewer of them.
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+# Should the file have become a pipe, opening it does not wait for a writer.
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Replacement:
+    """A temporary file that becomes the target when it is complete. All methods raise OSError.
+
+    If the target is a link, the file that it names is replaced. A target that is no regular file, such as a
+    pipe or a device, cannot be replaced, and is written directly.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._target = path
+        self._draft: Path | None = None
+        self._descriptor: int | None = None
+        mode = _mode(path)
+        if mode is not None and not stat.S_ISREG(mode):
+            return
+        self._target = path.resolve()
+        # Its length does not depend on the name of the target, which may be the longest one possible.
+        draft = self._target.with_name(f".sdyopt-{os.urandom(8).hex()}.tmp")
+        self._descriptor = os.open(draft, _NEW, 0o666)
+        self._draft = draft
+        if mode is not None:
+            try:
+                os.chmod(self._descriptor if os.chmod in os.supports_fd else draft, mode & 0o777)  # noqa: PTH101
+            except OSError:
+                self.discard()
+                raise
+
+    def write(self, pages: Iterable[str]) -> None:
+        """Writes the complete text, or nothing: after an error the target is as before."""
+        try:
+            with self._open() as file:
+                self._descriptor = None
+                for page in pages:
+                    file.write(encode(page))
+            if self._draft is not None:
+                self._draft.replace(self._target)
+                self._draft = None
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        """Removes the temporary file, if there is still one."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+        if self._draft is not None:
+            with suppress(OSError):
+                self._draft.unlink()
+            self._draft = None
+
+    def _open(self) -> BinaryIO:
+        return self._target.open("wb") if self._descriptor is None else os.fdopen(self._descriptor, "wb")
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Writes a file whole or not at all. Raises OSError, which names the file."""
+    try:
+        Replacement(path).write((text,))
+    except OSError as problem:
+        raise OSError(problem.errno, problem.strerror, str(path)) from None
+
+
+def read_regular_file(path: Path, limit: int) -> bytes | None:
+    """The bytes of a file that nobody named, so it may be anything; None if it is not a regular file.
+
+    None as well if it has more than `limit` bytes. Raises OSError.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        return None
+    with os.fdopen(os.open(path, _READ), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return None
+        data = file.read(limit + 1)
+    return data if len(data) <= limit else None
+
+
+def encode(text: str) -> bytes:
+    """The text as UTF-8; surrogate escapes become the bytes that were not UTF-8 in the input."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None

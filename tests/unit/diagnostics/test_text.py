@@ -1,0 +1,35 @@
+"""Text for people has no characters that control a terminal."""
+
+import pytest
+
+from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.diagnostics.location import FileLoc, FileRange, NameLoc
+from sdyopt.diagnostics.render import render
+from sdyopt.diagnostics.source import Source
+from sdyopt.diagnostics.text import printable, printable_line
+
+HOSTILE = "\x1b\x07\x9b\u202e\u2066\u200b\r\x7f\udc80"
+
+
+def test_control_characters_are_escaped() -> None:
+    assert printable("a\x1b[31mb\x07") == "a\\x1b[31mb\\x07"
+    assert printable("\x9b \u202e \u2066 \udc80") == "\\x9b \\u202e \\u2066 \\udc80"
+    assert printable("tab\tand\nnewline, é, 日") == "tab\tand\nnewline, é, 日"
+    assert printable_line("a\nb: error: c") == "a\\nb: error: c"
+
+
+@pytest.mark.parametrize("character", HOSTILE)
+def test_no_part_of_a_diagnostic_has_them(character: str) -> None:
+    file = f"f{character}"
+    note = Diagnostic(Severity.NOTE, NameLoc(character), character)
+    diagnostic = Diagnostic(
+        Severity.ERROR,
+        FileLoc(f"{character}.py", 1, 1),
+        character,
+        [note],
+        help=character,
+        culprit=FileRange(file, 1, 1, 1, 2),
+    )
+    text = render(diagnostic, Source(file, f"{character} source"))
+    assert character not in text
+    assert "  --> f" in text
