@@ -8,14 +8,14 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class ParseTables(BuildHookInterface):
-    """Writes sdyopt/asm/parser/attributes/tables.json for a wheel. A checkout generates its own on demand."""
+    """Writes sdyopt/mlir/asm/parser/attributes/tables.json for a wheel; a checkout generates its own."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             return
         sys.path.insert(0, self.root)
         # The root of the checkout is not on the path before.
-        from sdyopt.asm.parser.attributes.lr_tables import (  # noqa: PLC0415
+        from sdyopt.mlir.asm.parser.attributes.lr_tables import (  # noqa: PLC0415
             SHIPPED,
             build_tables,
             write_tables,

@@ -7,16 +7,16 @@ import sys
 import time
 from pathlib import Path
 
-from sdyopt.asm.parser.module_parser import parse_module
-from sdyopt.asm.printer.asm_printer import print_for_note, print_op
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.diagnostics import Source
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.verify import Verifier
-from sdyopt.ir.verify_incremental import IncrementalVerifier
-from sdyopt.pipeline.run import run_pipeline
-from sdyopt.pipeline.text import parse_pipeline
-from sdyopt.registry import find_dialect, lookup
+from sdyopt.base.diagnostics import Source
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.printer.asm_printer import print_for_note, print_op
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.verify import Verifier
+from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.registry import find_dialect, lookup
 
 DIALECTS = ("builtin", "func", "stablehlo", "chlo", "mhlo", "sdy")
 

@@ -12,8 +12,8 @@ from docs.markdown import prose
 from sdyopt.analysis.lint import Options
 from sdyopt.analysis.lint.rule import Rule
 from sdyopt.analysis.lint.rule_table import all_rules
-from sdyopt.driver.job import Job
-from sdyopt.driver.run import run_job
+from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.run import run_job
 
 FOLDER = Path(__file__).parent / "lint"
 TESTS = Path(__file__).parents[1] / "tests" / "lit" / "lint"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from sdyopt.cli.help import purpose
-from sdyopt.pipeline.option import Option
-from sdyopt.registry import PassEntry, PipelineEntry
+from sdyopt.mlir.pipeline.option import Option
+from sdyopt.mlir.registry import PassEntry, PipelineEntry
+from sdyopt.tools.cli.help import purpose
 
 Entry = PassEntry | PipelineEntry
 

@@ -11,13 +11,13 @@ from inspect import cleandoc, getdoc, getmembers, isfunction
 from pathlib import Path
 
 from docs.markdown import manual, prose
-from sdyopt.asm.printer.attribute_printer import plain_attribute
-from sdyopt.dialects.mesh import DIALECT, device_groups
-from sdyopt.dialects.mesh.mesh_llvm21 import mesh21
-from sdyopt.ir.op_fields import OPTIONAL, VARIADIC, AttrField, OperandField, ResultField, ValueField
-from sdyopt.ir.operation import Op
-from sdyopt.ir.traits import PURE
-from sdyopt.registry import PassEntry, PipelineEntry, all_passes
+from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute
+from sdyopt.mlir.dialects.mesh import DIALECT, device_groups
+from sdyopt.mlir.dialects.mesh.mesh_llvm21 import mesh21
+from sdyopt.mlir.ir.op_fields import OPTIONAL, VARIADIC, AttrField, OperandField, ResultField, ValueField
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import PURE
+from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes
 
 FOLDER = Path(__file__).parent / "mesh"
 

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from docs.markdown import Entry, manual
-from sdyopt.cli.help import passes_markdown
-from sdyopt.registry import PipelineEntry, all_passes
+from sdyopt.mlir.registry import PipelineEntry, all_passes
+from sdyopt.tools.cli.help import passes_markdown
 
 PAGE = Path(__file__).with_name("passes.md")
 HEAD = """\

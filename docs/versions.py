@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sdyopt.releases import NEWEST, RELEASES, Behavior, Release
+from sdyopt.base.releases import NEWEST, RELEASES, Behavior, Release
 
 PAGE = Path(__file__).with_name("versions.md")
 START, END = (
-    "<!-- releases: written by `make docs` from sdyopt/releases.py -->\n",
+    "<!-- releases: written by `make docs` from sdyopt/base/releases.py -->\n",
     "<!-- end of releases -->\n",
 )
 

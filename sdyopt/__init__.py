@@ -7,13 +7,15 @@
 
 The names in `__all__` are public and described in docs/api.md; all others may change in any release. This
 module imports nothing, so that `sdy-opt --version` starts fast; the first use of a public name imports
-`sdyopt.api`. There are five storeys; a room imports only rooms to its left, and the storeys before its own:
+`sdyopt.tools.api`.
+
+There are five storeys, each a folder. A room imports only rooms to its left, and the storeys before its own:
 
   base      dataclasses ‹ interning ‹ releases ‹ diagnostics
   mlir      ir ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ record ‹ partition
-  analysis  figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹ trials ‹ explain ‹ remarks ‹
-            steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
+  analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
+            trials ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -58,13 +60,13 @@ __all__ = [
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from sdyopt.api import *
+    from sdyopt.tools.api import *
 else:
 
     def __getattr__(name):
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from sdyopt import api
+        from sdyopt.tools import api
 
         return getattr(api, name)
 

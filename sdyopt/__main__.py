@@ -1,5 +1,5 @@
 """`python -m sdyopt` is `sdy-opt`."""
 
-from sdyopt.start import sdy_opt
+from sdyopt.tools.start import sdy_opt
 
 sdy_opt()

@@ -12,17 +12,17 @@ from tempfile import TemporaryDirectory
 from benchmarks.calibration.collectives import CollectiveOperand, of_hlo
 from benchmarks.calibration.program import NotComparedError, compile_with_xla
 from sdyopt.analysis.execution.local_program import REPLICAS, local_text
-from sdyopt.asm.parser.module_parser import parse_module
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.driver.interpreter import interpreter_settings
-from sdyopt.driver.job import Job
-from sdyopt.driver.run import run_job
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.pipeline.text import parse_pipeline
-from sdyopt.registry import all_dialects, find_dialect, lookup
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
+from sdyopt.tools.driver.interpreter import interpreter_settings
+from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.run import run_job
 
 PIPELINE = "builtin.module(sdy-partition-pipeline)"
 KINDS = ("all_reduce", "all_gather", "reduce_scatter", "all_to_all", "collective_permute")

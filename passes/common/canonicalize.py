@@ -24,13 +24,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
-from sdyopt.diagnostics.ids import UNKNOWN_PATTERN
-from sdyopt.diagnostics.usage import nearest
-from sdyopt.ir.operation import Op
-from sdyopt.ir.patterns import GreedyOptions, Pattern, RegionSimplification, apply_greedily
-from sdyopt.pipeline import Pass, option
-from sdyopt.registry import all_dialects, find_dialect, register
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
+from sdyopt.base.diagnostics.ids import UNKNOWN_PATTERN
+from sdyopt.base.diagnostics.usage import nearest
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import GreedyOptions, Pattern, RegionSimplification, apply_greedily
+from sdyopt.mlir.pipeline import Pass, option
+from sdyopt.mlir.registry import all_dialects, find_dialect, register
 
 
 @register("canonicalize")

@@ -16,11 +16,11 @@ Dead operations are erased too.
 
 from __future__ import annotations
 
-from sdyopt.ir.cse import CseDriver
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass, Statistic
-from sdyopt.registry import register
+from sdyopt.mlir.ir.cse import CseDriver
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass, Statistic
+from sdyopt.mlir.registry import register
 
 
 @register("cse")

@@ -27,15 +27,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sdyopt.dataclasses import dataclass, field
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.ir.interfaces import SINGLE_BLOCK
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass, RunNested, Unsigned, option, parse_pipeline
-from sdyopt.registry import lookup, register
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass, RunNested, Unsigned, option, parse_pipeline
+from sdyopt.mlir.registry import lookup, register
 
 from .support.call_graph import CallGraph, callee_of, calls_by_block
 from .support.copy_budget import most_copied_operations

@@ -9,10 +9,10 @@ Operations and block arguments get unknown locations.
 
 from __future__ import annotations
 
-from sdyopt.diagnostics.location import UnknownLoc
-from sdyopt.ir.operation import Op
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.base.diagnostics.location import UnknownLoc
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 
 @register("strip-debuginfo")

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.symbols import (
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import (
     SymbolTableOp,
     is_private,
     is_public,
@@ -28,9 +28,9 @@ from sdyopt.ir.symbols import (
     symbol_tables,
     symbol_uses,
 )
-from sdyopt.ir.traits import SYMBOL
-from sdyopt.pipeline import Pass, Statistic
-from sdyopt.registry import register
+from sdyopt.mlir.ir.traits import SYMBOL
+from sdyopt.mlir.pipeline import Pass, Statistic
+from sdyopt.mlir.registry import register
 
 
 @register("symbol-dce")

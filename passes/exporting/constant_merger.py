@@ -13,10 +13,10 @@ it does not merge broadcasts of scalars.
 
 from __future__ import annotations
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import FUNCTION, Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
 
 from ..common.support.merge_constants import is_constant, merge_constants
 

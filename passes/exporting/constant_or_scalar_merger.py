@@ -20,10 +20,10 @@ first constant may not dominate all uses.
 
 from __future__ import annotations
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import FUNCTION, Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
 
 from ..common.support.merge_constants import is_constant_or_scalar_broadcast, merge_constants
 

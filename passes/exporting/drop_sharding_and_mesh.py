@@ -13,18 +13,18 @@ of the module. It keeps sdy operations; one that still refers to a mesh is an er
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.symbols import SymbolTableOp, symbol_uses
-from sdyopt.pipeline import Pass, Since, option
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import SymbolTableOp, symbol_uses
+from sdyopt.mlir.pipeline import Pass, Since, option
+from sdyopt.mlir.registry import register
 
 # Shardings of the arguments and results of the entry point, for consumers of the module.
 _METADATA = ("sdy.parameters_shardings", "sdy.output_shardings")

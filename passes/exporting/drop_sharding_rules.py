@@ -10,12 +10,12 @@ marked `custom` was written by the user, cannot be derived, and is kept.
 
 from __future__ import annotations
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import FUNCTION, Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
 
 
 @register("sdy-drop-sharding-rules")

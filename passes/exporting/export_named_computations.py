@@ -22,18 +22,18 @@ the execution thread, which moves to the function.
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.dialects.sdy.attribute_names import EXECUTION_THREAD, SHARDING
-from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
-from sdyopt.ir.attribute import Attribute, SymbolRef, TypeAttr, string
-from sdyopt.ir.block import Region
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import FunctionType
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.attribute_names import EXECUTION_THREAD, SHARDING
+from sdyopt.mlir.dialects.sdy.computation_ops import NamedComputationOp
+from sdyopt.mlir.ir.attribute import Attribute, SymbolRef, TypeAttr, string
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import FunctionType
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 from ..common.support.clone_functions import ORIGINAL_NAME
 from ..common.support.data_flow_edges import remove_edges, shardings_of_edges

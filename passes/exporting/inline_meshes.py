@@ -12,16 +12,16 @@ with `--sdy-version=jaxlib-0.10.2`, replica groups that refer to a mesh are an e
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
-from sdyopt.sharding.replica_groups import stablehlo_mesh
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.sharding.replica_groups import stablehlo_mesh
 
 from ..common.support.shardings import transform_shardings
 

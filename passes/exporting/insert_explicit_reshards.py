@@ -68,27 +68,27 @@ from __future__ import annotations
 
 from functools import cache
 
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.mhlo import RaggedDotOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.axis_lists import axis_ref_list_text
-from sdyopt.dialects.sdy.collectives import AllReduceOp
-from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
-from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
-from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import FUNCTION, Pass, Since, option
-from sdyopt.record import plan_to_record, record_plan
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
-from sdyopt.sharding.axis_lists import Axes, overlap
-from sdyopt.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.mhlo import RaggedDotOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.axis_lists import axis_ref_list_text
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp, value_before_barriers
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import FUNCTION, Pass, Since, option
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.record import plan_to_record, record_plan
+from sdyopt.shardy.sharding.axis_lists import Axes, overlap
+from sdyopt.shardy.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 
 from .explicit_reshards.insertion import apply_plan
 from .explicit_reshards.reshard_plan import (

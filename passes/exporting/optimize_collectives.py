@@ -32,26 +32,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.quant.types import UniformQuantizedPerAxis
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.axes import AxisRef, with_axis
-from sdyopt.dialects.sdy.axis_lists import AllToAllParam, AllToAllParams
-from sdyopt.dialects.sdy.collectives import AllToAllOp, CollectivePermuteOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import mesh_of
-from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.patterns import Pattern, apply_greedily
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedTensor
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import FUNCTION, Pass
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
-from sdyopt.sharding.axis_lists import Axes, sharded_size
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.quant.types import UniformQuantizedPerAxis
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, with_axis
+from sdyopt.mlir.dialects.sdy.axis_lists import AllToAllParam, AllToAllParams
+from sdyopt.mlir.dialects.sdy.collectives import AllToAllOp, CollectivePermuteOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern, apply_greedily
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.sharding.axis_lists import Axes, sharded_size
 
 
 @register("sdy-optimize-collectives", since=Behavior.OPTIMIZED_COLLECTIVES)

@@ -20,16 +20,16 @@ if the dot result has unreduced axes, because no other operation would reduce th
 
 from __future__ import annotations
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.collectives import AllGatherOp, ReduceScatterOp
-from sdyopt.dialects.sdy.sharding import ShardingPerValue
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import FUNCTION, Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
 
 
 @register("sdy-remove-all-gather-reduce-scatter-for-cmv1")

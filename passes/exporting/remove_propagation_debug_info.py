@@ -10,9 +10,9 @@ constraints and manual computations are kept.
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import (
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import (
     BLOCK_ARGUMENT_ORIGINS,
     BLOCK_ARGUMENT_PROPAGATION_EDGES,
     ORIGINS,
@@ -20,9 +20,9 @@ from sdyopt.dialects.sdy.attribute_names import (
     RESULT_ORIGINS,
     RESULT_PROPAGATION_EDGES,
 )
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 _NAMES = (
     PROPAGATION_EDGES,

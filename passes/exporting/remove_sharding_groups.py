@@ -9,11 +9,11 @@ and later passes do not support groups.
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.ops import ShardingGroupOp
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingGroupOp
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 
 @register("sdy-remove-sharding-groups")

@@ -15,13 +15,13 @@ from __future__ import annotations
 from functools import cache
 from itertools import takewhile
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import Type
-from sdyopt.pipeline import Pass
-from sdyopt.record import Truncation
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.record import Truncation
 
 from ..common.support.function_shardings import transform_function_shardings
 from ..common.support.main_function import main_function

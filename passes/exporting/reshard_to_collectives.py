@@ -38,23 +38,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from sdyopt.asm.printer.asm_printer import print_for_note
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.collectives import AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import mesh_of, unknown_mesh_error
-from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
-from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShapedType
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import FUNCTION, Pass, option
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
-from sdyopt.sharding.reshard_to_collectives.plan import Plan, plan_collectives
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.asm.printer.asm_printer import print_for_note
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of, unknown_mesh_error
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp, value_before_barriers
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedShapedType
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import FUNCTION, Pass, option
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.sharding.reshard_to_collectives.plan import Plan, plan_collectives
 
 from ..common.support.dialect_conversion import ConversionPattern, convert
 

@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import (
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import (
     BLOCK_ARGUMENT_ORIGINS,
     BLOCK_ARGUMENT_PROPAGATION_EDGES,
     ORIGINS,
@@ -31,19 +32,18 @@ from sdyopt.dialects.sdy.attribute_names import (
     RESULT_PROPAGATION_EDGES,
     SHARDING,
 )
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
-from sdyopt.dialects.sdy.manual_axes import with_manual_axes
-from sdyopt.dialects.sdy.propagation_debug_attrs import PropagationEdges
-from sdyopt.dialects.sdy.sharding import ShardingPerValue
-from sdyopt.dialects.sdy.value_shardings import edge_of_owner
-from sdyopt.ir.attribute import Attribute, DictAttr, array, dictionary
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import BlockArgument, Value
-from sdyopt.pipeline import FUNCTION, Pass, option
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.manual_axes import with_manual_axes
+from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import PropagationEdges
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
+from sdyopt.mlir.dialects.sdy.value_shardings import edge_of_owner
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, array, dictionary
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import BlockArgument, Value
+from sdyopt.mlir.pipeline import FUNCTION, Pass, option
+from sdyopt.mlir.registry import register
 
 from ..common.support.data_flow_edges import shardings_of_edges
 

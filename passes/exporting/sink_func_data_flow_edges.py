@@ -15,13 +15,13 @@ results get fully open ones.
 
 from __future__ import annotations
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.data_flow_ops import FuncDataFlowEdgeOp
-from sdyopt.dialects.sdy.sharding import fully_replicated
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import FUNCTION, Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import FuncDataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.sharding import fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
 
 from ..common.support.set_sharding import set_sharding
 

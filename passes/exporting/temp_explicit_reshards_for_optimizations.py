@@ -23,23 +23,26 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from functools import cache, reduce
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.mhlo import RaggedDotOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import MeshLookup, common_mesh_or_ref, find_mesh
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import FUNCTION, Pass
-from sdyopt.registry import register
-from sdyopt.sharding.axis_lists import Axes, common_prefix
-from sdyopt.sharding.explicit_reshards.axis_assignment import assign_axes_to_factors
-from sdyopt.sharding.explicit_reshards.common_axes import common_factor_axes, redistribute_replicated_axes
-from sdyopt.sharding.explicit_reshards.dot_result import better_dot_result_axes
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
-from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.mhlo import RaggedDotOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, common_mesh_or_ref, find_mesh
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix
+from sdyopt.shardy.sharding.explicit_reshards.axis_assignment import assign_axes_to_factors
+from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
+    common_factor_axes,
+    redistribute_replicated_axes,
+)
+from sdyopt.shardy.sharding.explicit_reshards.dot_result import better_dot_result_axes
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
 
 from .explicit_reshards.insertion import apply_plan
 from .explicit_reshards.reshard_plan import PlanInput, ReshardPlan, ReshardPlanner, element_counts

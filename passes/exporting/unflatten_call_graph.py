@@ -29,15 +29,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.attribute_names import FUNCTION_MANUAL_AXES
-from sdyopt.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.ir.attribute import Attribute, SymbolRef
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass, option
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import FUNCTION_MANUAL_AXES
+from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass, option
+from sdyopt.mlir.registry import register
 
 from ..common.support.call_graph import called_function
 from ..common.support.clone_functions import ORIGINAL_NAME, original_name

@@ -21,22 +21,22 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from math import gcd
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import mesh_of
-from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShapedType, Type
-from sdyopt.pipeline import Pass
-from sdyopt.record import Truncation
-from sdyopt.registry import register
-from sdyopt.sharding.axis_lists import major_sub_axis
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedShapedType, Type
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.record import Truncation
+from sdyopt.shardy.sharding.axis_lists import major_sub_axis
 
 from ..common.support.function_shardings import transform_function_shardings
 

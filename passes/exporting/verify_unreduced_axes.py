@@ -27,29 +27,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.func import ReturnOp as FuncReturnOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.manual_axes import without_manual_axes
-from sdyopt.dialects.sdy.ops import ReshardOp, ReturnOp, ShardingConstraintOp, value_before_barriers
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.unreduced_checks import check_unreduced_transition
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.dialects.stablehlo import collectives as stablehlo
-from sdyopt.dialects.stablehlo.binary import AddOp, MaxOp, MinOp
-from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.dialects.stablehlo.reduction import ReduceOp
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.block import Region
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import FUNCTION, Pass
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.manual_axes import without_manual_axes
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ReturnOp, ShardingConstraintOp, value_before_barriers
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.unreduced_checks import check_unreduced_transition
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
+from sdyopt.mlir.dialects.stablehlo.binary import AddOp, MaxOp, MinOp
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
 
 from ..common.support.call_graph import called_function
 

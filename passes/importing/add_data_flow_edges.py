@@ -19,10 +19,10 @@ Owners without a static shape, such as tokens, get none. `sdy-sink-data-flow-edg
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 from ..common.support.data_flow_edges import add_edges
 

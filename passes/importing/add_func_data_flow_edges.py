@@ -28,19 +28,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.diagnostics.location import Location
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.data_flow_ops import FuncDataFlowEdgeOp
-from sdyopt.dialects.sdy.sharding import ShardingPerValue
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.base.diagnostics.location import Location
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.data_flow_ops import FuncDataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 from ..common.support.data_flow_edges import can_have_edge
 from ..common.support.main_function import main_function

@@ -32,30 +32,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp, ReturnOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
-from sdyopt.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.dialects.sdy.value_shardings import (
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import (
     edge_of,
     shardable_value,
     sharding_of,
     sharding_or_replicated,
 )
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShapedType
-from sdyopt.ir.value import OpOperand, OpResult, Value
-from sdyopt.partition.entry_functions import entry_functions
-from sdyopt.pipeline import Pass, option
-from sdyopt.record import Means, record_copy
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedShapedType
+from sdyopt.mlir.ir.value import OpOperand, OpResult, Value
+from sdyopt.mlir.pipeline import Pass, option
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.partition.entry_functions import entry_functions
+from sdyopt.shardy.record import Means, record_copy
 
 from ..common.support.call_graph import CallGraph
 from ..common.support.constraint_debug_info import ConstraintDebugInfo

@@ -28,22 +28,22 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
-from sdyopt.dialects.sdy.ops import ShardingGroupOp
-from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.dialects.stablehlo.slicing import SliceOp
-from sdyopt.ir.block import Region
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShapedType
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
-from sdyopt.sharding.elementwise import is_elementwise
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.computation_ops import NamedComputationOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingGroupOp
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedShapedType
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 from ..common.support.call_graph import CallGraph, called_function
 from ..common.support.clone_functions import FunctionCopies, original_name

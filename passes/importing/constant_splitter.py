@@ -20,17 +20,17 @@ applied.
 
 from __future__ import annotations
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.ops import ShardingGroupOp
-from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.dialects.stablehlo.slicing import SliceOp
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import FUNCTION, Pass
-from sdyopt.registry import register
-from sdyopt.sharding.elementwise import is_elementwise
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingGroupOp
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 from ..common.support.constants import (
     SOURCES,

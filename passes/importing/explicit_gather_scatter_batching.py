@@ -25,20 +25,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.stablehlo.gather import GatherOp
-from sdyopt.dialects.stablehlo.gather_scatter_dimensions import GatherDimensions, ScatterDimensions
-from sdyopt.dialects.stablehlo.scatter import ScatterOp
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.block import Region
-from sdyopt.ir.operation import Op
-from sdyopt.ir.patterns import Pattern, apply_greedily
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedTensor, Type
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import FUNCTION, Pass
-from sdyopt.registry import register
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.dialects.stablehlo.gather_scatter_dimensions import GatherDimensions, ScatterDimensions
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern, apply_greedily
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedTensor, Type
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
 
 from ..common.support.index_vectors import is_row_number, without_component
 

@@ -23,11 +23,11 @@ and 100 for each operation of the program, as for a long chain of functions that
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 from ..common.support.call_graph import CallGraph
 from ..common.support.clone_functions import FunctionCopies

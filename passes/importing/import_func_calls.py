@@ -26,17 +26,17 @@ computations, unless `add-data-flow-edges-on-named-computations` is false.
 
 from __future__ import annotations
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.attribute_names import EXECUTION_THREAD, SHARDING
-from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
-from sdyopt.dialects.sdy.ops import ReturnOp
-from sdyopt.ir.attribute import Attribute, string
-from sdyopt.ir.block import Region
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass, option
-from sdyopt.registry import register
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import EXECUTION_THREAD, SHARDING
+from sdyopt.mlir.dialects.sdy.computation_ops import NamedComputationOp
+from sdyopt.mlir.dialects.sdy.ops import ReturnOp
+from sdyopt.mlir.ir.attribute import Attribute, string
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass, option
+from sdyopt.mlir.registry import register
 
 from ..common.support.call_graph import CallGraph, called_function, calls_in
 from ..common.support.clone_functions import original_name

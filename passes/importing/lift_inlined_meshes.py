@@ -19,23 +19,23 @@ from __future__ import annotations
 
 from struct import pack
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.stablehlo import collectives
-from sdyopt.dialects.stablehlo.mesh_axes import Mesh as StablehloMesh
-from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
-from sdyopt.ir.attribute import Attribute, DictAttr, SymbolRef, array, dictionary, string
-from sdyopt.ir.builtin_attributes import dense, integer
-from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I64, RankedTensor
-from sdyopt.ir.value import LazyLocation
-from sdyopt.pipeline import Pass, Since, option
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.stablehlo import collectives
+from sdyopt.mlir.dialects.stablehlo.mesh_axes import Mesh as StablehloMesh
+from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, SymbolRef, array, dictionary, string
+from sdyopt.mlir.ir.builtin_attributes import dense, integer
+from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I64, RankedTensor
+from sdyopt.mlir.ir.value import LazyLocation
+from sdyopt.mlir.pipeline import Pass, Since, option
+from sdyopt.mlir.registry import register
 
 from ..common.support.fresh_names import FreshNames
 from ..common.support.shardings import transform_shardings

@@ -19,19 +19,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.diagnostics import emit
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
-from sdyopt.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
-from sdyopt.dialects.sdy.ops import ReturnOp
-from sdyopt.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import ShapedType, Type
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.base.diagnostics import emit
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
+from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
+from sdyopt.mlir.dialects.sdy.ops import ReturnOp
+from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import ShapedType, Type
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 
 @register("sdy-manual-axes-cleanup")

@@ -13,13 +13,13 @@ call gets a copy of them. A call that has shardings keeps them, even if they are
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass
-from sdyopt.record import Means, record_copy
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.record import Means, record_copy
 
 from ..common.support.call_graph import called_function
 from ..common.support.function_shardings import result_shardings

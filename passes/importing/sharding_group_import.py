@@ -20,18 +20,18 @@ order of `sdy-pre-order-funcs`.
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.ops import ShardingGroupOp
-from sdyopt.ir.builtin_attributes import integer
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I64, RankedShapedType
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingGroupOp
+from sdyopt.mlir.ir.builtin_attributes import integer
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I64, RankedShapedType
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 from ..common.support.call_graph import CallGraph, callee_of
 

@@ -18,22 +18,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.arith.compare import CmpIOp, predicate_attr
-from sdyopt.dialects.arith.integers import DivUIOp, MulIOp, RemUIOp
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.cf import AssertOp
-from sdyopt.dialects.mesh.collectives import AllSliceOp
-from sdyopt.dialects.mesh.mesh_queries import MeshShapeOp, ProcessMultiIndexOp
-from sdyopt.dialects.tensor.casts import CastOp, DimOp
-from sdyopt.dialects.tensor.slices import Mixed, extract
-from sdyopt.ir.attribute import SymbolRef, string
-from sdyopt.ir.operation import Op
-from sdyopt.ir.patterns import Pattern, apply_greedily
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import DYNAMIC, I1, RankedTensor
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.arith.compare import CmpIOp, predicate_attr
+from sdyopt.mlir.dialects.arith.integers import DivUIOp, MulIOp, RemUIOp
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.cf import AssertOp
+from sdyopt.mlir.dialects.mesh.collectives import AllSliceOp
+from sdyopt.mlir.dialects.mesh.mesh_queries import MeshShapeOp, ProcessMultiIndexOp
+from sdyopt.mlir.dialects.tensor.casts import CastOp, DimOp
+from sdyopt.mlir.dialects.tensor.slices import Mixed, extract
+from sdyopt.mlir.ir.attribute import SymbolRef, string
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern, apply_greedily
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import DYNAMIC, I1, RankedTensor
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 from .spmd.index_builder import IndexBuilder
 

@@ -13,16 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.affine.ops import DelinearizeIndexOp
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.mesh.mesh_op import find_mesh
-from sdyopt.dialects.mesh.mesh_queries import MeshShapeOp, ProcessLinearIndexOp, ProcessMultiIndexOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.patterns import Pattern, apply_greedily
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import INDEX
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.affine.ops import DelinearizeIndexOp
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.mesh.mesh_op import find_mesh
+from sdyopt.mlir.dialects.mesh.mesh_queries import MeshShapeOp, ProcessLinearIndexOp, ProcessMultiIndexOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern, apply_greedily
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import INDEX
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 
 def _lower(op: ProcessMultiIndexOp, rewriter: Rewriter) -> bool:

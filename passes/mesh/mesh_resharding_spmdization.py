@@ -15,15 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
-from sdyopt.dialects.mesh.shard_op import ShardOp
-from sdyopt.dialects.mesh.shard_shapes import local_type
-from sdyopt.ir.operation import Op
-from sdyopt.ir.patterns import Pattern, apply_greedily
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedTensor
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
+from sdyopt.mlir.dialects.mesh.shard_op import ShardOp
+from sdyopt.mlir.dialects.mesh.shard_shapes import local_type
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern, apply_greedily
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 from .spmd.mesh_resharding import reshard
 

@@ -17,22 +17,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.arith import floats, integers
-from sdyopt.dialects.arith.constant import make_constant
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.mesh.axes import axes_attribute
-from sdyopt.dialects.mesh.collectives import AllReduceOp
-from sdyopt.dialects.mesh.mesh_op import find_mesh
-from sdyopt.dialects.mesh.mesh_queries import MeshShapeOp
-from sdyopt.dialects.mesh.reduction import ReductionKind
-from sdyopt.ir.builtin_attributes import integer
-from sdyopt.ir.operation import Op
-from sdyopt.ir.patterns import Pattern, apply_greedily
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import DYNAMIC, INDEX, element_of
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.arith import floats, integers
+from sdyopt.mlir.dialects.arith.constant import make_constant
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.mesh.axes import axes_attribute
+from sdyopt.mlir.dialects.mesh.collectives import AllReduceOp
+from sdyopt.mlir.dialects.mesh.mesh_op import find_mesh
+from sdyopt.mlir.dialects.mesh.mesh_queries import MeshShapeOp
+from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
+from sdyopt.mlir.ir.builtin_attributes import integer
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern, apply_greedily
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import DYNAMIC, INDEX, element_of
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 # The reduction that each operation commutes with.
 REDUCTIONS: dict[type[Op], ReductionKind] = {

@@ -20,17 +20,17 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.dialect_version import mesh_dialect_of
-from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp, make_shard
-from sdyopt.dialects.mesh.sharding import MeshSharding
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.traits import CONSTANT_LIKE
-from sdyopt.ir.value import OpOperand, Value
-from sdyopt.pipeline import FUNCTION, Pass, option
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.mesh.dialect import mesh
+from sdyopt.mlir.dialects.mesh.dialect_version import mesh_dialect_of
+from sdyopt.mlir.dialects.mesh.shard_op import ShardingSource, ShardOp, make_shard
+from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import CONSTANT_LIKE
+from sdyopt.mlir.ir.value import OpOperand, Value
+from sdyopt.mlir.pipeline import FUNCTION, Pass, option
+from sdyopt.mlir.registry import register
 
 from .spmd.annotations import (
     ReshardingRequirement,

@@ -20,27 +20,27 @@ cannot be applied to shards as it is must have replicated operands and results.
 
 from __future__ import annotations
 
-from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.linalg import MatmulOp
-from sdyopt.dialects.mesh.axes import Axes, axes_attribute
-from sdyopt.dialects.mesh.collectives import AllReduceOp
-from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.dialect_version import mesh_dialect_of, op_class_in
-from sdyopt.dialects.mesh.shard_op import ShardingSource, ShardOp
-from sdyopt.dialects.mesh.shard_shapes import local_type
-from sdyopt.dialects.mesh.sharding import MeshSharding
-from sdyopt.dialects.mesh.sharding_op import GetShardingOp
-from sdyopt.ir.attribute import TypeAttr
-from sdyopt.ir.block import Block
-from sdyopt.ir.builtin_attributes import DenseElements
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import FunctionType, RankedTensor, Type
-from sdyopt.ir.value import Value
-from sdyopt.ir.verify_signature import signature_problem
-from sdyopt.pipeline import FUNCTION, Pass
-from sdyopt.registry import register
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.linalg import MatmulOp
+from sdyopt.mlir.dialects.mesh.axes import Axes, axes_attribute
+from sdyopt.mlir.dialects.mesh.collectives import AllReduceOp
+from sdyopt.mlir.dialects.mesh.dialect import mesh
+from sdyopt.mlir.dialects.mesh.dialect_version import mesh_dialect_of, op_class_in
+from sdyopt.mlir.dialects.mesh.shard_op import ShardingSource, ShardOp
+from sdyopt.mlir.dialects.mesh.shard_shapes import local_type
+from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
+from sdyopt.mlir.dialects.mesh.sharding_op import GetShardingOp
+from sdyopt.mlir.ir.attribute import TypeAttr
+from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import FunctionType, RankedTensor, Type
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.verify_signature import signature_problem
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
 
 from .spmd.iterator_axes import IteratorAxes
 from .spmd.iterator_types import IterationSpace

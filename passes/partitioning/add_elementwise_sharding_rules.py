@@ -12,12 +12,12 @@ that are not. `chlo.top_k` gets a rule as well, by which all dimensions but the 
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
-from sdyopt.sharding.chlo_rules import chlo_rule_of
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.sharding.chlo_rules import chlo_rule_of
 
 
 @register("sdy-add-elementwise-sharding-rules")

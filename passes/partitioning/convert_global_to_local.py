@@ -32,14 +32,14 @@ of the arguments and results of `@main` as attributes.
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.partition.conversion import convert_to_local
-from sdyopt.partition.entry_functions import shardings_of_main
-from sdyopt.partition.local_context import LoweringOptions
-from sdyopt.pipeline import Pass, Since, option
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass, Since, option
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.partition.conversion import convert_to_local
+from sdyopt.shardy.partition.entry_functions import shardings_of_main
+from sdyopt.shardy.partition.local_context import LoweringOptions
 
 
 @register("sdy-convert-global-to-local")

@@ -23,16 +23,16 @@ devices take no part in its collectives, so what they have of its values is not 
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.attribute_names import PARTITIONED, SHARDING, SHARDING_RULE
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.ir.attribute import UNIT, DictAttr
-from sdyopt.ir.builtin_attributes import integer
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I32
-from sdyopt.partition.entry_functions import SHARDINGS_OF_MAIN
-from sdyopt.pipeline import Pass, option
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.attribute_names import PARTITIONED, SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.ir.attribute import UNIT, DictAttr
+from sdyopt.mlir.ir.builtin_attributes import integer
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I32
+from sdyopt.mlir.pipeline import Pass, option
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.partition.entry_functions import SHARDINGS_OF_MAIN
 
 
 @register("sdy-finish-partitioning")

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.stablehlo.channel import ChannelHandle
-from sdyopt.dialects.stablehlo.collectives import (
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.stablehlo.channel import ChannelHandle
+from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllToAllOp,
@@ -30,11 +30,11 @@ from sdyopt.dialects.stablehlo.collectives import (
     CollectiveReduceOp,
     ReduceScatterOp,
 )
-from sdyopt.ir.cse import CseDriver
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass, option
-from sdyopt.registry import register
+from sdyopt.mlir.ir.cse import CseDriver
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass, option
+from sdyopt.mlir.registry import register
 
 _WITH_CHANNELS = (
     *(AllGatherOp, AllReduceOp, AllToAllOp),

@@ -25,17 +25,17 @@ shards of the same size.
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.distinct_values import distinct_values
-from sdyopt.dialects.sdy.mesh_op import enclosing_module
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.partition.local_types import LocalTypes
-from sdyopt.partition.padding import Padder
-from sdyopt.partition.paddings.shapes import pad_function
-from sdyopt.pipeline import FUNCTION, MODULE, Pass
-from sdyopt.registry import register
-from sdyopt.releases import Behavior, on_change
+from sdyopt.base.releases import Behavior, on_change
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.distinct_values import distinct_values
+from sdyopt.mlir.dialects.sdy.mesh_op import enclosing_module
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import FUNCTION, MODULE, Pass
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.padding import Padder
+from sdyopt.shardy.partition.paddings.shapes import pad_function
 
 
 @register("sdy-pad-for-divisibility")

@@ -31,24 +31,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
-from sdyopt.dialects.sdy.ops import (
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.ops import (
     PropagationBarrierOp,
     ShardingConstraintOp,
     ShardingGroupOp,
 )
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import Value
-from sdyopt.pipeline import Pass, Since, option
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import Pass, Since, option
+from sdyopt.mlir.registry import register
 
 from ..exporting.drop_sharding_and_mesh import DropShardingAndMesh
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import FUNCTION, Pass
-from sdyopt.registry import register
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import FUNCTION, Pass
+from sdyopt.mlir.registry import register
 
 from ..exporting.explicit_reshards.single_devices import SingleDeviceResharder, has_single_devices
 

@@ -50,28 +50,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.collectives import ReplicatedToUnreducedOp
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
-from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
-from sdyopt.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
-from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.dialects.stablehlo.random import RngBitGeneratorOp
-from sdyopt.dialects.stablehlo.slicing import SliceOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import Value
-from sdyopt.partition.channels import Channels
-from sdyopt.partition.halo_registry import exchange_halos
-from sdyopt.partition.local_types import LocalTypes
-from sdyopt.partition.replication import Dim, dims_to_replicate
-from sdyopt.partition.sharded_body import HaloContext
-from sdyopt.pipeline import Pass, Since, option
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.collectives import ReplicatedToUnreducedOp
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.dialects.stablehlo.random import RngBitGeneratorOp
+from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import Pass, Since, option
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.partition.channels import Channels
+from sdyopt.shardy.partition.halo_registry import exchange_halos
+from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.replication import Dim, dims_to_replicate
+from sdyopt.shardy.partition.sharded_body import HaloContext
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan

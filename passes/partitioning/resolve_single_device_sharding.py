@@ -34,35 +34,35 @@ from __future__ import annotations
 
 from functools import cache
 
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.axis_lists import AxisRefList
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.collectives import AllReduceOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.mesh_op import MeshLookup, MeshOp, find_mesh
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.dialects.stablehlo import collectives as stablehlo
-from sdyopt.dialects.stablehlo.control_flow import IfOp, ReturnOp
-from sdyopt.dialects.stablehlo.nullary import ConstantOp, CreateTokenOp
-from sdyopt.dialects.stablehlo.replica_groups import CollectiveOp as StablehloCollectiveOp
-from sdyopt.dialects.stablehlo.types import TokenType
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.ir.block import Region
-from sdyopt.ir.builtin_attributes import DenseElements, element_size
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import ComplexType, FloatType, IndexType, IntegerType, RankedTensor, Type
-from sdyopt.ir.value import OpResult, Value
-from sdyopt.partition.local_builder import LocalBuilder, ranked
-from sdyopt.partition.local_context import device_id, raw_device_id
-from sdyopt.partition.outlining import inputs_of
-from sdyopt.pipeline import FUNCTION, Pass, option
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, MeshOp, find_mesh
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
+from sdyopt.mlir.dialects.stablehlo.control_flow import IfOp, ReturnOp
+from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, CreateTokenOp
+from sdyopt.mlir.dialects.stablehlo.replica_groups import CollectiveOp as StablehloCollectiveOp
+from sdyopt.mlir.dialects.stablehlo.types import TokenType
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import DenseElements, element_size
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import ComplexType, FloatType, IndexType, IntegerType, RankedTensor, Type
+from sdyopt.mlir.ir.value import OpResult, Value
+from sdyopt.mlir.pipeline import FUNCTION, Pass, option
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.partition.local_builder import LocalBuilder, ranked
+from sdyopt.shardy.partition.local_context import device_id, raw_device_id
+from sdyopt.shardy.partition.outlining import inputs_of
 
 from ..exporting.explicit_reshards.single_devices import global_mesh, has_single_devices
 from .resolution.meshes import without_sharding

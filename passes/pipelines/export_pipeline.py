@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from sdyopt.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
-from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
-from sdyopt.ir.patterns import RegionSimplification
-from sdyopt.pipeline import Pass, Pipeline, Since, option
-from sdyopt.registry import register_pipeline
-from sdyopt.releases import Behavior
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
+from sdyopt.mlir.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
+from sdyopt.mlir.ir.patterns import RegionSimplification
+from sdyopt.mlir.pipeline import Pass, Pipeline, Since, option
+from sdyopt.mlir.registry import register_pipeline
 
 from ..common.canonicalize import Canonicalizer
 from ..common.support.save_module import ModuleDumps

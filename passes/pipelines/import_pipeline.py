@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.pipeline import Pass, Pipeline, option
-from sdyopt.registry import register_pipeline
+from sdyopt.mlir.pipeline import Pass, Pipeline, option
+from sdyopt.mlir.registry import register_pipeline
 
 from ..common.support.save_module import ModuleDumps
 from ..common.symbol_dce import SymbolDCE

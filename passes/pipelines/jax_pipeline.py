@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.pipeline import Pass, Pipeline
-from sdyopt.registry import register_pipeline
+from sdyopt.mlir.pipeline import Pass, Pipeline
+from sdyopt.mlir.registry import register_pipeline
 
 from ..common.cse import CSE
 from ..importing.inline_unsharded_calls import InlineUnshardedCalls

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
-from sdyopt.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
-from sdyopt.pipeline import Pass, Pipeline, option
-from sdyopt.registry import register_pipeline
-from sdyopt.releases import Behavior
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
+from sdyopt.mlir.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
+from sdyopt.mlir.pipeline import Pass, Pipeline, option
+from sdyopt.mlir.registry import register_pipeline
 
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives

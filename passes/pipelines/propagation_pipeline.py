@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.pipeline import Pass, Pipeline
-from sdyopt.registry import register_pipeline
-from sdyopt.releases import Behavior
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.pipeline import Pass, Pipeline
+from sdyopt.mlir.registry import register_pipeline
 
 from ..common.support.save_module import ModuleDumps
 from ..common.symbol_dce import SymbolDCE

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from sdyopt.pipeline import option
-from sdyopt.registry import register
-from sdyopt.sharding.propagation.propagation_step import Strategy
+from sdyopt.mlir.pipeline import option
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.sharding.propagation.propagation_step import Strategy
 
 from .basic_propagate import BasicPropagation, Propagation
 from .engine.op_priorities import Round

@@ -24,18 +24,18 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShapedType, ShapedType, TupleType
-from sdyopt.pipeline import Pass, option
-from sdyopt.registry import register
-from sdyopt.releases import Behavior
-from sdyopt.sharding.propagation.propagation_step import Strategy
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedShapedType, ShapedType, TupleType
+from sdyopt.mlir.pipeline import Pass, option
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.sharding.propagation.propagation_step import Strategy
 
 from .engine.debug_info import DebugInfoRecorder
 from .engine.missing_shardings import warn_of_missing_shardings

@@ -20,8 +20,8 @@ Where shardings conflict, the one that propagates along operations with less com
 
 from __future__ import annotations
 
-from sdyopt.pipeline import option
-from sdyopt.registry import register
+from sdyopt.mlir.pipeline import option
+from sdyopt.mlir.registry import register
 
 from .aggressive_propagate import AggressivePropagation
 from .basic_propagate import Propagation

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import FUNCTION, Pass, option
-from sdyopt.registry import register
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import FUNCTION, Pass, option
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
 @register("sdy-populate-op-sharding-rules")

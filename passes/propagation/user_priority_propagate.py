@@ -12,7 +12,7 @@ With `module-dump-directory`, the module is written to that directory after each
 
 from __future__ import annotations
 
-from sdyopt.registry import register
+from sdyopt.mlir.registry import register
 
 from ..common.support.save_module import SaveModule
 from .basic_propagate import Propagation

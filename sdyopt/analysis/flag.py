@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from sdyopt.dataclasses import field
+from sdyopt.base.dataclasses import field
 
 GENERAL: Final = "General"
 PIPELINE: Final = "Pipeline"

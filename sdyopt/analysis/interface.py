@@ -28,15 +28,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, dataclass_transform, get_args
 
 from sdyopt.analysis.flag import Flag, TextFile, flag
-from sdyopt.dataclasses import dataclass, field, fields
+from sdyopt.base.dataclasses import dataclass, field, fields
 
 if TYPE_CHECKING:  # every run imports the declarations of flags, but few run an analysis
-    from sdyopt.asm.parser.module_parser import ParseOptions
-    from sdyopt.diagnostics.source import Source
-    from sdyopt.ir.dialect import DialectTable
-    from sdyopt.ir.operation import Op
-    from sdyopt.pipeline.run import Verify
-    from sdyopt.pipeline.tree import Pipeline
+    from sdyopt.base.diagnostics.source import Source
+    from sdyopt.mlir.asm.parser.module_parser import ParseOptions
+    from sdyopt.mlir.ir.dialect import DialectTable
+    from sdyopt.mlir.ir.operation import Op
+    from sdyopt.mlir.pipeline.run import Verify
+    from sdyopt.mlir.pipeline.tree import Pipeline
 
 T = TypeVar("T")
 AnyOptions = TypeVar("AnyOptions", bound="AnalysisOptions")

@@ -19,10 +19,10 @@ from tests.ci_kit.workflows import EXAMPLES, Step, github, gitlab
 BROKEN = 'func.func @f(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}]>}) { return }\n'
 # Python imports sdyopt for a test, not pytest, whose rewriting of assertions would take long.
 IMPORTS = """
-import sdyopt.driver.run
+import sdyopt.tools.driver.run
 
 def test_assertions_are_not_rewritten():
-    assert type(sdyopt.driver.run.__loader__).__name__ == "SourceFileLoader"
+    assert type(sdyopt.tools.driver.run.__loader__).__name__ == "SourceFileLoader"
 """
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from random import Random
 
 from sdyopt.analysis.sharding_record.absences import Obstacle, absences
-from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
-from sdyopt.record import Subject
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
+from sdyopt.shardy.record import Subject
 from tests.explanations.chains import check_chains, check_replay
 from tests.explanations.origins import compare_origins
 from tests.explanations.programs import Recorded, propagated

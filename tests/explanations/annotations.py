@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from passes.common.support.set_sharding import set_sharding
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
-from sdyopt.dialects.sdy.ops import ShardingGroupOp
-from sdyopt.dialects.sdy.sharding import (
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingGroupOp
+from sdyopt.mlir.dialects.sdy.sharding import (
     DimensionSharding,
     MeshOrRef,
     ShardingPerValue,
     TensorSharding,
     fully_replicated,
 )
-from sdyopt.dialects.sdy.value_shardings import owning_op, rank_of, sharding_of
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import BlockArgument, OpResult
-from sdyopt.record import FunctionResult, Subject
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, rank_of, sharding_of
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.shardy.record import FunctionResult, Subject
 from tests.explanations.programs import Edit, Imported, Recorded
 
 Change = Callable[[TensorSharding], TensorSharding]

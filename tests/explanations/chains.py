@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import Step
-from sdyopt.dialects.sdy.axes import difference
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.record import Subject
-from sdyopt.sharding.axis_lists import overlap
-from sdyopt.sharding.propagation.propagation_step import StepRunner
+from sdyopt.mlir.dialects.sdy.axes import difference
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.shardy.record import Subject
+from sdyopt.shardy.sharding.axis_lists import overlap
+from sdyopt.shardy.sharding.propagation.propagation_step import StepRunner
 from tests.explanations.programs import Recorded
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 
 from sdyopt.analysis.sharding_record.arrivals import arrivals
-from sdyopt.dialects.sdy.axes import AxisRef, difference
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.record import Subject
-from sdyopt.sharding.axis_lists import Axes, overlap, prefix_without
-from sdyopt.sharding.propagation.step_input import Reason
-from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection, unproject
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.shardy.record import Subject
+from sdyopt.shardy.sharding.axis_lists import Axes, overlap, prefix_without
+from sdyopt.shardy.sharding.propagation.step_input import Reason
+from sdyopt.shardy.sharding.sharding_projection import FactorSharding, TensorProjection, unproject
 from tests.explanations.annotations import change_annotation, with_dim
 from tests.explanations.programs import Edit
 from tests.explanations.undoing import (

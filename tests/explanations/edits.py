@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
-from sdyopt.sharding.propagation.step_input import Reason
+from sdyopt.shardy.sharding.propagation.step_input import Reason
 from tests.explanations.annotations import annotate, with_dim
 from tests.explanations.competitor_edits import not_replicated, not_unreduced, opened, without_competitor
 from tests.explanations.programs import Edit, Recorded

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
-from sdyopt.dialects.func import FuncOp, ReturnOp
-from sdyopt.dialects.sdy.attribute_names import ORIGIN_NAME, ORIGINS
-from sdyopt.dialects.sdy.axes import axis_ref_text
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
-from sdyopt.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.dialects.sdy.value_shardings import owning_op
-from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record import FunctionResult
+from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.attribute_names import ORIGIN_NAME, ORIGINS
+from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.record import FunctionResult
 from tests.explanations.programs import Recorded
 
 # Written by the reference for an axis that was there initially on a value that is not an origin.

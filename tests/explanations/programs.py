@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.asm.printer.asm_printer import print_for_note
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.func import FuncOp
-from sdyopt.driver.dialect_tables import dialect_table
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
-from sdyopt.ir.verify import Verifier
-from sdyopt.ir.verify_incremental import IncrementalVerifier
-from sdyopt.pipeline.base import Pass
-from sdyopt.pipeline.run import run_pipeline
-from sdyopt.pipeline.text import parse_passes
-from sdyopt.pipeline.tree import Pipeline
-from sdyopt.record import FunctionResult, Subject
-from sdyopt.registry import lookup
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.printer.asm_printer import print_for_note
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.verify import Verifier
+from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
+from sdyopt.mlir.pipeline.base import Pass
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.text import parse_passes
+from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.registry import lookup
+from sdyopt.shardy.record import FunctionResult, Subject
+from sdyopt.tools.driver.dialect_tables import dialect_table
 
 _PROPAGATION = "sdy-user-priority-propagate"
 

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from math import gcd
 
 from sdyopt.analysis.sharding_record.absences import Absence
-from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
-from sdyopt.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
-from sdyopt.dialects.sdy.ops import PropagationBarrierOp, PropagationDirection
-from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
-from sdyopt.dialects.sdy.value_shardings import owning_op
-from sdyopt.ir.builtin_attributes import IntegerAttr
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I32, RankedShapedType
-from sdyopt.ir.value import BlockArgument
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, PropagationDirection
+from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I32, RankedShapedType
+from sdyopt.mlir.ir.value import BlockArgument
 from tests.explanations.programs import Edit, Imported, Recorded
 from tests.explanations.undoing import Undoing
 

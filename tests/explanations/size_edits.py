@@ -7,17 +7,17 @@ from dataclasses import replace
 from math import prod
 
 from sdyopt.analysis.sharding_record.absences import Absence
-from sdyopt.dialects.sdy.axes import AxisRef, difference
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
-from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, fully_replicated
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import OpResult
-from sdyopt.record import Subject
-from sdyopt.sharding.axis_lists import Axes, sharded_size
-from sdyopt.sharding.propagation.step_input import Reason
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, fully_replicated
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import OpResult
+from sdyopt.shardy.record import Subject
+from sdyopt.shardy.sharding.axis_lists import Axes, sharded_size
+from sdyopt.shardy.sharding.propagation.step_input import Reason
 from tests.explanations.annotations import annotate, with_dim
 from tests.explanations.competitor_edits import without_competitor
 from tests.explanations.programs import Edit, Imported

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sdyopt.analysis.sharding_record.arrivals import dimension_of
 from sdyopt.analysis.sharding_record.sources import Source, sources
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.ir.value import BlockArgument, OpResult
-from sdyopt.record import Subject
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.shardy.record import Subject
 from tests.explanations.annotations import change_annotation
 from tests.explanations.programs import Edit, Recorded, edited
 

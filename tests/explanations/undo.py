@@ -13,10 +13,10 @@ from enum import Enum
 
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.model import Site
-from sdyopt.dialects.sdy.axes import AxisRef, difference
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.record import Subject
-from sdyopt.sharding.propagation.step_input import Reason, Refusal
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.shardy.record import Subject
+from sdyopt.shardy.sharding.propagation.step_input import Reason, Refusal
 from tests.explanations.edits import edits_of, pin
 from tests.explanations.programs import Edit, Recorded, Rejected, edited
 from tests.explanations.size_edits import added_axis

@@ -8,13 +8,13 @@ from enum import Enum
 
 from sdyopt.analysis.sharding_record.absences import Absence
 from sdyopt.analysis.sharding_record.model import Site
-from sdyopt.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
-from sdyopt.record import Subject
-from sdyopt.sharding.axis_lists import Axes, overlap
-from sdyopt.sharding.propagation.propagation_step import StepResult
-from sdyopt.sharding.propagation.step_input import Refusal
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.shardy.record import Subject
+from sdyopt.shardy.sharding.axis_lists import Axes, overlap
+from sdyopt.shardy.sharding.propagation.propagation_step import StepResult
+from sdyopt.shardy.sharding.propagation.step_input import Refusal
 from tests.explanations.annotations import Change, annotate
 from tests.explanations.programs import Edit, Recorded
 

@@ -16,7 +16,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from sdyopt.releases import NEWEST, following
+from sdyopt.base.releases import NEWEST, following
 from tests.fuzz.batch import preload
 from tests.fuzz.session import Session
 from tests.fuzz.sources import SOURCES, TURNS, TURNS_WITH_REFERENCE, WITH_REFERENCE

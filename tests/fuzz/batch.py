@@ -20,9 +20,9 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
-from sdyopt.cli import DEBUG_VARIABLE, main
-from sdyopt.lit.forkserver import COMMON_MODULES
-from sdyopt.registry import import_passes
+from sdyopt.mlir.registry import import_passes
+from sdyopt.tools.cli import DEBUG_VARIABLE, main
+from sdyopt.tools.lit.forkserver import COMMON_MODULES
 from tests.fuzz.contract import BYTES, OUT_OF_MEMORY, OUT_OF_TIME, SECONDS, Outcome, crash_signature
 
 # Python code ends SECONDS after the start of an input; code that cannot be interrupted, a little later.

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from random import Random
 
-from sdyopt.pipeline.base import FUNCTION
-from sdyopt.pipeline.option import Option
-from sdyopt.registry import all_passes
-from sdyopt.registry.table import PassEntry, PipelineEntry
+from sdyopt.mlir.pipeline.base import FUNCTION
+from sdyopt.mlir.pipeline.option import Option
+from sdyopt.mlir.registry import all_passes
+from sdyopt.mlir.registry.table import PassEntry, PipelineEntry
 from tests.fuzz.contract import Outcome, pattern, problem_of
 from tests.fuzz.inputs import Input, Source
 from tests.random_modules.compare import KINDS, Comparison, PipelineResult, Reference, rerun, run_pipeline

@@ -5,7 +5,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from sdyopt.diagnostics.text import printable
+from sdyopt.base.diagnostics.text import printable
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 10

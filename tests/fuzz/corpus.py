@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from sdyopt.lit.directives import parse_directives
-from sdyopt.lit.malformed import MalformedCaseError
-from sdyopt.lit.shell import parse
+from sdyopt.tools.lit.directives import parse_directives
+from sdyopt.tools.lit.malformed import MalformedCaseError
+from sdyopt.tools.lit.shell import parse
 
 ROOT = Path(__file__).parents[2]
 MOST_BYTES = 100_000

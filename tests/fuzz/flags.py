@@ -3,9 +3,9 @@
 from functools import cache
 from random import Random
 
-from sdyopt.pipeline.option import Option
-from sdyopt.registry import all_passes
-from sdyopt.registry.table import PassEntry, PipelineEntry
+from sdyopt.mlir.pipeline.option import Option
+from sdyopt.mlir.registry import all_passes
+from sdyopt.mlir.registry.table import PassEntry, PipelineEntry
 
 # Passes that write files, in a folder that an option names, or whose output is for debugging only.
 _EXCLUDED_OPTIONS = ("dump-directory", "module-dump-directory")

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from sdyopt.registry import all_passes
-from sdyopt.releases import following
+from sdyopt.base.releases import following
+from sdyopt.mlir.registry import all_passes
 from tests.fuzz import compared, executed
 from tests.fuzz.batch import preload
 from tests.fuzz.compared import ComparedInput, ComparedModules, split_passes

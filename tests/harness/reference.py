@@ -4,8 +4,8 @@ import subprocess
 from functools import cache
 from importlib.util import find_spec
 
-from sdyopt.diagnostics.usage import UsageError
-from sdyopt.releases import RELEASES
+from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.base.releases import RELEASES
 
 
 def is_installed() -> bool:

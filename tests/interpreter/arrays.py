@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.ir.builtin_attributes import DenseElements
-from sdyopt.ir.types import FloatType, RankedTensor, Type
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
+from sdyopt.mlir.ir.types import FloatType, RankedTensor, Type
 
 Array = NDArray[Any]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
-from sdyopt.ir.block import Block, Region
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
+from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
 from tests.interpreter.arrays import Array
 from tests.interpreter.collectives import COLLECTIVES
 from tests.interpreter.indexing import INDEXING

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op
 from tests.interpreter.arrays import Array, constant, dtype_of
 
 Body = Callable[..., Array]

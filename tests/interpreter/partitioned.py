@@ -9,14 +9,14 @@ from functools import cache
 
 import numpy as np
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.types import RankedTensor, Type
-from sdyopt.partition.device_positions import shard_indices
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.types import RankedTensor, Type
+from sdyopt.shardy.partition.device_positions import shard_indices
 from tests.interpreter.arrays import Array, dtype_of
 from tests.interpreter.machine import Machine
 from tests.random_modules.compare import run_here

@@ -1,4 +1,4 @@
-"""The features of this project's lit tests; the plugin sdyopt.lit runs them."""
+"""The features of this project's lit tests; the plugin sdyopt.tools.lit runs them."""
 
 from tests.harness.lit_features import lit_features
 

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-from sdyopt.asm.printer.asm_printer import print_op
-from sdyopt.driver.job import SPLIT_MARKER, Job
-from sdyopt.driver.run import run_job
-from sdyopt.pipeline.base import FUNCTION
-from sdyopt.pipeline.text import parse_pipeline
-from sdyopt.registry import all_passes, lookup
-from sdyopt.registry.table import PassEntry
+from sdyopt.mlir.asm.printer.asm_printer import print_op
+from sdyopt.mlir.pipeline.base import FUNCTION
+from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.registry import all_passes, lookup
+from sdyopt.mlir.registry.table import PassEntry
+from sdyopt.tools.driver.job import SPLIT_MARKER, Job
+from sdyopt.tools.driver.run import run_job
 from tests.metamorphic.permuting import difference_up_to_order, permute
 from tests.metamorphic.printing import GENERIC, UNPARSABLE, first_difference, parse
 from tests.metamorphic.renaming import rename_axes, rename_functions, rename_values

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Hashable
 from random import Random
 
-from sdyopt.asm.printer.asm_printer import print_op
-from sdyopt.ir.block import Block
-from sdyopt.ir.interfaces import is_memory_effect_free
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.traits import TERMINATOR
-from sdyopt.ir.value import Value
+from sdyopt.mlir.asm.printer.asm_printer import print_op
+from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.interfaces import is_memory_effect_free
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import TERMINATOR
+from sdyopt.mlir.ir.value import Value
 
 
 def permute(module: Op, random: Random) -> None:

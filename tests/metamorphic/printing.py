@@ -3,11 +3,11 @@
 import re
 from random import Random
 
-from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.source import Source
-from sdyopt.ir.operation import Op
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.ir.operation import Op
 from tests.simulation.programs import DIALECTS
 
 PRETTY, GENERIC = PrintOptions(), PrintOptions(generic=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from tests.metamorphic.passes import (
     RENAMINGS,
     Run,

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from tests.metamorphic import passes, printing
 from tests.metamorphic.permuting import difference_up_to_order, permute
 from tests.metamorphic.processes import differences

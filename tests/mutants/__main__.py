@@ -1,7 +1,7 @@
 """Mutation testing: changes the code in small ways, and lists the changes that no test notices.
 
     python -m tests.mutants --count 300 --seed 0
-    python -m tests.mutants --count 50 sdyopt/sharding/axis_lists.py
+    python -m tests.mutants --count 50 sdyopt/shardy/sharding/axis_lists.py
 
 A mutant is a file with one small edit: `<` becomes `<=`, a constant one more, a statement is dropped, and so
 on. It is killed if a test fails or does not end. Each mutant runs the tests that execute its line, which are

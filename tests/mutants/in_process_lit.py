@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import IO
 
-from sdyopt.lit import collection
-from sdyopt.lit.in_process import InProcess, can_run
-from sdyopt.lit.shell import Stage
-from sdyopt.lit.tools import Tools
+from sdyopt.tools.lit import collection
+from sdyopt.tools.lit.in_process import InProcess, can_run
+from sdyopt.tools.lit.shell import Stage
+from sdyopt.tools.lit.tools import Tools
 
 
 class InProcessTools(Tools):

@@ -7,22 +7,25 @@ ROOT = Path(__file__).parents[2]
 # Each group gives the same number of mutants.
 GROUPS = {
     "axis lists": (
-        "sdyopt/sharding/axis_lists.py",
-        "sdyopt/dialects/sdy/axes.py",
-        "sdyopt/dialects/sdy/axis_lists.py",
+        "sdyopt/shardy/sharding/axis_lists.py",
+        "sdyopt/mlir/dialects/sdy/axes.py",
+        "sdyopt/mlir/dialects/sdy/axis_lists.py",
     ),
-    "projection": ("sdyopt/sharding/sharding_projection.py", "sdyopt/sharding/op_sharding_rule_builder.py"),
-    "propagation": ("sdyopt/sharding/propagation/*.py", "passes/propagation/**/*.py"),
+    "projection": (
+        "sdyopt/shardy/sharding/sharding_projection.py",
+        "sdyopt/shardy/sharding/op_sharding_rule_builder.py",
+    ),
+    "propagation": ("sdyopt/shardy/sharding/propagation/*.py", "passes/propagation/**/*.py"),
     "explicit reshards": (
-        "sdyopt/sharding/explicit_reshards/*.py",
+        "sdyopt/shardy/sharding/explicit_reshards/*.py",
         "passes/exporting/explicit_reshards/*.py",
         "passes/exporting/insert_explicit_reshards.py",
     ),
     "reshard to collectives": (
-        "sdyopt/sharding/reshard_to_collectives/*.py",
+        "sdyopt/shardy/sharding/reshard_to_collectives/*.py",
         "passes/exporting/reshard_to_collectives.py",
     ),
-    "partitioning": ("sdyopt/partition/**/*.py", "passes/partitioning/**/*.py"),
+    "partitioning": ("sdyopt/shardy/partition/**/*.py", "passes/partitioning/**/*.py"),
     "report formulas": tuple(
         f"sdyopt/analysis/figures/{name}.py"
         for name in (

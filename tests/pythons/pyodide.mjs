@@ -17,7 +17,7 @@ import os, sys
 from pathlib import Path
 sys.path[:0] = ["/checkout", "/site-packages"]
 os.chdir("/checkout")
-from sdyopt.cli import main as sdy_opt
+from sdyopt.tools.cli import main as sdy_opt
 if sdy_opt(["--version"]):
     raise SystemExit("sdy-opt does not start")
 from tests.unit.environments.test_annotations import test_an_interned_class_has_its_fields, test_a_pass_has_its_options

@@ -27,12 +27,12 @@ from itertools import combinations
 from pathlib import Path
 from typing import TypedDict
 
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.driver.job import Job
-from sdyopt.driver.run import run_job
-from sdyopt.pipeline.text import parse_pipeline
-from sdyopt.registry import lookup
-from sdyopt.releases import following
+from sdyopt.base.releases import following
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.registry import lookup
+from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.run import run_job
 from tests.harness.reference import release_in
 from tests.random_modules.modules import random_module
 from tests.random_modules.programs import random_executable_program, random_program, random_sharded_program

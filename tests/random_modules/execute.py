@@ -29,8 +29,8 @@ from sdyopt.analysis.execution.failure import NotValidated
 from sdyopt.analysis.execution.global_program import COLLECTIVES
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.execution.validation import FunctionValidation, ValidationOptions, compare
-from sdyopt.api.program import discard, session
-from sdyopt.releases import NEWEST
+from sdyopt.base.releases import NEWEST
+from sdyopt.tools.api.program import discard, session
 from tests.random_modules.compare import KINDS
 from tests.random_modules.kept_worker import KeptProcess, Outcome
 from tests.random_modules.programs import MAX_DEVICES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdyopt.releases import following
+from sdyopt.base.releases import following
 from tests.random_modules.recorded import RANDOM_RESHARDS, SEEDS, checksums_here, read_tables
 
 TABLES = read_tables()

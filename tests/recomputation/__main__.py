@@ -12,15 +12,15 @@ import sys
 from pathlib import Path
 
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.asm.parser.module_parser import parse_module
-from sdyopt.diagnostics.source import Source
-from sdyopt.driver.interpreter import interpreter_settings
-from sdyopt.driver.job import Job
-from sdyopt.driver.run import run_job
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.operation import Op
-from sdyopt.pipeline.text import parse_pipeline
-from sdyopt.registry import all_dialects, find_dialect, lookup
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
+from sdyopt.tools.driver.interpreter import interpreter_settings
+from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.run import run_job
 from tests.recomputation.agreement import disagreements
 
 PIPELINE = "builtin.module(sdy-propagation-pipeline{enable-insert-explicit-collectives=true})"

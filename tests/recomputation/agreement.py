@@ -10,8 +10,8 @@ from sdyopt.analysis.figures.figures import Report, Times
 from sdyopt.analysis.figures.memory_figures import MAX_LIVE_VALUES
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.totals import flop_totals, wire_totals
-from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.ir.operation import Op
 from tests.recomputation import compute, memory, replica_groups
 from tests.recomputation.communication import RecomputedCollective, recompute
 from tests.recomputation.dead_results import without_dead_results

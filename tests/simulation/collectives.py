@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.axis_lists import AxesPerDim
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.collectives import (
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.axis_lists import AxesPerDim
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllSliceOp,
@@ -20,11 +20,11 @@ from sdyopt.dialects.sdy.collectives import (
     ReplicatedToUnreducedOp,
     ShardedToUnreducedOp,
 )
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.operation import Op
 from tests.simulation.devices import Devices, Numbers
 from tests.simulation.shards import Array, Tensor, padded, shard_size, summed, take
 

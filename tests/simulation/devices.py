@@ -14,8 +14,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
 
 Numbers = NDArray[np.int64]
 

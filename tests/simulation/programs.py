@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from sdyopt.asm.parser.module_parser import parse_module
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
-from sdyopt.ir.verify import Verifier
-from sdyopt.registry import find_dialect
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.verify import Verifier
+from sdyopt.mlir.registry import find_dialect
 
 DIALECTS = DialectTable(find_dialect)
 # The simulated value of a tensor.

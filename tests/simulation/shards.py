@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from tests.simulation.devices import Devices, Numbers
 
 Array = NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdyopt.ir.types import RankedTensor
+from sdyopt.mlir.ir.types import RankedTensor
 from tests.simulation.collectives import COLLECTIVES, run_collective
 from tests.simulation.programs import function_of, read
 from tests.simulation.shards import Tensor

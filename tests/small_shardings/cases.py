@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged
-from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.dialects.sdy.sharding_checks import sharding_problem
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.ir.types import F32, RankedTensor
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.types import F32, RankedTensor
 
 RANKS = range(4)
 # Device orders for some meshes, by axis sizes: reversed, transposed and irregular ones.

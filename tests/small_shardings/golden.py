@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import sharding_text
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import sharding_text
 from tests.small_shardings.cases import RANKS, all_meshes, all_shardings
 from tests.small_shardings.xla import gspmd_texts
 

@@ -13,9 +13,9 @@ from sdyopt.analysis.notation.mesh_of_tiling import sharding_on
 from sdyopt.analysis.notation.mesh_text import parse_mesh
 from sdyopt.analysis.notation.sdy_text import parse_sdy
 from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding, sharding_text
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
 from tests.small_shardings.cases import RANKS, all_meshes, all_shardings
 from tests.small_shardings.golden import GOLDEN, groups
 from tests.small_shardings.xla import gspmd_texts, tiles_and_devices

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding, sharding_text
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
 
 _PARAMETER = re.compile(r"parameter\((\d+)\), sharding=(\{[^{}]*(?:\{[^{}]*\}[^{}]*)?\})")
 # The number of arguments of a function.

@@ -9,8 +9,8 @@ import tomllib
 
 import pytest
 
-from sdyopt.cli.flags import FLAGS
-from sdyopt.registry import find_entry
+from sdyopt.mlir.registry import find_entry
+from sdyopt.tools.cli.flags import FLAGS
 from tests.ci_kit.workflows import EXAMPLES, ROOT, Workflow, github, gitlab, load
 
 pytestmark = pytest.mark.sources

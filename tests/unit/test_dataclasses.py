@@ -1,4 +1,4 @@
-"""The dataclasses of `sdyopt.dataclasses` behave like Python's: each test runs with both."""
+"""The dataclasses of `sdyopt.base.dataclasses` behave like Python's: each test runs with both."""
 
 import dataclasses
 from types import ModuleType
@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-import sdyopt.dataclasses
+import sdyopt.base.dataclasses
 
 
-@pytest.fixture(params=[dataclasses, sdyopt.dataclasses], ids=["python", "sdyopt"])
+@pytest.fixture(params=[dataclasses, sdyopt.base.dataclasses], ids=["python", "sdyopt"])
 def module(request: pytest.FixtureRequest) -> Any:
     assert isinstance(request.param, ModuleType)
     return request.param

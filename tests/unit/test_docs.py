@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.cli.flags import ALIASES, FLAGS
-from sdyopt.cli.missing_flags import ROWS
-from sdyopt.diagnostics.ids import SUMMARIES
-from sdyopt.registry import all_passes
-from tests.unit.test_layering import PACKAGE, ROOMS, STOREYS
+from sdyopt.base.diagnostics.ids import SUMMARIES
+from sdyopt.mlir.registry import all_passes
+from sdyopt.tools.cli.flags import ALIASES, FLAGS
+from sdyopt.tools.cli.missing_flags import ROWS
+from tests.unit.test_layering import ROOMS, STOREYS
 
 pytestmark = pytest.mark.sources
 
@@ -28,7 +28,7 @@ DOCUMENTS = [
     *("examples/README.md", "benchmarks/README.md"),
 ]
 # Where the relative paths of a document start, besides its own folder.
-BASES = (ROOT, ROOT / "sdyopt", ROOT / "sdyopt/analysis")
+BASES = (ROOT, *(ROOT / "sdyopt" / storey for storey in ("", "base", "mlir", "shardy", "analysis", "tools")))
 SUFFIXES = (".py", ".md", ".mlir", ".lark", ".sh", ".toml")
 SOURCES = ("sdyopt", "passes", "tests", "docs", "benchmarks", "examples")
 # Identifiers of other tools.
@@ -85,10 +85,10 @@ def test_diagram_of_storeys_is_that_of_the_layering_test(path: str) -> None:
 
 
 def test_diagram_of_storeys_names_every_room() -> None:
-    folders = [path for folder in ("sdyopt", "sdyopt/analysis") for path in (ROOT / folder).iterdir()]
-    rooms = [path for path in folders if path.is_dir() or path.parent.name == PACKAGE]
-    names = {path.stem if path.parent.name == PACKAGE else f"analysis.{path.stem}" for path in rooms}
-    assert names - {"__init__", "__pycache__", "py", "analysis.__pycache__"} == set(ROOMS)
+    storeys = [path for path in (ROOT / "sdyopt").iterdir() if (path / "__init__.py").exists()]
+    rooms = [room for storey in storeys for room in storey.iterdir() if not room.stem.startswith("__")]
+    names = {path.name for path in storeys} | {f"{room.parent.name}.{room.stem}" for room in rooms}
+    assert names | {"__main__"} == set(ROOMS)
 
 
 def test_flags_exist() -> None:

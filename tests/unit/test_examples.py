@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.releases import NEWEST
+from sdyopt.base.releases import NEWEST
 from tests.harness.reference import release_in
 
 ROOT = Path(__file__).parents[2]

@@ -1,7 +1,7 @@
 """Imports: five storeys of rooms, no import cycles, and `passes/` in a checkout and in a wheel.
 
-A room imports only rooms to its left on its storey, and those of the storeys before it. `passes/` stands on
-shardy, beside analysis and tools.
+A storey is a folder of `sdyopt/`, and a room a folder or a file of it. A room imports only rooms to its left
+on its storey, and the storeys before it. `passes/` stands on shardy, beside analysis and tools.
 
 Imports are read from the syntax tree, so those in functions and under TYPE_CHECKING count as well.
 """
@@ -25,19 +25,18 @@ STOREYS = """
 base      dataclasses ‹ interning ‹ releases ‹ diagnostics
 mlir      ir ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
-analysis  figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹ trials ‹ explain ‹ remarks ‹
-          steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
+analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
+          trials ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
 
 def _rooms() -> list[str]:
-    """All rooms in order. Those of analysis are folders of it; what is not in a folder is before them."""
+    """All rooms in order, each after its storey, whose folder has a docstring only."""
     rooms = []
     for line in STOREYS.replace("‹\n", "‹").strip().splitlines():
         storey, _, names = line.partition(" ")
-        rooms += ["analysis"] if storey == "analysis" else []
-        rooms += [f"analysis.{name}" if storey == "analysis" else name for name in re.findall(r"\w+", names)]
+        rooms += [storey, *(f"{storey}.{name}" for name in re.findall(r"\w+", names))]
     return [*rooms, "__main__"]
 
 
@@ -47,41 +46,41 @@ BELOW_PASSES = ROOMS[: ROOMS.index("analysis")]
 
 # The modules that may import each dependency, which is slow to import or a concern of one layer.
 USERS = {
-    "click": ("sdyopt/cli",),
+    "click": ("sdyopt/tools/cli",),
     "jax": ("sdyopt/analysis/execution/worker",),
     "jaxlib": ("sdyopt/analysis/execution/worker",),
-    "lark": ("sdyopt/asm",),
+    "lark": ("sdyopt/mlir/asm",),
     "ml_dtypes": ("sdyopt/analysis/execution/worker",),
-    "numpy": ("sdyopt/api/execution", "sdyopt/analysis/execution/worker"),
-    "pytest": ("sdyopt/lit",),
+    "numpy": ("sdyopt/tools/api/execution", "sdyopt/analysis/execution/worker"),
+    "pytest": ("sdyopt/tools/lit",),
     "rich": (
         "sdyopt/analysis/figures",
         "sdyopt/analysis/report",
-        "sdyopt/diagnostics/render",
-        "sdyopt/diagnostics/paint",
+        "sdyopt/base/diagnostics/render",
+        "sdyopt/base/diagnostics/paint",
         "sdyopt/analysis/notation/shard_table",
     ),
 }
 
 # The package itself offers the names of one layer.
-PACKAGE, OFFERED = "sdyopt", "api"
+PACKAGE, OFFERED = "sdyopt", "tools.api"
 
 # These may import other layers in functions, to keep the start of the program and its help fast. Elsewhere
 # only libraries may be imported in functions, with a `noqa` that gives the reason.
 IMPORT_LATE = (
-    "sdyopt/cli",
-    "sdyopt/driver",
-    "sdyopt/start",
-    "sdyopt/api/comparisons",
-    "sdyopt/api/execution",
-    "sdyopt/api/explanations",
-    "sdyopt/api/reports",
+    "sdyopt/tools/cli",
+    "sdyopt/tools/driver",
+    "sdyopt/tools/start",
+    "sdyopt/tools/api/comparisons",
+    "sdyopt/tools/api/execution",
+    "sdyopt/tools/api/explanations",
+    "sdyopt/tools/api/reports",
     "sdyopt/analysis/interface",
     "sdyopt/analysis/passes",
 )
 
 # The only import cycle: the classes of the IR core refer to each other.
-IR_CORE = {f"sdyopt.ir.{name}" for name in ("block", "op_fields", "op_signature", "operation", "value")}
+IR_CORE = {f"sdyopt.mlir.ir.{name}" for name in ("block", "op_fields", "op_signature", "operation", "value")}
 KNOWN_CYCLES = [IR_CORE]
 
 
@@ -135,15 +134,13 @@ def _rooms_below(room: str | None) -> list[str]:
 
 
 def _room(module: str) -> str | None:
-    """`ir` for sdyopt.ir.types; None for sdyopt itself and for other packages."""
+    """`ir` for sdyopt.mlir.ir.types; None for sdyopt itself and for other packages."""
     package, _, rest = module.partition(".")
     if package == "passes":
         return "passes"
     if package != "sdyopt" or not rest:
         return None
-    names = rest.split(".")
-    of_analysis = ".".join(names[:2])
-    return of_analysis if of_analysis in ROOMS else names[0]
+    return ".".join(rest.split(".")[:2])
 
 
 def _is_under(module_path: str, folders: tuple[str, ...]) -> bool:
@@ -216,16 +213,19 @@ def test_imports_are_allowed(path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "source"),
     [
-        ("sdyopt/ir/types.py", "from sdyopt.interning import Interned"),
-        ("sdyopt/ir/types.py", "from sdyopt.ir import Op"),
-        ("sdyopt/dialects/builtin.py", "from sdyopt import ir, asm"),
-        ("sdyopt/registry.py", "from sdyopt.pipeline import Pass"),
-        ("sdyopt/driver.py", "def run():\n    from sdyopt.analysis.report import timing"),
-        ("sdyopt/cli.py", "import click\nfrom sdyopt import __version__"),
-        ("sdyopt/ir/block.py", "if TYPE_CHECKING:\n    from sdyopt.ir.operation import Op"),
-        ("passes/common/cse.py", "from sdyopt.ir import Op\nfrom .effects import x\nfrom ..mesh import y"),
+        ("sdyopt/mlir/ir/types.py", "from sdyopt.base.interning import Interned"),
+        ("sdyopt/mlir/ir/types.py", "from sdyopt.mlir.ir import Op"),
+        ("sdyopt/mlir/dialects/builtin.py", "from sdyopt.mlir import ir, asm"),
+        ("sdyopt/mlir/registry/table.py", "from sdyopt.mlir.pipeline import Pass"),
+        ("sdyopt/tools/driver/run.py", "def run():\n    from sdyopt.analysis.report import timing"),
+        ("sdyopt/tools/cli/request.py", "import click\nfrom sdyopt import __version__"),
+        ("sdyopt/mlir/ir/block.py", "if TYPE_CHECKING:\n    from sdyopt.mlir.ir.operation import Op"),
+        (
+            "passes/common/cse.py",
+            "from sdyopt.mlir.ir import Op\nfrom .effects import x\nfrom ..mesh import y",
+        ),
         ("passes/pipelines/import_pipeline.py", "from ..common import cse"),
-        ("sdyopt/__init__.py", "def __getattr__(name):\n    from sdyopt import api"),
+        ("sdyopt/__init__.py", "def __getattr__(name):\n    from sdyopt.tools import api"),
     ],
 )
 def test_allowed_imports(path: str, source: str) -> None:
@@ -235,27 +235,36 @@ def test_allowed_imports(path: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("path", "source", "error"),
     [
-        ("sdyopt/interning.py", "from sdyopt.ir import Op", "interning may not import ir"),
-        ("sdyopt/ir/types.py", "import sdyopt.asm.parser.module_parser", "ir may not import asm"),
-        ("sdyopt/ir/types.py", "from sdyopt import asm", "ir may not import asm"),
-        ("sdyopt/ir/types.py", "from ..dialects import func", "ir may not import dialects"),
-        ("sdyopt/pipeline/text.py", "import sdyopt.sharding", "pipeline may not import sharding"),
-        ("sdyopt/analysis/report/mesh.py", "import sdyopt.driver", "analysis.report may not import driver"),
-        ("sdyopt/__init__.py", "from sdyopt.ir import Op", "the package itself may not import ir"),
-        ("sdyopt/__init__.py", "def __getattr__(name):\n    from sdyopt import cli", "hides a cycle"),
-        ("sdyopt/driver/job.py", "import sdyopt.api", "driver may not import api"),
-        ("passes/common/cse.py", "import sdyopt.driver", "passes may not import driver"),
-        ("sdyopt/ir/op.py", "def f():\n    from sdyopt.asm import print_op", "hides a cycle"),
-        ("sdyopt/ir/op.py", "if TYPE_CHECKING:\n    import sdyopt.asm", "hides a cycle"),
-        ("sdyopt/driver.py", "import rich.table", "uses rich"),
-        ("sdyopt/dialects/func.py", "from lark import Lark", "uses lark"),
-        ("sdyopt/driver.py", "import click", "uses click"),
-        ("sdyopt/driver.py", "import passes.common", "imports `passes`"),
-        ("sdyopt/registry.py", "from sdyopt import passes", "imports `sdyopt.passes`"),
+        (
+            "sdyopt/base/interning.py",
+            "from sdyopt.mlir.ir import Op",
+            "base.interning may not import mlir.ir",
+        ),
+        ("sdyopt/mlir/ir/types.py", "import sdyopt.mlir.asm.parser", "mlir.ir may not import mlir.asm"),
+        ("sdyopt/mlir/ir/types.py", "from sdyopt.mlir import asm", "mlir.ir may not import mlir.asm"),
+        ("sdyopt/mlir/ir/types.py", "from ..dialects import func", "mlir.ir may not import mlir.dialects"),
+        ("sdyopt/mlir/pipeline/text.py", "import sdyopt.shardy", "mlir.pipeline may not import shardy"),
+        (
+            "sdyopt/analysis/report/mesh.py",
+            "import sdyopt.tools.driver",
+            "may not import tools.driver",
+        ),
+        ("sdyopt/__init__.py", "from sdyopt.mlir.ir import Op", "the package itself may not import mlir.ir"),
+        ("sdyopt/__init__.py", "def __getattr__(name):\n    from sdyopt.tools import cli", "hides a cycle"),
+        ("sdyopt/tools/driver/job.py", "import sdyopt.tools.api", "tools.driver may not import tools.api"),
+        ("passes/common/cse.py", "import sdyopt.tools.driver", "passes may not import tools.driver"),
+        ("sdyopt/mlir/ir/op.py", "def f():\n    from sdyopt.mlir.asm import print_op", "hides a cycle"),
+        ("sdyopt/mlir/ir/op.py", "if TYPE_CHECKING:\n    import sdyopt.mlir.asm", "hides a cycle"),
+        ("sdyopt/tools/driver/run.py", "import rich.table", "uses rich"),
+        ("sdyopt/mlir/dialects/func.py", "from lark import Lark", "uses lark"),
+        ("sdyopt/tools/driver/run.py", "import click", "uses click"),
+        ("sdyopt/tools/driver/run.py", "import passes.common", "imports `passes`"),
+        ("sdyopt/mlir/registry/table.py", "from sdyopt import passes", "imports `sdyopt.passes`"),
         ("passes/common/cse.py", "from passes.mesh import x", "imports a pass module absolutely"),
         ("passes/common/cse.py", "from sdyopt.passes.mesh import x", "imports `sdyopt.passes`"),
         ("passes/common/cse.py", "from ...ir import Op", "imports the core relatively"),
         ("sdyopt/utilities.py", "", "not a known room"),
+        ("sdyopt/base/utilities.py", "", "not a known room"),
     ],
 )
 def test_rejected_imports(path: str, source: str, error: str) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from docs.passes import PAGE, page
-from sdyopt.registry import all_passes
+from sdyopt.mlir.registry import all_passes
 
 pytestmark = pytest.mark.sources
 

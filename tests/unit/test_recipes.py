@@ -123,7 +123,7 @@ def test_write_a_plugin(tmp_path: Path) -> None:
     assert set(plugin) == {"my_package/toy.py", "pyproject.toml"}
     add(tmp_path, "my_package/__init__.py", "")
     add(tmp_path, "my_package/passes.py", drop_names)
-    add(tmp_path, "my_package/toy.py", dialect["sdyopt/dialects/toy.py"])
+    add(tmp_path, "my_package/toy.py", dialect["sdyopt/mlir/dialects/toy.py"])
     add(tmp_path, "my_package/toy.py", plugin["my_package/toy.py"])
     add(tmp_path, "relu.mlir", dialect["tests/lit/dialects/toy/relu.mlir"])
     # The entry points, as an installer writes them.

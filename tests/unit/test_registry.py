@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from sdyopt import registry
-from sdyopt.dialects import dialect_names
-from sdyopt.ir.dialect import Dialect
-from sdyopt.pipeline import Pass, UsageError, option
-from sdyopt.registry import discovery, plugins, table
+from sdyopt.mlir import registry
+from sdyopt.mlir.dialects import dialect_names
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.pipeline import Pass, UsageError, option
+from sdyopt.mlir.registry import discovery, plugins, table
 
 
 @pytest.fixture(autouse=True)
@@ -97,7 +97,7 @@ def test_every_pass_is_in_a_file_named_after_its_flag() -> None:
 
 def test_a_pass_is_found_without_importing_the_others() -> None:
     program = (
-        "import sys; from sdyopt import registry; registry.find_entry('symbol-dce');"
+        "import sys; from sdyopt.mlir import registry; registry.find_entry('symbol-dce');"
         "print(*sorted(name for name in sys.modules if name.startswith('passes.')))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -111,8 +111,8 @@ def offer(monkeypatch: pytest.MonkeyPatch, group: str, value: str) -> None:
 
 
 MY_PASSES = """
-from sdyopt import registry
-from sdyopt.pipeline import Pass
+from sdyopt.mlir import registry
+from sdyopt.mlir.pipeline import Pass
 
 registry.register("test-of-plugin")(type("OfPlugin", (Pass,), {}))
 """

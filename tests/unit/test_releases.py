@@ -7,7 +7,7 @@ import pytest
 
 import sdyopt
 from docs.versions import PAGE, with_tables
-from sdyopt.releases import (
+from sdyopt.base.releases import (
     JUNE_2026,
     NEWEST,
     RELEASES,

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 # Like the command, but reports the imported modules instead of exiting at once.
 REPORT = """
 import sys
-from sdyopt.cli import main
+from sdyopt.tools.cli import main
 status = main(sys.argv[1:])
 print(*sorted(sys.modules), sep="\\n", file=sys.stderr)
 sys.exit(status)
@@ -24,13 +24,13 @@ def modules_imported_by(*arguments: str) -> set[str]:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     modules = set(done.stderr.split())
-    assert "sdyopt.cli" in modules
+    assert "sdyopt.tools.cli" in modules
     return modules
 
 
 def test_version_imports_no_libraries_and_not_the_core() -> None:
     modules = modules_imported_by("--version")
-    assert not modules & {"lark", "rich", "sdyopt.ir", "sdyopt.asm", "sdyopt.driver"}
+    assert not modules & {"lark", "rich", "sdyopt.mlir.ir", "sdyopt.mlir.asm", "sdyopt.tools.driver"}
 
 
 @pytest.mark.parametrize("flag", ["-sdy-close-shardings"])
@@ -39,4 +39,4 @@ def test_a_flag_imports_only_its_pass_and_common_ones(flag: str) -> None:
     passes = {name for name in modules if name.startswith("passes.") and name.count(".") == 2}
     assert {name for name in passes if "common" not in name} == {"passes.exporting.close_shardings"}
     assert not modules & {"rich", "dataclasses", "inspect", "difflib"}
-    assert not any(name.startswith("sdyopt.error_help") for name in modules)
+    assert not any(name.startswith("sdyopt.mlir.error_help") for name in modules)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.ir.block import Block
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import lookup_symbol
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import lookup_symbol
 
 
 def callee_of(call: CallOp) -> FuncOp | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.ir.attribute import StringAttr, SymbolRef, string
-from sdyopt.ir.rewrite import Rewriter
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.ir.attribute import StringAttr, SymbolRef, string
+from sdyopt.mlir.ir.rewrite import Rewriter
 
 from .call_graph import calls_in
 from .fresh_names import FreshNames

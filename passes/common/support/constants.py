@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container
 
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.func import CallOp
-from sdyopt.dialects.sdy.ops import ConstantOp, ShardingGroupOp
-from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
-from sdyopt.dialects.stablehlo.nullary import IotaOp
-from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.ir.interfaces import is_memory_effect_free
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.traits import PURE
-from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
-from sdyopt.ir.value import OpResult, Value
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.func import CallOp
+from sdyopt.mlir.dialects.sdy.ops import ConstantOp, ShardingGroupOp
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
+from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.ir.interfaces import is_memory_effect_free
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import PURE
+from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
+from sdyopt.mlir.ir.value import OpResult, Value
 
 from .dialect_conversion import convert
 

@@ -6,11 +6,11 @@ step. Operations store them in `sdy.propagation_edges`.
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.attribute_names import PROPAGATION_EDGES, SHARDING_RULE
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.dialects.sdy.propagation_debug_attrs import (
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.attribute_names import PROPAGATION_EDGES, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import (
     OPERAND,
     RESULT,
     AxisPropagation,
@@ -18,9 +18,9 @@ from sdyopt.dialects.sdy.propagation_debug_attrs import (
     PropagationEdges,
     PropagationStep,
 )
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
 
 from .sharding_origins import ShardingOrigins
 

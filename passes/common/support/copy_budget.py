@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
-from sdyopt.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
 
 from .call_graph import CallGraph, called_function
 

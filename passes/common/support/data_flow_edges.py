@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
-from sdyopt.dialects.sdy.sharding import ShardingPerValue, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import edge_of_owner, rank_of, sharding_of
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShapedType
-from sdyopt.ir.value import Value
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import edge_of_owner, rank_of, sharding_of
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedShapedType
+from sdyopt.mlir.ir.value import Value
 
 from .insertion_points import directly_after_definition
 

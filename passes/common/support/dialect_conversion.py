@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from sdyopt.dataclasses import dataclass
-from sdyopt.ir.folding import fold
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.traits import CONSTANT_LIKE
-from sdyopt.ir.value import Value
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.ir.folding import fold
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import CONSTANT_LIKE
+from sdyopt.mlir.ir.value import Value
 
 ConvertedOp = TypeVar("ConvertedOp", bound=Op)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.ir.symbols import SymbolTableOp, symbol_name
+from sdyopt.mlir.ir.symbols import SymbolTableOp, symbol_name
 
 
 class FreshNames:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.mesh_op import mesh_of
-from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import rank_of
-from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import Type
-from sdyopt.record import Truncation, record_truncation
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import Type
+from sdyopt.shardy.record import Truncation, record_truncation
 
 
 def argument_shardings(function: FuncOp) -> ShardingPerValue | None:

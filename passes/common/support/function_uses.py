@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import is_public, symbol_references
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import is_public, symbol_references
 
 
 class FunctionUses:

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.dialects.stablehlo.compare_select import ClampOp, SelectOp
-from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
-from sdyopt.dialects.stablehlo.nullary import IotaOp
-from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.dialects.stablehlo.slicing import SliceOp
-from sdyopt.ir.builtin_attributes import dense_array, integer
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I64, RankedTensor, tensor
-from sdyopt.ir.value import Value
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, SelectOp
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
+from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.ir.builtin_attributes import dense_array, integer
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I64, RankedTensor, tensor
+from sdyopt.mlir.ir.value import Value
 
 
 def is_row_number(indices: Value, dimension: int, component: int) -> bool:

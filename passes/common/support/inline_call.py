@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.diagnostics.location import CallSite, Location, UnknownLoc
-from sdyopt.dialects.cf import BranchOp
-from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.ir.block import Block, Region
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import Value
+from sdyopt.base.diagnostics.location import CallSite, Location, UnknownLoc
+from sdyopt.mlir.dialects.cf import BranchOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
+from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
 
 from .call_graph import calls_by_block
 

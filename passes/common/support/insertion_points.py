@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 
 def directly_after_definition(value: Value) -> InsertionPoint:

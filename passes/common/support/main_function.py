@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.partition.entry_functions import MAIN, entry_functions
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.shardy.partition.entry_functions import MAIN, entry_functions
 
 
 def main_function(module: ModuleOp) -> FuncOp:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sdyopt.dialects.sdy.ops import ConstantOp
-from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.traits import CONSTANT_LIKE
-from sdyopt.ir.types import RankedShapedType, Type
-from sdyopt.ir.value import Value
+from sdyopt.mlir.dialects.sdy.ops import ConstantOp
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import CONSTANT_LIKE
+from sdyopt.mlir.ir.types import RankedShapedType, Type
+from sdyopt.mlir.ir.value import Value
 
 # Equal for two broadcasts, or for two constants, that are merged.
 _Key = tuple[OpSignature, Value, DictAttr] | tuple[DictAttr, DictAttr]

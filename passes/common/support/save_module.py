@@ -8,17 +8,17 @@ does not list it.
 
 from __future__ import annotations
 
-from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
-from sdyopt.diagnostics.ids import DUMP_FAILED
-from sdyopt.diagnostics.text import from_native, native_path
-from sdyopt.diagnostics.whole_files import replace_file
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.verify import Verifier
-from sdyopt.pipeline import Pass
-from sdyopt.registry import all_dialects, find_dialect, register
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.base.diagnostics.ids import DUMP_FAILED
+from sdyopt.base.diagnostics.text import from_native, native_path
+from sdyopt.base.diagnostics.whole_files import replace_file
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.verify import Verifier
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import all_dialects, find_dialect, register
 
 
 @register("sdy-save-module", is_listed=False)

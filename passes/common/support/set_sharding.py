@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.manual_axes import with_manual_axes
-from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import owning_op, rank_of, shardable_value
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.traits import FUNCTION
-from sdyopt.ir.value import BlockArgument, Value
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.mlir.dialects.sdy.manual_axes import with_manual_axes
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, rank_of, shardable_value
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import FUNCTION
+from sdyopt.mlir.ir.value import BlockArgument, Value
 
 
 def set_sharding(value: Value, sharding: TensorSharding, rewriter: Rewriter) -> None:

@@ -9,24 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import (
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import (
     ORIGIN_NAME,
     ORIGINS,
     SHARDING,
 )
-from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
-from sdyopt.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import edge_of, owning_op, shardable_value, sharding_of
-from sdyopt.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, array, dictionary, string
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.releases import Behavior
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import edge_of, owning_op, shardable_value, sharding_of
+from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, array, dictionary, string
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 SELF = string("self")
 # Shardy's name for the origin of an axis that a value without an origin name had before propagation.

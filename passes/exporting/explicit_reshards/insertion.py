@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from sdyopt.dialects.sdy.axes import sorted_and_merged
-from sdyopt.dialects.sdy.axis_lists import AxisRefList
-from sdyopt.dialects.sdy.collectives import AllReduceOp
-from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
-from sdyopt.releases import Behavior
-from sdyopt.sharding.explicit_reshards.reduction_kinds import reduction_kind
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.sdy.axes import sorted_and_merged
+from sdyopt.mlir.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
+from sdyopt.shardy.sharding.explicit_reshards.reduction_kinds import reduction_kind
 
 from ...common.support.set_sharding import set_sharding
 from .reshard_plan import ReshardPlan

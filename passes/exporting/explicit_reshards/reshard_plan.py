@@ -11,20 +11,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from sdyopt.dialects.sdy.axes import difference, sorted_and_merged
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import MeshLookup
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding, fully_replicated
-from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.types import RankedShapedType, Type
-from sdyopt.sharding.axis_lists import Axes, overlap
-from sdyopt.sharding.explicit_reshards.common_axes import common_factor_axes, find_common_axes
-from sdyopt.sharding.explicit_reshards.dot_result import better_dot_result_axes
-from sdyopt.sharding.explicit_reshards.reshape_overflow import find_common_reshape_axes, has_overflow
-from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
+from sdyopt.mlir.dialects.sdy.axes import difference, sorted_and_merged
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.types import RankedShapedType, Type
+from sdyopt.shardy.sharding.axis_lists import Axes, overlap
+from sdyopt.shardy.sharding.explicit_reshards.common_axes import common_factor_axes, find_common_axes
+from sdyopt.shardy.sharding.explicit_reshards.dot_result import better_dot_result_axes
+from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import find_common_reshape_axes, has_overflow
+from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
 
 # (rule, projections, numbers of elements, mesh) -> the axes of each factor
 FindCommonAxes = Callable[[OpShardingRule, Sequence[TensorProjection], Sequence[int], Mesh], list[Axes]]

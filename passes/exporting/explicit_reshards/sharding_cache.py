@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sdyopt.dialects.sdy.ops import PropagationBarrierOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.ir.value import Value
+from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.value import Value
 
 # In place of the sharding of a propagation barrier: a plan also depends on the sharding before the barrier.
 _BARRIER = object()

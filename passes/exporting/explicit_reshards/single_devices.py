@@ -16,21 +16,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.distinct_values import distinct_values
-from sdyopt.dialects.sdy.mesh_op import MeshLookup, MeshOp, enclosing_module
-from sdyopt.dialects.sdy.ops import ReshardOp, value_before_barriers
-from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.dialects.stablehlo.types import TokenType
-from sdyopt.ir.attribute import Attribute, SymbolRef
-from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedTensor
-from sdyopt.ir.value import OpOperand, Value
-from sdyopt.releases import Behavior
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.distinct_values import distinct_values
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, MeshOp, enclosing_module
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp, value_before_barriers
+from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.stablehlo.types import TokenType
+from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
+from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import OpOperand, Value
 
 from ...common.support.set_sharding import set_sharding
 from .insertion import insertion_point_after, reshard_use

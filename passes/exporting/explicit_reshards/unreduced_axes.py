@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sdyopt.dialects.sdy.axes import difference, sorted_and_merged
-from sdyopt.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
-from sdyopt.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp, ShardedToUnreducedOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import MeshLookup, unknown_mesh_error
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.reduction_kind import reduction_attributes
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import OpOperand, Value
-from sdyopt.sharding.axis_lists import Axes, is_prefix
+from sdyopt.mlir.dialects.sdy.axes import difference, sorted_and_merged
+from sdyopt.mlir.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp, ShardedToUnreducedOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, unknown_mesh_error
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.reduction_kind import reduction_attributes
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import OpOperand, Value
+from sdyopt.shardy.sharding.axis_lists import Axes, is_prefix
 
 
 def all_reduce_use(

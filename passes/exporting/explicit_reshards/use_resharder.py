@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
-from sdyopt.dialects.sdy.mesh_op import MeshLookup
-from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_of
-from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import BlockArgument, OpOperand, OpResult
-from sdyopt.record import record_required
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.mlir.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of
+from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult
+from sdyopt.shardy.record import record_required
 
 from ...common.support.call_graph import called_function
 from ...common.support.function_shardings import argument_shardings

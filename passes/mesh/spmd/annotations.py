@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import product
 
-from sdyopt.dialects.mesh.shard_op import ShardOp
-from sdyopt.dialects.mesh.sharding import MeshSharding
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
+from sdyopt.mlir.dialects.mesh.shard_op import ShardOp
+from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
 
 # One for each operand or result; None without an annotation.
 Shardings = Sequence[MeshSharding | None]

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from sdyopt.dialects.mesh.axes_array import AxesLists
-from sdyopt.dialects.mesh.dialect_version import op_class_in
-from sdyopt.dialects.mesh.halo import UpdateHaloOp
-from sdyopt.dialects.mesh.shard_shapes import local_type
-from sdyopt.dialects.mesh.sharding import MeshSharding
-from sdyopt.dialects.tensor.creation import EmptyOp
-from sdyopt.dialects.tensor.slices import (
+from sdyopt.mlir.dialects.mesh.axes_array import AxesLists
+from sdyopt.mlir.dialects.mesh.dialect_version import op_class_in
+from sdyopt.mlir.dialects.mesh.halo import UpdateHaloOp
+from sdyopt.mlir.dialects.mesh.shard_shapes import local_type
+from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
+from sdyopt.mlir.dialects.tensor.creation import EmptyOp
+from sdyopt.mlir.dialects.tensor.slices import (
     ExtractSliceOp,
     InsertSliceOp,
     Mixed,
     operands_and_attributes,
     with_segments,
 )
-from sdyopt.ir.builtin_attributes import DenseArray
-from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import DYNAMIC, I64, RankedTensor
-from sdyopt.ir.value import Value
+from sdyopt.mlir.ir.builtin_attributes import DenseArray
+from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor
+from sdyopt.mlir.ir.value import Value
 
 
 def reshard_halos(

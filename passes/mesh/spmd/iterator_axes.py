@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sdyopt.diagnostics.diagnostic import emit
-from sdyopt.dialects.mesh.axes import Axes
-from sdyopt.dialects.mesh.sharding import MeshSharding
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.ir.operation import Op
+from sdyopt.base.diagnostics.diagnostic import emit
+from sdyopt.mlir.dialects.mesh.axes import Axes
+from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.operation import Op
 
 from .annotations import Shardings
 from .iterator_types import IndexingMap, IterationSpace, IteratorType

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from enum import Enum
 
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.mesh.reduction import ReductionKind
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import RankedTensor
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedTensor
 
 
 class IteratorType(Enum):

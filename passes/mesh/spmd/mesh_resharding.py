@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from sdyopt.dialects.mesh.mesh_op import check_axes
-from sdyopt.dialects.mesh.shard_shapes import mesh_of
-from sdyopt.dialects.mesh.sharding import MeshSharding
-from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedTensor
-from sdyopt.ir.value import Value
+from sdyopt.mlir.dialects.mesh.mesh_op import check_axes
+from sdyopt.mlir.dialects.mesh.shard_shapes import mesh_of
+from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
+from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import Value
 
 from .halo_resharding import reshard_halos
 from .resharding_steps import (

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.arith.compare import CmpIOp, predicate_attr
-from sdyopt.dialects.linalg import FillOp
-from sdyopt.dialects.mesh.axes import Axes
-from sdyopt.dialects.mesh.mesh_queries import MeshShapeOp, ProcessMultiIndexOp
-from sdyopt.dialects.scf import IfOp, YieldOp
-from sdyopt.dialects.tensor.creation import EmptyOp
-from sdyopt.ir.attribute import Attribute, SymbolRef
-from sdyopt.ir.block import Block, Region
-from sdyopt.ir.builtin_attributes import DenseArray, FloatAttr, integer
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I1, I32, FloatType, RankedTensor, Type
-from sdyopt.ir.value import LazyLocation, Value
+from sdyopt.mlir.dialects.arith.compare import CmpIOp, predicate_attr
+from sdyopt.mlir.dialects.linalg import FillOp
+from sdyopt.mlir.dialects.mesh.axes import Axes
+from sdyopt.mlir.dialects.mesh.mesh_queries import MeshShapeOp, ProcessMultiIndexOp
+from sdyopt.mlir.dialects.scf import IfOp, YieldOp
+from sdyopt.mlir.dialects.tensor.creation import EmptyOp
+from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
+from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, integer
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I1, I32, FloatType, RankedTensor, Type
+from sdyopt.mlir.ir.value import LazyLocation, Value
 
 from .index_builder import IndexBuilder
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import Self
 
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.mesh.axes import Axes, axes_attribute
-from sdyopt.dialects.mesh.collective_base import (
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.mesh.axes import Axes, axes_attribute
+from sdyopt.mlir.dialects.mesh.collective_base import (
     Collective,
     gathered_size,
     indivisible_dimension_error,
     shard_size,
 )
-from sdyopt.dialects.mesh.collectives import AllGatherOp, AllReduceOp, AllSliceOp, AllToAllOp
-from sdyopt.dialects.mesh.dialect_version import op_class_in
-from sdyopt.dialects.mesh.shard_shapes import local_type, mesh_of
-from sdyopt.dialects.mesh.sharding import MeshSharding
-from sdyopt.dialects.tensor.casts import CastOp
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.builtin_attributes import integer
-from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import DYNAMIC, INDEX, RankedTensor
-from sdyopt.ir.value import Value
+from sdyopt.mlir.dialects.mesh.collectives import AllGatherOp, AllReduceOp, AllSliceOp, AllToAllOp
+from sdyopt.mlir.dialects.mesh.dialect_version import op_class_in
+from sdyopt.mlir.dialects.mesh.shard_shapes import local_type, mesh_of
+from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
+from sdyopt.mlir.dialects.tensor.casts import CastOp
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import integer
+from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import DYNAMIC, INDEX, RankedTensor
+from sdyopt.mlir.ir.value import Value
 
 from ...common.support.insertion_points import directly_after_definition
 

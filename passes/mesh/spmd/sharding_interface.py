@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op
 
 from . import sharding_models
 from .iterator_types import IterationSpace

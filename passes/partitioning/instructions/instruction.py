@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.mesh_op import common_mesh_or_ref
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.ops import ReturnOp as SdyReturnOp
-from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
-from sdyopt.dialects.sdy.value_shardings import sharding_or_replicated
-from sdyopt.dialects.stablehlo.channel import ChannelHandle
-from sdyopt.ir.block import Region
-from sdyopt.ir.edit_log import recording
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedTensor
-from sdyopt.ir.value import Value
-from sdyopt.partition.channels import Channels
-from sdyopt.partition.local_types import LocalTypes
-from sdyopt.partition.outlining import inputs_of, outline
-from sdyopt.partition.padding import Padder
-from sdyopt.pipeline import Pass
-from sdyopt.pipeline.base import FUNCTION
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh_or_ref
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.ops import ReturnOp as SdyReturnOp
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_or_replicated
+from sdyopt.mlir.dialects.stablehlo.channel import ChannelHandle
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.edit_log import recording
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.pipeline.base import FUNCTION
+from sdyopt.shardy.partition.channels import Channels
+from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.outlining import inputs_of, outline
+from sdyopt.shardy.partition.padding import Padder
 
 from ...common.support.call_graph import called_function
 from ...common.support.inline_call import inline_call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.dataclasses import dataclass
+from sdyopt.base.dataclasses import dataclass
 
 _LOW, _HIGH = "selectLow=", "selectHigh="
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.func import CallOp
-from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.partition.local_types import LocalTypes
+from sdyopt.mlir.dialects.func import CallOp
+from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.shardy.partition.local_types import LocalTypes
 
 from .unreduced_uses import PartialUseResharder
 

@@ -5,9 +5,9 @@ sdy has data-flow edges for case, but none for if.
 
 from __future__ import annotations
 
-from sdyopt.dialects.sdy.sharding import fully_replicated
-from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_of
-from sdyopt.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
+from sdyopt.mlir.dialects.sdy.sharding import fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of
+from sdyopt.mlir.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
 
 from .unreduced_uses import PartialUseResharder
 

@@ -14,17 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.symbols import lookup_symbol
-from sdyopt.partition.local_builder import shape_of
-from sdyopt.partition.local_types import LocalTypes
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import lookup_symbol
+from sdyopt.shardy.partition.local_builder import shape_of
+from sdyopt.shardy.partition.local_types import LocalTypes
 
 from ...common.support.set_sharding import set_sharding
 from ...exporting.explicit_reshards.insertion import apply_plan, insertion_point_after_definition

@@ -6,13 +6,13 @@ and after it is on a single device, a tensor is replicated.
 
 from __future__ import annotations
 
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import rank_of
-from sdyopt.dialects.stablehlo.control_flow import OptimizationBarrierOp
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import Value
-from sdyopt.partition.local_types import LocalTypes
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
+from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.partition.local_types import LocalTypes
 
 
 def resolve_mesh_change(op: ReshardOp, types: LocalTypes, rewriter: Rewriter) -> None:

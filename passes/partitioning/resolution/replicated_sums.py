@@ -15,21 +15,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.axes import AxisRef, difference
-from sdyopt.dialects.sdy.axis_lists import AxisRefList
-from sdyopt.dialects.sdy.collectives import AllReduceOp
-from sdyopt.dialects.sdy.rule import OpShardingRule, factor_symbol
-from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
-from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.dialects.stablehlo.scatter import ScatterOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import Value
-from sdyopt.partition.crossings.windows import replicates_sums_of_groups
-from sdyopt.partition.local_types import Axes, LocalTypes
-from sdyopt.partition.replication import dims_to_replicate, has_user_rule
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
+from sdyopt.mlir.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, factor_symbol
+from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.partition.crossings.windows import replicates_sums_of_groups
+from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.replication import dims_to_replicate, has_user_rule
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 from ...common.support.set_sharding import set_sharding
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from math import prod
 
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.sharding import DimensionSharding
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
-from sdyopt.partition.halo_registry import begin_body, may_exchange
-from sdyopt.partition.sharded_body import HaloContext
-from sdyopt.partition.top_k import TopK, exchange_largest, top_k_of
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.partition.halo_registry import begin_body, may_exchange
+from sdyopt.shardy.partition.sharded_body import HaloContext
+from sdyopt.shardy.partition.top_k import TopK, exchange_largest, top_k_of
 
 from ...exporting.explicit_reshards.insertion import apply_plan
 from ...exporting.explicit_reshards.reshard_plan import ReshardPlan

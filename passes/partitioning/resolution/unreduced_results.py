@@ -15,32 +15,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
-from sdyopt.dialects.sdy.axis_lists import AxisRefList
-from sdyopt.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.ops import ConstantOp, PropagationBarrierOp, ReshardOp
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
-from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import rank_of
-from sdyopt.dialects.stablehlo.control_flow import OptimizationBarrierOp
-from sdyopt.ir.attribute import Attribute, DictAttr
-from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedTensor
-from sdyopt.ir.value import OpOperand, OpResult, Value
-from sdyopt.partition.local_types import LocalTypes
-from sdyopt.partition.partial_operands import (
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
+from sdyopt.mlir.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.ops import ConstantOp, PropagationBarrierOp, ReshardOp
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
+from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import OpOperand, OpResult, Value
+from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.partial_operands import (
     introduced_kind,
     is_partial_everywhere,
     is_product,
     partial_together,
 )
-from sdyopt.partition.replication import dims_to_replicate
-from sdyopt.sharding.axis_lists import Axes, overlap
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.shardy.partition.replication import dims_to_replicate
+from sdyopt.shardy.sharding.axis_lists import Axes, overlap
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 from ...common.support.set_sharding import set_sharding
 from ...exporting.explicit_reshards.insertion import insertion_point_after

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.axes import difference
-from sdyopt.dialects.sdy.axis_lists import AxisRefList
-from sdyopt.dialects.sdy.collectives import ReplicatedToUnreducedOp
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import rank_of, sharding_of
-from sdyopt.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import OpOperand, Value
-from sdyopt.partition.local_types import LocalTypes
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.axes import difference
+from sdyopt.mlir.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.mlir.dialects.sdy.collectives import ReplicatedToUnreducedOp
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of
+from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import OpOperand, Value
+from sdyopt.shardy.partition.local_types import LocalTypes
 
 from ...common.support.set_sharding import set_sharding
 from ...exporting.explicit_reshards.unreduced_axes import all_reduce_use, unreduce_use

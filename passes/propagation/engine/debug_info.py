@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import PROPAGATION_EDGES
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.propagation_debug_attrs import (
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import PROPAGATION_EDGES
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import (
     OPERAND,
     RESULT,
     AxisPropagation,
@@ -16,12 +16,12 @@ from sdyopt.dialects.sdy.propagation_debug_attrs import (
     PropagationEdges,
     PropagationStep,
 )
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.record import StepSite
-from sdyopt.sharding.propagation.propagated_axes import propagated_axes
-from sdyopt.sharding.propagation.propagation_step import Shardings, StepRunner
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.shardy.record import StepSite
+from sdyopt.shardy.sharding.propagation.propagated_axes import propagated_axes
+from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, StepRunner
 
 from ...common.support.constraint_debug_info import last_step
 from ...common.support.sharding_origins import ShardingOrigins

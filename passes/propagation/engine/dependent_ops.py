@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
-from sdyopt.dialects.sdy.value_shardings import edge_of_owner, owning_op
-from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.interfaces import SINGLE_BODY
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import symbol_references
-from sdyopt.ir.traits import TERMINATOR
-from sdyopt.ir.value import BlockArgument, OpOperand, OpResult, Value
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.value_shardings import edge_of_owner, owning_op
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.interfaces import SINGLE_BODY
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import symbol_references
+from sdyopt.mlir.ir.traits import TERMINATOR
+from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
 
 from ...common.support.call_graph import callee_of
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
-from sdyopt.diagnostics.ids import GSPMD_SHARDING, NO_SHARDING
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding
-from sdyopt.ir.attribute import Attribute, DictAttr
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import FunctionOpInterface
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.base.diagnostics.ids import GSPMD_SHARDING, NO_SHARDING
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import FunctionOpInterface
 
 # The attribute with which JAX annotates shardings for GSPMD.
 GSPMD_ATTRIBUTE = "mhlo.sharding"

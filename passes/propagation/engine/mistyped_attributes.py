@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
-from sdyopt.diagnostics.ids import UNKNOWN_ATTRIBUTE
-from sdyopt.diagnostics.usage import closest
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy import attribute_names
-from sdyopt.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
-from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import FunctionOpInterface
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
+from sdyopt.base.diagnostics.ids import UNKNOWN_ATTRIBUTE
+from sdyopt.base.diagnostics.usage import closest
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy import attribute_names
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import FunctionOpInterface
 
 from .missing_shardings import discardable_attributes
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import NamedTuple
 
-from sdyopt.sharding.propagation.step_input import DirectionPolicy
+from sdyopt.shardy.sharding.propagation.step_input import DirectionPolicy
 
 
 class OpCategory(Enum):

@@ -12,21 +12,27 @@ from enum import Enum, auto
 from functools import cache
 from typing import Literal
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
-from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.block import Block
-from sdyopt.ir.interfaces import is_trivially_dead
-from sdyopt.ir.operation import Op
-from sdyopt.ir.patterns import has_two_other_users
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedShapedType
-from sdyopt.ir.value import Value
-from sdyopt.record import FunctionResult, StepRecorder, active_recorder
-from sdyopt.sharding.propagation.propagation_step import Shardings, StepKind, StepRunner, Strategy, Updates
-from sdyopt.sharding.propagation.step_input import DirectionPolicy
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.interfaces import is_trivially_dead
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import has_two_other_users
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedShapedType
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.record import FunctionResult, StepRecorder, active_recorder
+from sdyopt.shardy.sharding.propagation.propagation_step import (
+    Shardings,
+    StepKind,
+    StepRunner,
+    Strategy,
+    Updates,
+)
+from sdyopt.shardy.sharding.propagation.step_input import DirectionPolicy
 
 from ...common.support.main_function import main_function
 from .dependent_ops import DependentOps

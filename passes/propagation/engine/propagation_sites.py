@@ -7,28 +7,28 @@ from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
-from sdyopt.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
-from sdyopt.dialects.sdy.ops import PropagationBarrierOp
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import owning_op, sources_of_edge
-from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
-from sdyopt.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import RankedShapedType
-from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record import FunctionResult
-from sdyopt.sharding.elementwise import is_elementwise
-from sdyopt.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
-from sdyopt.sharding.propagation.propagation_step import Shardings, identity_rule
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
+from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sources_of_edge
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedShapedType
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.record import FunctionResult
+from sdyopt.shardy.sharding.elementwise import is_elementwise
+from sdyopt.shardy.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
+from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, identity_rule
 
 from ...common.support.call_graph import callee_of
 from .dependent_ops import DependentOps

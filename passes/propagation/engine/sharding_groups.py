@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.ops import ShardingConstraintOp, ShardingGroupOp
-from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import owning_op, sharding_of
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record import Means, record_copy
-from sdyopt.releases import Behavior
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp, ShardingGroupOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.record import Means, record_copy
 
 from ...common.support.set_sharding import set_sharding
 

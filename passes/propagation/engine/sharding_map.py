@@ -10,22 +10,22 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
-from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.dialects.sdy.value_shardings import (
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.computation_ops import NamedComputationOp
+from sdyopt.mlir.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import (
     owning_op,
     rank_of,
     shardable_value,
     sharding_of,
     sharding_of_result,
 )
-from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record import FunctionResult, RunRecorder, Subject
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.record import FunctionResult, RunRecorder, Subject
 
 from ...common.support.set_sharding import set_sharding
 

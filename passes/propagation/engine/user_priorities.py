@@ -12,19 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.axes import AxisRef, mesh_order
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.dialects.sdy.mesh_op import mesh_of
-from sdyopt.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
-from sdyopt.dialects.sdy.value_shardings import edge_of
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import BlockArgument, OpResult
-from sdyopt.record import FunctionResult, Subject
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, mesh_order
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import edge_of
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.shardy.record import FunctionResult, Subject
 
 from .propagation_driver import PropagationDriver
 

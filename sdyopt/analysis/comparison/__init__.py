@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from sdyopt.analysis.flag import REPORTS, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
-from sdyopt.dataclasses import replace
-from sdyopt.diagnostics.usage import UsageError
-from sdyopt.releases import RELEASE_NAMES
+from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.base.releases import RELEASE_NAMES
 
 if TYPE_CHECKING:  # imported only for comparisons
     from sdyopt.analysis.comparison.other_program import OtherProgram

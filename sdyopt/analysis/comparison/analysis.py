@@ -10,9 +10,9 @@ from sdyopt.analysis.comparison.program_values import ProgramValues, values_of
 from sdyopt.analysis.comparison.report_values import program_of_report, values_at_peak
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.interface import Analysis, AnalysisOptions, Program, Run
-from sdyopt.dataclasses import field
-from sdyopt.diagnostics.ids import COMPARISON_ERROR, identified
-from sdyopt.releases import following
+from sdyopt.base.dataclasses import field
+from sdyopt.base.diagnostics.ids import COMPARISON_ERROR, identified
+from sdyopt.base.releases import following
 
 REPORT_SUFFIX = ".json"
 

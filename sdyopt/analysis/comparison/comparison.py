@@ -9,7 +9,7 @@ from sdyopt.analysis.comparison.matching import Match, match_values
 from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues
 from sdyopt.analysis.comparison.value_sharding import same_annotation, same_placement
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

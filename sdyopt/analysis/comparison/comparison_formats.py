@@ -12,7 +12,7 @@ from sdyopt.analysis.report.formats import DEFAULT_WIDTH
 from sdyopt.analysis.report.markdown_report import markdown_text, section_lines
 from sdyopt.analysis.report.text_report import MIN_WIDTH
 from sdyopt.analysis.report.text_report import section_lines as text_section_lines
-from sdyopt.diagnostics.usage import UsageError
+from sdyopt.base.diagnostics.usage import UsageError
 
 
 def text_comparison(found: Comparison, width: int = DEFAULT_WIDTH, rows: int | None = None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sdyopt.analysis.comparison.comparison import Comparison, ShardingChange
 from sdyopt.analysis.comparison.cost_changes import CostChanges, FigureChange, TotalChange
 from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues
-from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
 
 SCHEMA = "sdy-opt-comparison"
 VERSION = 1

@@ -11,7 +11,7 @@ from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValue
 from sdyopt.analysis.comparison.value_sharding import dimensions_text
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.report.tables import Row, Section
-from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
 
 ARROW = "→"
 # The heading of a section describes its table.

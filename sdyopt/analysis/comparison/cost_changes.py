@@ -13,7 +13,7 @@ from sdyopt.analysis.comparison.alignment import Tokens, pair_anywhere
 from sdyopt.analysis.figures.figures import Collective, LiveValue, Product, Report
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.totals import flop_totals, wire_bytes_of_runs, wire_total
-from sdyopt.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import dataclass, field
 
 Figure = int | None
 _Each = TypeVar("_Each", Collective, LiveValue, Product)

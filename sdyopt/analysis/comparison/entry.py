@@ -9,8 +9,8 @@ from sdyopt.analysis.comparison.comparison import Comparison, Program, compare
 from sdyopt.analysis.comparison.comparison_formats import comparison_text
 from sdyopt.analysis.comparison.program_values import values_of
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.dataclasses import dataclass
-from sdyopt.ir.operation import Op
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.ir.operation import Op
 
 __all__ = ["Comparison", "NamedModule", "compare_modules", "comparison_text"]
 

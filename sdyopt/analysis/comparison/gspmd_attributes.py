@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sdyopt.analysis.comparison.value_sharding import ValueSharding
-from sdyopt.ir.attribute import DictAttr, StringAttr
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import FunctionOpInterface
+from sdyopt.mlir.ir.attribute import DictAttr, StringAttr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import FunctionOpInterface
 
 _ATTRIBUTE = "mhlo.sharding"
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from sdyopt.analysis.comparison.alignment import Tokens, align, pair_anywhere
 from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues
-from sdyopt.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import dataclass, field
 
 # How many of the first tokens of an argument, a result and a value of a body identify it, wherever it is.
 _SPECIFIC_ARGUMENTS, _SPECIFIC_RESULTS, _SPECIFIC_VALUES = 2, 2, 3

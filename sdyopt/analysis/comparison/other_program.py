@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from sdyopt.analysis.flag import STDIN
 from sdyopt.analysis.interface import Request
-from sdyopt.diagnostics.usage import UsageError
-from sdyopt.pipeline.base import MODULE
-from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry.discovery import read_pipeline
-from sdyopt.releases import following
+from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.base.releases import following
+from sdyopt.mlir.pipeline.base import MODULE
+from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.registry.discovery import read_pipeline
 
 
 class OtherProgram(NamedTuple):

@@ -12,20 +12,20 @@ from sdyopt.analysis.figures.call_locations import CallLocations
 from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, ExecutionCounts
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, code_of, source_location
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.asm.printer.ssa_names import SsaNames
-from sdyopt.dataclasses import dataclass, field
-from sdyopt.dialects.func import CallOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.attribute import DictAttr, StringAttr
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import FunctionOpInterface, is_private, symbol_name, type_of_function
-from sdyopt.ir.types import RankedShapedType, Type
-from sdyopt.ir.value import Value
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.dialects.func import CallOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.attribute import DictAttr, StringAttr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import FunctionOpInterface, is_private, symbol_name, type_of_function
+from sdyopt.mlir.ir.types import RankedShapedType, Type
+from sdyopt.mlir.ir.value import Value
 
 # The operation that both forms of a sharding constraint count as.
 CONSTRAINT = "sharding_constraint"

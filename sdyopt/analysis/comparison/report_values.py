@@ -15,12 +15,12 @@ from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.notation.mesh_text import parse_mesh
 from sdyopt.analysis.notation.sdy_text import parse_sdy
 from sdyopt.analysis.report.json_report import SCHEMA, VERSION
-from sdyopt.dataclasses import replace
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding_checks import sharding_problem
-from sdyopt.ir.types import F32, RankedTensor
+from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
+from sdyopt.mlir.ir.types import F32, RankedTensor
 
 _HELP = "write a report with --report=FILE.json"
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Hashable, Sequence
 
 from sdyopt.analysis.comparison.operation_labels import label_of
 from sdyopt.analysis.figures.constants import constant_of
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
-from sdyopt.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
-from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import FunctionOpInterface
-from sdyopt.ir.value import BlockArgument, Value
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import FunctionOpInterface
+from sdyopt.mlir.ir.value import BlockArgument, Value
 
 # What sharding passes insert and remove: a result stands for the operand.
 _TRANSPARENT = (ReshardOp, CollectiveOp, PropagationBarrierOp, DataFlowEdgeOp, FuncDataFlowEdgeOp)

@@ -22,14 +22,14 @@ from sdyopt.analysis.notation.gspmd import gspmd_text
 from sdyopt.analysis.notation.mesh_of_tiling import NotExpressible, sharding_on, sorted_replicas
 from sdyopt.analysis.notation.named_sharding import parse_hlo_tiling
 from sdyopt.analysis.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
-from sdyopt.dataclasses import dataclass
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.sdy.axes import axis_refs_text
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
 
 # The largest number of devices that are compared one by one.
 MAX_COMPARED = 1 << 12

@@ -10,7 +10,7 @@ import sys
 
 from sdyopt.analysis.flag import VALIDATION, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
-from sdyopt.dataclasses import replace
+from sdyopt.base.dataclasses import replace
 
 # How a partitioned program is run: on replicas, or inside a manual computation.
 MODES = ("replicas", "manual")

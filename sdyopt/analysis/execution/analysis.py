@@ -15,14 +15,14 @@ from sdyopt.analysis.execution.findings import findings
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.execution.validation import ValidationOptions, is_partitioned, validate
 from sdyopt.analysis.interface import Analysis, Program, Run
-from sdyopt.dataclasses import replace
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
-from sdyopt.diagnostics.ids import NOT_VALIDATED, USAGE_ERROR
-from sdyopt.diagnostics.location import UnknownLoc
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.ir.operation import Op
-from sdyopt.pipeline.run import Verify
-from sdyopt.pipeline.tree import Pipeline
+from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
+from sdyopt.base.diagnostics.ids import NOT_VALIDATED, USAGE_ERROR
+from sdyopt.base.diagnostics.location import UnknownLoc
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline.run import Verify
+from sdyopt.mlir.pipeline.tree import Pipeline
 
 _BISECT_HELP = "--bisect=FILE finds the pass and the operation"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sdyopt.interning import field_names
-from sdyopt.ir.attribute import Attribute, DictAttr
+from sdyopt.base.interning import field_names
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 
 
 class AttributeRewriter:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sdyopt.analysis.execution.failure import NotValidated
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, handling
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.pipeline import Pass, Pipeline
-from sdyopt.pipeline.run import Verify, run_pipeline
-from sdyopt.registry import lookup
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, handling
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.pipeline import Pass, Pipeline
+from sdyopt.mlir.pipeline.run import Verify, run_pipeline
+from sdyopt.mlir.registry import lookup
 
 _WHOLE = "sdy-partition-pipeline"
 # A second run, on a program with collectives, would reduce partial results again.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.ir.attribute import SymbolRef, nested_attributes, string
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.partition.entry_functions import MAIN, entry_functions
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.ir.attribute import SymbolRef, nested_attributes, string
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.shardy.partition.entry_functions import MAIN, entry_functions
 
 
 def entry_names(module: ModuleOp) -> list[str]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from sdyopt.analysis.execution.entry_functions import function_named
 from sdyopt.analysis.execution.validation import FunctionValidation, ResultComparison, ValidationOptions
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.diagnostics.ids import NOT_VALIDATED, VALIDATED, VALIDATION_DIFFERENCE
-from sdyopt.diagnostics.location import Location
-from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.ids import NOT_VALIDATED, VALIDATED, VALIDATION_DIFFERENCE
+from sdyopt.base.diagnostics.location import Location
+from sdyopt.mlir.dialects.builtin import ModuleOp
 
 # If a larger share of the elements is NaN or infinite, a comparison says little.
 _MANY = 0.5

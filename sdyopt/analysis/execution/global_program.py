@@ -6,26 +6,26 @@ Moving data between devices changes no tensor, so all reshards and collectives o
 from __future__ import annotations
 
 from sdyopt.analysis.execution.failure import NotValidated
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.ops import (
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import (
     ConstantOp,
     PropagationBarrierOp,
     ReshardOp,
     ShardingConstraintOp,
     ShardingGroupOp,
 )
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
-from sdyopt.ir.builtin_attributes import DenseElements
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import Value
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
 
 _IDENTITIES = (
     CollectiveOp,

@@ -5,14 +5,14 @@ A flat tensor has only one layout. The barrier keeps XLA from merging the reshap
 
 from __future__ import annotations
 
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.stablehlo.control_flow import OptimizationBarrierOp
-from sdyopt.dialects.stablehlo.linear_algebra import FftOp
-from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.ir.insertion_point import InsertionPoint
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import RankedTensor
-from sdyopt.ir.value import Value
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
+from sdyopt.mlir.dialects.stablehlo.linear_algebra import FftOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import Value
 
 
 def make_row_major(module: ModuleOp) -> None:

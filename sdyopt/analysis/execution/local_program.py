@@ -14,21 +14,21 @@ from struct import pack
 
 from sdyopt.analysis.execution.global_program import COLLECTIVES, drop_annotations
 from sdyopt.analysis.execution.layouts import make_row_major
-from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
-from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.mesh_op import MeshOp, find_mesh
-from sdyopt.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
-from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
-from sdyopt.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
-from sdyopt.ir.attribute import SymbolRef, string
-from sdyopt.ir.builtin_attributes import dense
-from sdyopt.ir.operation import NO_ATTRIBUTES, Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I64, RankedTensor, Type, tensor
-from sdyopt.partition.device_positions import replica_groups
-from sdyopt.sharding.replica_groups import sdy_axis, sdy_mesh
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
+from sdyopt.mlir.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
+from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
+from sdyopt.mlir.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
+from sdyopt.mlir.ir.attribute import SymbolRef, string
+from sdyopt.mlir.ir.builtin_attributes import dense
+from sdyopt.mlir.ir.operation import NO_ATTRIBUTES, Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I64, RankedTensor, Type, tensor
+from sdyopt.shardy.partition.device_positions import replica_groups
+from sdyopt.shardy.sharding.replica_groups import sdy_axis, sdy_mesh
 
 # The mode in which the devices are replicas.
 REPLICAS = "replicas"

@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from sdyopt.analysis.execution.failure import NotValidated
-from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.types import DYNAMIC, ComplexType, FloatType, IntegerType, RankedTensor, Type
-from sdyopt.partition.device_positions import replica_groups, shard_indices
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.types import DYNAMIC, ComplexType, FloatType, IntegerType, RankedTensor, Type
+from sdyopt.shardy.partition.device_positions import replica_groups, shard_indices
 
 _NUMBERS = (IntegerType, FloatType, ComplexType)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sdyopt.analysis.execution.failure import NoJax, NotValidated
-from sdyopt.dataclasses import dataclass
+from sdyopt.base.dataclasses import dataclass
 
 # Other packages beside this one must not hide those of the other Python, and its sdyopt not this one. So the
 # folder is on the path for the import of this one alone.

@@ -12,15 +12,15 @@ from sdyopt.analysis.execution.global_program import has_manual_computation, mak
 from sdyopt.analysis.execution.local_program import local_text, program_text
 from sdyopt.analysis.execution.placement import check_is_array, placement
 from sdyopt.analysis.execution.process import Worker
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.builtin_attributes import IntegerAttr
-from sdyopt.ir.types import FunctionType, RankedTensor, Type
-from sdyopt.partition.local_types import LocalTypes
-from sdyopt.sharding.axis_lists import sharded_size
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
+from sdyopt.mlir.ir.types import FunctionType, RankedTensor, Type
+from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.sharding.axis_lists import sharded_size
 
 # The attributes that a partitioned program has.
 _COUNTS = ("mhlo.num_partitions", "mhlo.num_replicas")

@@ -13,19 +13,19 @@ from sdyopt.analysis.execution.local_program import REPLICAS, is_local, local_te
 from sdyopt.analysis.execution.placement import check_is_array, placement
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.execution.promotion import promote, reason_not_to_promote
-from sdyopt.dataclasses import dataclass, field
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.builtin_attributes import DenseResource, element_size, integer
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I32, FunctionType, RankedTensor, Type
-from sdyopt.partition.entry_functions import MAIN
-from sdyopt.partition.local_types import LocalTypes
-from sdyopt.pipeline.run import Verify
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.builtin_attributes import DenseResource, element_size, integer
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I32, FunctionType, RankedTensor, Type
+from sdyopt.mlir.pipeline.run import Verify
+from sdyopt.shardy.partition.entry_functions import MAIN
+from sdyopt.shardy.partition.local_types import LocalTypes
 
 MAX_DEVICES = 1024
 # Integers are drawn up to the largest dimension of the program, and this at most.

@@ -15,11 +15,11 @@ from sdyopt.analysis.sharding_record.model import Run, Site
 from sdyopt.analysis.sharding_record.precedence import Precedence, Rule, precedence
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.sdy.axes import axis_refs_text
-from sdyopt.record import Subject
-from sdyopt.sharding.axis_lists import overlap, sharded_size
-from sdyopt.sharding.propagation.step_input import Reason, Refusal
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
+from sdyopt.shardy.record import Subject
+from sdyopt.shardy.sharding.axis_lists import overlap, sharded_size
+from sdyopt.shardy.sharding.propagation.step_input import Reason, Refusal
 
 # The maximum number of neighbors with the axis that are named.
 _SHOWN_NEIGHBORS = 2

@@ -27,22 +27,22 @@ from sdyopt.analysis.trials.annotation_edits import Change, copy_of, is_input
 from sdyopt.analysis.trials.completion import Completion, NotCompleted
 from sdyopt.analysis.trials.program import CostedProgram
 from sdyopt.analysis.trials.trials import Effect, Trials
-from sdyopt.dataclasses import dataclass
-from sdyopt.diagnostics.diagnostic import handling
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
-from sdyopt.dialects.sdy.value_shardings import owning_op, rank_of
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.symbols import is_private
-from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
-from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record import FunctionResult, Subject
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.diagnostic import handling
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, rank_of
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import is_private
+from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.record import FunctionResult, Subject
 
 # For one axis, at most so many changes are tried; and for one question, on so many operations together.
 _MAX_TRIALS = 8

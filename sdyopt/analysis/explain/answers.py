@@ -14,7 +14,7 @@ from sdyopt.analysis.sharding_record.arrivals import arrivals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
-from sdyopt.record import Subject
+from sdyopt.shardy.record import Subject
 
 
 def explain_subject(

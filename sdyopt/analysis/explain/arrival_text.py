@@ -11,10 +11,10 @@ from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
 from sdyopt.analysis.sharding_record.arrivals import Arrival
 from sdyopt.analysis.sharding_record.model import Gap, Run, Site, Step
 from sdyopt.analysis.sharding_record.sources import Source
-from sdyopt.dialects.func import FuncOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import OpResult
-from sdyopt.record import Means
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import OpResult
+from sdyopt.shardy.record import Means
 
 # Of a longer chain, the steps in the middle are left out.
 _FIRST_STEPS, _LAST_STEPS = 3, 1

@@ -16,20 +16,20 @@ from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.axes import axis_refs_text
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
-from sdyopt.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
-from sdyopt.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import RankedShapedType, Type
-from sdyopt.ir.value import OpResult, Value
-from sdyopt.record import Planned, Required, Reshard
-from sdyopt.sharding.axis_lists import Axes, axes_after
-from sdyopt.sharding.explicit_reshards.common_axes import Alternative, alternatives
-from sdyopt.sharding.sharding_projection import TensorProjection
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedShapedType, Type
+from sdyopt.mlir.ir.value import OpResult, Value
+from sdyopt.shardy.record import Planned, Required, Reshard
+from sdyopt.shardy.sharding.axis_lists import Axes, axes_after
+from sdyopt.shardy.sharding.explicit_reshards.common_axes import Alternative, alternatives
+from sdyopt.shardy.sharding.sharding_projection import TensorProjection
 
 # The number of alternatives that are shown.
 _SHOWN_ALTERNATIVES = 3

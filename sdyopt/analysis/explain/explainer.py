@@ -30,11 +30,11 @@ from sdyopt.analysis.explain.targets import (
 )
 from sdyopt.analysis.explain.tree_text import Sentence, tree_text
 from sdyopt.analysis.sharding_record.model import Run
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.ir.types import RankedShapedType
-from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record import FunctionResult, Subject
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.types import RankedShapedType
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.record import FunctionResult, Subject
 
 # Of more values, such as those of a line, only the largest are explained.
 _MAX_VALUES = 4

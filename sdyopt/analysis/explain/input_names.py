@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.diagnostics.diagnostic import handling
-from sdyopt.diagnostics.location import resolve_file_location
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.func import FuncOp
-from sdyopt.error_help.op_offsets import without_locations
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import symbol_name
-from sdyopt.ir.value import BlockArgument, LazyLocation, OpResult, Value
+from sdyopt.base.diagnostics.diagnostic import handling
+from sdyopt.base.diagnostics.location import resolve_file_location
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.error_help.op_offsets import without_locations
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import symbol_name
+from sdyopt.mlir.ir.value import BlockArgument, LazyLocation, OpResult, Value
 
 _NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")
 # `%0 = `, `%0:2 = ` or `%a, %b:2 = ` before an operation, whose location may be after its name.

@@ -7,15 +7,15 @@ from pathlib import PurePath
 from sdyopt.analysis.explain.input_names import InputName, InputNames, block_or_result
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.diagnostics.location import FileLoc, FileRange, resolve_file_location
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.dialects.sdy.value_shardings import owning_op
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record import FunctionResult, Subject
+from sdyopt.base.diagnostics.location import FileLoc, FileRange, resolve_file_location
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.record import FunctionResult, Subject
 
 
 class Names:

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from sdyopt.analysis.explain.input_names import block_or_result
 from sdyopt.analysis.explain.targets import OutputTarget, about
 from sdyopt.analysis.notation.text_parser import error_at_range
-from sdyopt.asm.printer.ssa_names import SsaNames
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.usage import nearest_or_all
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.value_shardings import owning_op
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.usage import nearest_or_all
+from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
 
 # The number of names that a help line lists.
 _LISTED = 8

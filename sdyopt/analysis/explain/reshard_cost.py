@@ -10,13 +10,13 @@ from typing import NamedTuple
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.tensor_bytes import bytes_of
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding, fully_replicated
-from sdyopt.ir.types import RankedShapedType, Type
-from sdyopt.record import Planned
-from sdyopt.sharding.axis_lists import Axes, sharded_size
-from sdyopt.sharding.reshard_to_collectives.plan import plan_collectives
-from sdyopt.sharding.sharding_projection import TensorProjection, project, unproject
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.mlir.ir.types import RankedShapedType, Type
+from sdyopt.shardy.record import Planned
+from sdyopt.shardy.sharding.axis_lists import Axes, sharded_size
+from sdyopt.shardy.sharding.reshard_to_collectives.plan import plan_collectives
+from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
 
 
 class Cost(NamedTuple):

@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 from sdyopt.analysis.explain.input_names import InputNames
 from sdyopt.analysis.notation.text_parser import TextParser, error_at_range
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
-from sdyopt.diagnostics.ids import USAGE_ERROR
-from sdyopt.diagnostics.location import FileLoc, FileRange
-from sdyopt.diagnostics.source import Source
-from sdyopt.diagnostics.usage import nearest, nearest_or_all
-from sdyopt.ir.value import Value
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
+from sdyopt.base.diagnostics.ids import USAGE_ERROR
+from sdyopt.base.diagnostics.location import FileLoc, FileRange
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.usage import nearest, nearest_or_all
+from sdyopt.mlir.ir.value import Value
 
 HELP = (
     "such as '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, 'train.py:12' or '#3' for "

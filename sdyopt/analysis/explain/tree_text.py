@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from sdyopt.dataclasses import dataclass, field
-from sdyopt.diagnostics.text import printable_line
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.text import printable_line
 
 # The least number of columns of a sentence, however deep it is in the tree.
 _MIN_COLUMNS = 30

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sdyopt.analysis.figures.partitioned import is_partitioned
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.computation_ops import NamedComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp
-from sdyopt.ir.attribute import DictAttr
-from sdyopt.ir.operation import Op
-from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry import lookup
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.computation_ops import NamedComputationOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.registry import lookup
 
 # What becomes of a program of JAX.
 PIPELINE = "sdy-jax-pipeline"

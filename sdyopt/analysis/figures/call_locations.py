@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
-from sdyopt.dialects.func import FuncOp
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.ir.operation import Op
 
 
 class CallLocations:

@@ -11,21 +11,21 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.func import ReturnOp as FuncReturnOp
-from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.dialects.stablehlo.contraction import DotGeneralOp
-from sdyopt.dialects.stablehlo.control_flow import WhileOp
-from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.sharding.axis_lists import overlap
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.sharding.axis_lists import overlap
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 _REDUCTIONS = (AllReduceOp, ReduceScatterOp)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.sdy.ops import ConstantOp
-from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.builtin_attributes import DenseElements
-from sdyopt.ir.folding import constant_value
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import IntegerType, Type, element_of
+from sdyopt.mlir.dialects.sdy.ops import ConstantOp
+from sdyopt.mlir.dialects.stablehlo.attribute_constraints import integers_of
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
+from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import IntegerType, Type, element_of
 
 
 def constant_of(op: Op) -> Attribute | None:

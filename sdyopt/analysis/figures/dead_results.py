@@ -10,11 +10,11 @@ compiler that inlines the call does not compute it.
 from __future__ import annotations
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
-from sdyopt.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.ir.interfaces import would_be_dead
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import lookup_symbol
-from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
+from sdyopt.mlir.ir.interfaces import would_be_dead
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import lookup_symbol
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 
 class DeadResults:

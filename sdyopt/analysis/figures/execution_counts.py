@@ -11,17 +11,17 @@ from collections.abc import Sequence
 
 from sdyopt.analysis.figures.constants import constant_integer, integer_range
 from sdyopt.analysis.figures.figures import NEVER, ONCE, Times
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.dialects.stablehlo.asynchronous import AsyncStartOp
-from sdyopt.dialects.stablehlo.binary import AddOp, SubtractOp
-from sdyopt.dialects.stablehlo.compare_select import CompareOp
-from sdyopt.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
-from sdyopt.ir.block import Region
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import is_public, lookup_symbol
-from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
+from sdyopt.mlir.dialects.stablehlo.binary import AddOp, SubtractOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import is_public, lookup_symbol
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 MAIN = "main"
 

@@ -10,7 +10,7 @@ import re
 from fractions import Fraction
 
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
-from sdyopt.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import dataclass, field
 
 _AXIS_NAME = re.compile(r'"([^"]*)"')
 

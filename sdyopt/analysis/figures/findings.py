@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import SourceLocation
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.location import FileLoc, Location, UnknownLoc
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc, Location, UnknownLoc
 
 # An error names at most this many of the operations or values that contribute most.
 MAX_CONTRIBUTORS = 3

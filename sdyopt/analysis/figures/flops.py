@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.dialects.stablehlo.convolution import ConvolutionOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import DYNAMIC
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import DYNAMIC
 
 Shape = Sequence[int]
 # (operation, shapes of lhs, rhs and result) -> FLOPs

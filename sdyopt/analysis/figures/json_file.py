@@ -6,9 +6,9 @@ import json
 import re
 from typing import Any
 
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.location import FileLoc
-from sdyopt.diagnostics.source import Source
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc
+from sdyopt.base.diagnostics.source import Source
 
 Path = tuple[str | int, ...]
 

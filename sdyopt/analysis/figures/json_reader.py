@@ -8,8 +8,8 @@ from math import inf
 from typing import Any, TypeVar
 
 from sdyopt.analysis.figures.json_file import JsonFile, Path
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.source import Source
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.source import Source
 
 T = TypeVar("T")
 

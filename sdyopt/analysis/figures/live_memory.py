@@ -15,12 +15,12 @@ from itertools import accumulate
 from sdyopt.analysis.figures.dead_results import DeadResults
 from sdyopt.analysis.figures.execution_counts import nested_regions
 from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.dataclasses import dataclass, field
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.ir.block import Block, Region
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import lookup_symbol
-from sdyopt.ir.value import BlockArgument, Value
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import lookup_symbol
+from sdyopt.mlir.ir.value import BlockArgument, Value
 
 
 @dataclass(slots=True)

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from sdyopt.analysis.figures.partitioned import is_partitioned
 from sdyopt.analysis.figures.tensor_bytes import bytes_of
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.dialects.sdy.sharding import MeshOrRef, TensorSharding
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
-from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
 class LocalShapes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.ir.operation import Op
 
 
 class ManualDevices:

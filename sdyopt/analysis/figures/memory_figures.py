@@ -13,14 +13,14 @@ from sdyopt.analysis.figures.figures import NEVER, LiveValue, Memory, MemoryPoin
 from sdyopt.analysis.figures.live_memory import LiveMemory, Peak
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, source_location
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding, sharding_text
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import DYNAMIC
-from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import DYNAMIC
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 # A report has at most this many of the values that are live at the peak, the largest ones.
 MAX_LIVE_VALUES = 64

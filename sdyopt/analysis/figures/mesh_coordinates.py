@@ -8,9 +8,9 @@ from itertools import pairwise
 from math import prod
 from operator import ne
 
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 
 # Devices are examined one by one up to this number; for more of them, the figure is unknown.
 MAX_DEVICES = 1 << 14

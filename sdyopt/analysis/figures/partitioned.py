@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES
-from sdyopt.dialects.sdy.attribute_names import PARTITIONED
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.dialects.sdy.attribute_names import PARTITIONED
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.ir.operation import Op
 
 
 def is_partitioned(module: Op) -> bool:

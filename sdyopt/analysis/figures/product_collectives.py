@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.analysis.figures import stablehlo_collectives
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
-from sdyopt.dialects.stablehlo import collectives as stablehlo
-from sdyopt.dialects.stablehlo.conversion import ConvertOp
-from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import OpResult, Value
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
+from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import OpResult, Value
 
 COLLECTIVES: tuple[type[Op], ...] = (CollectiveOp, *stablehlo_collectives.COLLECTIVES)
 _REDUCTIONS = (

@@ -24,21 +24,21 @@ from sdyopt.analysis.figures.sdy_collectives import TRAFFIC, normalized_axes
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import Topology
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.asm.printer.ssa_names import SsaNames
-from sdyopt.diagnostics.diagnostic import Diagnostic, handling
-from sdyopt.dialects.sdy.axes import axis_refs_text
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.sharding import fully_replicated
-from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import RankedShapedType, RankedTensor, Type
-from sdyopt.ir.value import Value
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.sharding import fully_replicated
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedShapedType, RankedTensor, Type
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
 def report_on(module: Op, topology: Topology | None = None) -> Report:

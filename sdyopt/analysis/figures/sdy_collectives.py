@@ -8,9 +8,9 @@ from math import prod
 from typing import Any, NamedTuple
 
 from sdyopt.analysis.figures.mesh_coordinates import moved_share
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, mesh_order
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.collectives import (
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, mesh_order
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllSliceOp,
@@ -20,8 +20,8 @@ from sdyopt.dialects.sdy.collectives import (
     ReplicatedToUnreducedOp,
     ShardedToUnreducedOp,
 )
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 
 
 class Traffic(NamedTuple):

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import PurePath
 from typing import NamedTuple
 
-from sdyopt.diagnostics.location import FileLoc, FileRange, Location, NameLoc, resolve_file_location
+from sdyopt.base.diagnostics.location import FileLoc, FileRange, Location, NameLoc, resolve_file_location
 
 
 class SourceLocation(NamedTuple):

@@ -9,10 +9,10 @@ from itertools import pairwise
 from math import prod
 
 from sdyopt.analysis.figures.mesh_coordinates import MAX_DEVICES
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.stablehlo.attribute_constraints import integers_of
-from sdyopt.dialects.stablehlo.collectives import (
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.stablehlo.attribute_constraints import integers_of
+from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllToAllOp,
@@ -22,12 +22,12 @@ from sdyopt.dialects.stablehlo.collectives import (
     CrossReplicaSumOp,
     ReduceScatterOp,
 )
-from sdyopt.dialects.stablehlo.mesh_axes import AxisRef as GroupAxis
-from sdyopt.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
-from sdyopt.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes, SubAxisInfo
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.builtin_attributes import DenseElements
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.dialects.stablehlo.mesh_axes import AxisRef as GroupAxis
+from sdyopt.mlir.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
+from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes, SubAxisInfo
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
+from sdyopt.mlir.ir.operation import Op
 
 # What one device sends by the ring model: the trips around the ring, and whether parts of its results are
 # sent instead of parts of its operands.

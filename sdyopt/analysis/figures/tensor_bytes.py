@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from sdyopt.dialects.quant.types import QuantizedType
-from sdyopt.dialects.stablehlo.types import TokenType
-from sdyopt.ir.types import (
+from sdyopt.mlir.dialects.quant.types import QuantizedType
+from sdyopt.mlir.dialects.stablehlo.types import TokenType
+from sdyopt.mlir.ir.types import (
     DYNAMIC,
     INDEX_WIDTH,
     ComplexType,

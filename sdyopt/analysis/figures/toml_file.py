@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from sdyopt.analysis.figures.quantities import Dimension, parse_quantity
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.location import FileLoc
-from sdyopt.diagnostics.source import Source
-from sdyopt.diagnostics.usage import nearest_or_all
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.usage import nearest_or_all
 
 _HELP = 'write one key = value per line, below the [table] of the key; quote text, such as "64 MiB"'
 # The number of names that a dotted key may have.

@@ -18,7 +18,7 @@ from typing import Any
 
 from sdyopt.analysis.figures.quantities import BYTES_PER_SECOND, FLOPS_PER_SECOND, SECONDS, Dimension
 from sdyopt.analysis.figures.toml_file import TomlFile
-from sdyopt.dataclasses import dataclass
+from sdyopt.base.dataclasses import dataclass
 
 _DEVICE = {"flops": FLOPS_PER_SECOND, "memory_bandwidth": BYTES_PER_SECOND}
 _LINK = {"bandwidth": BYTES_PER_SECOND, "latency": SECONDS}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from sdyopt.analysis.figures.figures import Collective, Product, Report, TimeEstimate, Times
-from sdyopt.dataclasses import dataclass
+from sdyopt.base.dataclasses import dataclass
 
 
 @dataclass(slots=True)

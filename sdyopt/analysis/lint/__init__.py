@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sdyopt.analysis.flag import REPORTS, TextFile, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
-from sdyopt.dataclasses import replace
+from sdyopt.base.dataclasses import replace
 
 # The value of --lint-config for no configuration file.
 _NO_FILE = "-"

@@ -7,8 +7,8 @@ from sdyopt.analysis.lint import Options
 from sdyopt.analysis.lint.linter import Linter
 from sdyopt.analysis.lint.settings import ALL, Settings, read_settings, select
 from sdyopt.analysis.lint.summary import summary_text
-from sdyopt.diagnostics.diagnostic import Severity, emit
-from sdyopt.diagnostics.ids import LINT_CONFIG_ERROR, identified
+from sdyopt.base.diagnostics.diagnostic import Severity, emit
+from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR, identified
 
 # The severities at which a run fails, by --lint-fail-on.
 _FAILING = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.error_help.culprit import Step, argument, attribute, result
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import Type
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.error_help.culprit import Step, argument, attribute, result
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import Type
 
 
 class Annotation(NamedTuple):

@@ -14,11 +14,11 @@ import re
 from collections.abc import Iterable, Iterator
 
 from sdyopt.analysis.lint.rule_table import rule_ids
-from sdyopt.dataclasses import dataclass, field
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.diagnostics.ids import LINT_COMMENT
-from sdyopt.diagnostics.source import Source
-from sdyopt.diagnostics.usage import nearest
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.ids import LINT_COMMENT
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.usage import nearest
 
 _COMMENT = re.compile(r"//[ \t]*sdy-lint:[ \t]*(?P<what>[^\r\n]*)")
 _ALLOW = re.compile(r"(?P<scope>allow(?:-file)?)\((?P<ids>[^()]*)\)")

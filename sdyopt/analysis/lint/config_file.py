@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from sdyopt.analysis.flag import STDIN
-from sdyopt.diagnostics.text import from_native, native_path
-from sdyopt.diagnostics.whole_files import read_regular_file
+from sdyopt.base.diagnostics.text import from_native, native_path
+from sdyopt.base.diagnostics.whole_files import read_regular_file
 
 FILE, PYPROJECT, TABLE = "sdy-lint.toml", "pyproject.toml", b"[tool.sdy-lint"
 # A larger pyproject.toml is none.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sdyopt.dataclasses import dataclass, field
-from sdyopt.error_help.culprit import Step
-from sdyopt.ir.operation import Op
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.mlir.error_help.culprit import Step
+from sdyopt.mlir.ir.operation import Op
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,15 +16,15 @@ from sdyopt.analysis.lint.settings import Settings
 from sdyopt.analysis.lint.texts import UNIT_TEXTS
 from sdyopt.analysis.trials.completion import Completion, NotCompleted
 from sdyopt.analysis.trials.trials import Trials
-from sdyopt.asm.parser.module_parser import ParseOptions
-from sdyopt.dataclasses import dataclass, field, replace
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.diagnostics.ids import LINT
-from sdyopt.diagnostics.location import resolve_file_location
-from sdyopt.diagnostics.source import Source
-from sdyopt.error_help.explainer import Explainer
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.operation import Op
+from sdyopt.base.dataclasses import dataclass, field, replace
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.ids import LINT
+from sdyopt.base.diagnostics.location import resolve_file_location
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions
+from sdyopt.mlir.error_help.explainer import Explainer
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
 
 
 @dataclass(slots=True)

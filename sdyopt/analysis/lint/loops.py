@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.lint.program import LintedProgram, owner_of
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.dialects.stablehlo.control_flow import WhileOp
-from sdyopt.ir.interfaces import is_memory_effect_free
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.ir.interfaces import is_memory_effect_free
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 # Operations whose block arguments are their operands.
 _BODIES = (ManualComputationOp, NamedComputationOp)

@@ -14,17 +14,17 @@ from sdyopt.analysis.figures.memory_figures import ValueTexts
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.trials.program import CostedProgram
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.diagnostics.diagnostic import handling
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.base.diagnostics.diagnostic import handling
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
 class LintedProgram(CostedProgram):

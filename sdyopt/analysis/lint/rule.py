@@ -22,10 +22,10 @@ from sdyopt.analysis.figures.quantities import Dimension
 from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.trials.trials import Trials
-from sdyopt.dataclasses import dataclass
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.diagnostics.ids import describe_rule
-from sdyopt.pipeline.docstring import docstring
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.ids import describe_rule
+from sdyopt.mlir.pipeline.docstring import docstring
 
 
 class Looks(StrEnum):

@@ -26,9 +26,9 @@ from sdyopt.analysis.figures.quantities import parse_quantity
 from sdyopt.analysis.figures.toml_file import TomlFile
 from sdyopt.analysis.lint.rule import Rule
 from sdyopt.analysis.lint.rule_table import all_rules, rule_ids
-from sdyopt.dataclasses import dataclass, field
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.diagnostics.usage import UsageError, nearest, nearest_or_all
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
 
 ALL = "all"
 SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING, "remark": Severity.REMARK}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.attribute import Attribute, DictAttr, nested_attributes
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, nested_attributes
+from sdyopt.mlir.ir.operation import Op
 
 
 def shardings_in(module: Op) -> Iterator[TensorSharding]:

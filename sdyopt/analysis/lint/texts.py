@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sdyopt.analysis.figures.figures import Collective, Times
 from sdyopt.analysis.figures.units import bytes_text, flops_text
-from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 
 MAX_OPERANDS = 2
 # The text of a cost in the unit of a rule.

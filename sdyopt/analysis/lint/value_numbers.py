@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.ir.interfaces import is_memory_effect_free
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.ir.interfaces import is_memory_effect_free
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
 
 # The attribute that gives each StableHLO collective a number of its own.
 _CHANNEL = "channel_handle"

@@ -12,7 +12,7 @@ from functools import cached_property
 from math import prod
 from typing import NamedTuple
 
-from sdyopt.dataclasses import dataclass
+from sdyopt.base.dataclasses import dataclass
 
 
 class Digit(NamedTuple):

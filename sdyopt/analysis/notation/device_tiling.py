@@ -14,7 +14,7 @@ from math import prod
 from typing import NamedTuple
 
 from sdyopt.analysis.notation.device_order import DeviceOrder, Digit, canonical_order
-from sdyopt.dataclasses import dataclass
+from sdyopt.base.dataclasses import dataclass
 
 
 class Sharing(StrEnum):

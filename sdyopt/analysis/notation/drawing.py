@@ -9,7 +9,7 @@ from sdyopt.analysis.notation.device_tiling import DeviceTiling, Maximal, Sharin
 from sdyopt.analysis.notation.mesh_text import Shape
 from sdyopt.analysis.notation.shard_table import shard_table
 from sdyopt.analysis.notation.views import Form, ShardingView, forms
-from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
 
 MIN_WIDTH = 60
 # The length at which a list of device ids is cut, unless all rows are shown.

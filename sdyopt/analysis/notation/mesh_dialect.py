@@ -12,16 +12,16 @@ from functools import partial
 from sdyopt.analysis.notation.mesh_of_tiling import NotExpressible
 from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh
 from sdyopt.analysis.notation.text_parser import TextParser
-from sdyopt.asm.format.directives import symbol_text
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.mesh.axes import Axes
-from sdyopt.dialects.mesh.reduction import ReductionKind as PartialKind
-from sdyopt.dialects.mesh.sharding import MeshSharding, axes_lists_text, sharding_text
-from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
-from sdyopt.ir.attribute import SymbolRef
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.format.directives import symbol_text
+from sdyopt.mlir.dialects.mesh.axes import Axes
+from sdyopt.mlir.dialects.mesh.reduction import ReductionKind as PartialKind
+from sdyopt.mlir.dialects.mesh.sharding import MeshSharding, axes_lists_text, sharding_text
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
 
 _HELP = "such as <@mesh, [[0], [1]]> or mesh.sharding @mesh split_axes = [[0], [1]]"
 _AXIS_RANGES = {0: "no axes", 1: "one axis, 0"}

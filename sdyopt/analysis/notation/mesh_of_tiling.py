@@ -20,9 +20,9 @@ from sdyopt.analysis.notation.device_tiling import (
     split_digits,
 )
 from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged, with_axes
-from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
-from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged, with_axes
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 
 # The names that XLA gives to axes when it imports shardings of GSPMD.
 AXIS_NAME = "_axis_{}"

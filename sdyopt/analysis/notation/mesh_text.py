@@ -12,8 +12,8 @@ import re
 from functools import partial
 
 from sdyopt.analysis.notation.text_parser import MAX_NUMBER, TextParser
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
 
 _HELP = """such as --mesh='"x"=4, "y"=2'"""
 _SHAPE_HELP = "such as --shape=64x128"

@@ -20,12 +20,12 @@ from sdyopt.analysis.notation.gspmd import parse_gspmd, parse_iota, skip_metadat
 from sdyopt.analysis.notation.mesh_of_tiling import MAX_LISTED
 from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
 from sdyopt.analysis.notation.text_parser import MAX_NUMBER, TextParser
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.ir.attribute import SymbolRef
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
 
 # The start of a sharding in this notation.
 OPENING = re.compile(r"\s*\{\s*(?:mesh|single_device|maximal_mesh)\s*\[")

@@ -15,12 +15,12 @@ from functools import partial
 from sdyopt.analysis.notation.mesh_of_tiling import NotExpressible
 from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh
 from sdyopt.analysis.notation.text_parser import TextParser
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 
 _HELP = "such as PartitionSpec('x', ('y', 'z'), None)"
 _OPEN = ("PartitionSpec.UNCONSTRAINED", "P.UNCONSTRAINED", "UNCONSTRAINED")

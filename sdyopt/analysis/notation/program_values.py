@@ -11,21 +11,21 @@ from typing import NamedTuple
 from sdyopt.analysis.notation.mesh_text import Shape
 from sdyopt.analysis.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
 from sdyopt.analysis.notation.text_parser import TextParser
-from sdyopt.asm.printer.ssa_names import SsaNames
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.source import Source
-from sdyopt.diagnostics.usage import nearest_or_all
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import MeshOp, find_mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.sharding_checks import bound_axes
-from sdyopt.dialects.sdy.value_shardings import owning_op, sharding_of
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import FunctionOpInterface, symbol_name, type_of_function
-from sdyopt.ir.traits import FUNCTION
-from sdyopt.ir.types import DYNAMIC, RankedShapedType, Type
-from sdyopt.ir.value import BlockArgument, OpResult, Value
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.usage import nearest_or_all
+from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding_checks import bound_axes
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import FunctionOpInterface, symbol_name, type_of_function
+from sdyopt.mlir.ir.traits import FUNCTION
+from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 _HELP = "such as '@main %arg0', '@main %3' or '@main result 0'"
 _SSA_NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")

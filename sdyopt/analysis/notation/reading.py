@@ -18,12 +18,12 @@ from sdyopt.analysis.notation.sdy_text import check_sdy, parse_sdy
 from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh
 from sdyopt.analysis.notation.text_parser import error_at_range
 from sdyopt.analysis.notation.views import DEFAULT_MESH, ShardingView, view_of_sharding, view_of_tiling
-from sdyopt.dataclasses import dataclass
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.attribute import SymbolRef
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
 
 # The name of an attribute, which users may copy together with its value.
 _ATTRIBUTE = re.compile(r"\s*(?:(?:sdy|mhlo)\.)?sharding\s*=\s*")

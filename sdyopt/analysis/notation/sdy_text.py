@@ -12,16 +12,16 @@ import re
 from sdyopt.analysis.notation.mesh_text import Shape
 from sdyopt.analysis.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
 from sdyopt.analysis.notation.text_parser import error_at_range
-from sdyopt.asm.parser.asm_parser import AsmParser
-from sdyopt.asm.parser.parser_state import ParserState
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.sdy.dialect import sdy
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.sharding_checks import sharding_problem
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.types import F32, RankedTensor
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.parser_state import ParserState
+from sdyopt.mlir.dialects.sdy.dialect import sdy
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.types import F32, RankedTensor
 
 _HELP = 'such as <@mesh, [{"x"}, {"y":(1)2}, {}]>'
 _PREFIX = re.compile(r"\s*(?:#sdy\.sharding)?")

@@ -16,7 +16,7 @@ from rich.table import Table
 from sdyopt.analysis.notation.device_lists import devices_text
 from sdyopt.analysis.notation.device_tiling import DeviceTiling, Sharing, slice_of
 from sdyopt.analysis.notation.mesh_text import Shape
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 
 # The number of shards of the largest grid, and of rows of a table whose cells determine column widths.
 MAX_MEASURED = 1000

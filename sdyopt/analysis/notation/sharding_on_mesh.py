@@ -19,10 +19,10 @@ from sdyopt.analysis.notation.device_tiling import (
     Tiling,
     Uniform,
 )
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, axis_ref_text
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, axis_ref_text
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
-from sdyopt.diagnostics.location import FileRange
-from sdyopt.diagnostics.source import Source
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
+from sdyopt.base.diagnostics.location import FileRange
+from sdyopt.base.diagnostics.source import Source
 
 T = TypeVar("T")
 

@@ -26,11 +26,11 @@ from sdyopt.analysis.notation.mesh_text import Shape
 from sdyopt.analysis.notation.named_sharding import named_sharding_text
 from sdyopt.analysis.notation.partition_spec import partition_spec_text
 from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.dialects.sdy.sharding import sharding_text
-from sdyopt.ir.attribute import SymbolRef
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import sharding_text
+from sdyopt.mlir.ir.attribute import SymbolRef
 
 # The mesh that a sharding refers to if its notation does not name one.
 DEFAULT_MESH = SymbolRef("mesh")

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import sys
 
-from sdyopt.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.usage import UsageError
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.verify import Verifier
-from sdyopt.pipeline import Pass, option
-from sdyopt.registry import all_dialects, find_dialect, register
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.verify import Verifier
+from sdyopt.mlir.pipeline import Pass, option
+from sdyopt.mlir.registry import all_dialects, find_dialect, register
 
 
 @register("sdy-report")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sdyopt.analysis.flag import SHARDINGS, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
-from sdyopt.dataclasses import replace
-from sdyopt.diagnostics.usage import UsageError
+from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.usage import UsageError
 
 # As in mlir-opt.
 _DEFAULT_FILE = "mlir-remarks.yaml"

@@ -11,8 +11,8 @@ from sdyopt.analysis.remarks.record_remarks import RecordRemarks
 from sdyopt.analysis.remarks.remark import remark_text
 from sdyopt.analysis.remarks.remark_filter import RemarkFilter
 from sdyopt.analysis.remarks.remark_yaml import remark_yaml
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
-from sdyopt.diagnostics.ids import REMARK
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.base.diagnostics.ids import REMARK
 
 
 class Remarking(Analysis[Options]):

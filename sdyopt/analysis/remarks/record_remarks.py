@@ -25,12 +25,12 @@ from sdyopt.analysis.sharding_record.annotations import annotation_on
 from sdyopt.analysis.sharding_record.arrivals import Arrival, axes_added
 from sdyopt.analysis.sharding_record.model import Restored, Run, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.collectives import AllReduceOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.symbols import symbol_name
-from sdyopt.ir.value import OpResult, Value
-from sdyopt.record import Required, Reshard, Subject
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import symbol_name
+from sdyopt.mlir.ir.value import OpResult, Value
+from sdyopt.shardy.record import Required, Reshard, Subject
 
 
 class RecordRemarks:

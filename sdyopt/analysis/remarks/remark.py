@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final, NamedTuple
 
-from sdyopt.diagnostics.location import Location
+from sdyopt.base.diagnostics.location import Location
 
 PROPAGATION: Final = "propagation"
 ANNOTATION: Final = "annotation"

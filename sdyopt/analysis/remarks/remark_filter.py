@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from sdyopt.analysis.remarks.remark import CATEGORIES, Kind
-from sdyopt.diagnostics.bounded_match import MatchTime
-from sdyopt.diagnostics.usage import UsageError
+from sdyopt.base.diagnostics.bounded_match import MatchTime
+from sdyopt.base.diagnostics.usage import UsageError
 
 ALL_FLAG = "remarks-filter"
 KIND_OF_FLAG: Mapping[str, Kind] = {

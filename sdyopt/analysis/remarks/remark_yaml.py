@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sdyopt.analysis.remarks.remark import Remark
-from sdyopt.diagnostics.location import resolve_file_location
+from sdyopt.base.diagnostics.location import resolve_file_location
 
 # The column at which values start.
 _COLUMN = 17

@@ -6,7 +6,7 @@ import re
 
 from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
-from sdyopt.diagnostics.usage import UsageError
+from sdyopt.base.diagnostics.usage import UsageError
 
 
 class Options(AnalysisOptions):

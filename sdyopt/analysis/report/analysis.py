@@ -15,8 +15,8 @@ from sdyopt.analysis.report.baseline import read_baseline
 from sdyopt.analysis.report.budget import Budget
 from sdyopt.analysis.report.formats import report_text
 from sdyopt.analysis.report.text_report import text_report
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit
-from sdyopt.diagnostics.ids import (
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.base.diagnostics.ids import (
     BASELINE_ERROR,
     BASELINE_EXCEEDED,
     BUDGET_ERROR,

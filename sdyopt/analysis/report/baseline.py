@@ -20,8 +20,8 @@ from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.totals import flop_totals, wire_bytes_of_runs, wire_total
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.report.json_report import SCHEMA, VERSION
-from sdyopt.dataclasses import dataclass
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError
 
 # The kind and axes of a collective, the type of a value and "", or the kind of a product and ""; and its
 # location.

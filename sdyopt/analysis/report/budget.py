@@ -32,7 +32,7 @@ from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.quantities import BYTES
 from sdyopt.analysis.figures.toml_file import TomlFile
 from sdyopt.analysis.report.budget_checks import FIGURES, FigureLimit, Limit
-from sdyopt.diagnostics.diagnostic import Diagnostic
+from sdyopt.base.diagnostics.diagnostic import Diagnostic
 
 KINDS = (
     "all_gather",

@@ -10,9 +10,9 @@ from sdyopt.analysis.figures.findings import MAX_CONTRIBUTORS, Contributor, file
 from sdyopt.analysis.figures.quantities import BYTES, COUNT, FLOPS, Dimension
 from sdyopt.analysis.figures.totals import flop_totals, wire_bytes_of_runs
 from sdyopt.analysis.figures.units import bytes_text, flops_text
-from sdyopt.dataclasses import dataclass
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.diagnostics.location import Location
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.location import Location
 
 _SET_HERE = "limit set here"
 

@@ -21,9 +21,9 @@ from sdyopt.analysis.report.baseline import read_baseline
 from sdyopt.analysis.report.budget import Budget
 from sdyopt.analysis.report.formats import check_format
 from sdyopt.analysis.report.text_report import ROWS, text_report
-from sdyopt.diagnostics.diagnostic import Diagnostic
-from sdyopt.diagnostics.text import native_path
-from sdyopt.diagnostics.whole_files import replace_file
+from sdyopt.base.diagnostics.diagnostic import Diagnostic
+from sdyopt.base.diagnostics.text import native_path
+from sdyopt.base.diagnostics.whole_files import replace_file
 
 __all__ = [
     "Report",

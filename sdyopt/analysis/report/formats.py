@@ -10,7 +10,7 @@ from sdyopt.analysis.report.html_report import html_report
 from sdyopt.analysis.report.json_report import json_report
 from sdyopt.analysis.report.markdown_report import markdown_report
 from sdyopt.analysis.report.text_report import text_report
-from sdyopt.diagnostics.usage import UsageError
+from sdyopt.base.diagnostics.usage import UsageError
 
 # The number of columns of a text report in a file.
 DEFAULT_WIDTH = 100

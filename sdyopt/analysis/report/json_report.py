@@ -16,7 +16,7 @@ from sdyopt.analysis.figures.totals import (
     wire_total,
     wire_totals,
 )
-from sdyopt.dataclasses import asdict, fields, is_dataclass
+from sdyopt.base.dataclasses import asdict, fields, is_dataclass
 
 SCHEMA = "sdy-opt-report"
 VERSION = 1

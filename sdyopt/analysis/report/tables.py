@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sdyopt.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import dataclass, field
 
 Row = tuple[str, ...]
 

@@ -12,16 +12,16 @@ from enum import Enum
 from itertools import dropwhile, takewhile
 
 from sdyopt.analysis.sharding_record.model import Gap, Run, Site
-from sdyopt.dataclasses import dataclass, replace
-from sdyopt.dialects.sdy.axes import AxisRef, difference
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import rank_of
-from sdyopt.record import FunctionResult, Subject
-from sdyopt.sharding.axis_lists import Axes, overlap
-from sdyopt.sharding.propagation.propagation_step import StepRefusals, StepResult
-from sdyopt.sharding.propagation.step_input import Reason, Refusal
-from sdyopt.sharding.sharding_projection import project_tensor
+from sdyopt.base.dataclasses import dataclass, replace
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
+from sdyopt.shardy.record import FunctionResult, Subject
+from sdyopt.shardy.sharding.axis_lists import Axes, overlap
+from sdyopt.shardy.sharding.propagation.propagation_step import StepRefusals, StepResult
+from sdyopt.shardy.sharding.propagation.step_input import Reason, Refusal
+from sdyopt.shardy.sharding.sharding_projection import project_tensor
 
 
 class Obstacle(Enum):

@@ -15,13 +15,13 @@ from collections.abc import Iterator, Sequence
 from sdyopt.analysis.sharding_record.annotations import Annotation, annotation_on
 from sdyopt.analysis.sharding_record.model import Change, Restored, Run, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, difference
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.record import Subject
-from sdyopt.sharding.axis_lists import Axes, is_prefix
-from sdyopt.sharding.propagation.propagation_step import StepResult
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, difference
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.shardy.record import Subject
+from sdyopt.shardy.sharding.axis_lists import Axes, is_prefix
+from sdyopt.shardy.sharding.propagation.propagation_step import StepResult
 
 # Greater than the number of any cause.
 _NOW = 1 << 62

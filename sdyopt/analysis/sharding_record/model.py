@@ -6,15 +6,15 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from sdyopt.dataclasses import dataclass, field
-from sdyopt.dialects.sdy.mesh_op import MeshLookup
-from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
-from sdyopt.record import Means, Subject
-from sdyopt.sharding.propagation.propagated_axes import PropagatedAxis, propagated_axes
-from sdyopt.sharding.propagation.propagation_step import (
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.record import Means, Subject
+from sdyopt.shardy.sharding.propagation.propagated_axes import PropagatedAxis, propagated_axes
+from sdyopt.shardy.sharding.propagation.propagation_step import (
     Shardings,
     StepRefusals,
     StepResult,

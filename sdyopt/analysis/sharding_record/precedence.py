@@ -9,8 +9,8 @@ from sdyopt.analysis.sharding_record.absences import Absence
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.analysis.sharding_record.model import Run, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.sharding.propagation.propagation_step import Strategy
-from sdyopt.sharding.propagation.step_input import Refusal
+from sdyopt.shardy.sharding.propagation.propagation_step import Strategy
+from sdyopt.shardy.sharding.propagation.step_input import Refusal
 
 
 class Rule(Enum):

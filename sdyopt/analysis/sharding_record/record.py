@@ -30,14 +30,14 @@ from itertools import count
 from sdyopt.analysis.sharding_record.model import Copied, Run
 from sdyopt.analysis.sharding_record.run_recorder import ModelRecorder
 from sdyopt.analysis.sharding_record.values import TrackedValues
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.mesh_op import MeshLookup
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import shardable_value
-from sdyopt.ir.edit_log import tracking_values
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
-from sdyopt.record import (
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import shardable_value
+from sdyopt.mlir.ir.edit_log import tracking_values
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.record import (
     FunctionResult,
     Means,
     Required,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sdyopt.analysis.sharding_record.model import Cause, Change, Gap, Restored, Run, Site, Step
-from sdyopt.dialects.func import CallOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import owning_op, shardable_value, sharding_of
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import BlockArgument, OpResult, Value
-from sdyopt.record import StepSite, Subject
-from sdyopt.sharding.propagation.propagation_step import Shardings, StepRunner, Strategy
+from sdyopt.mlir.dialects.func import CallOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, shardable_value, sharding_of
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.record import StepSite, Subject
+from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, StepRunner, Strategy
 
 # Operations that need no rule: other operations propagate in their place.
 _WITHOUT_RULE = (CallOp, DataFlowEdgeOp, FuncDataFlowEdgeOp)

@@ -18,11 +18,11 @@ from sdyopt.analysis.sharding_record.annotations import Annotation, annotation_o
 from sdyopt.analysis.sharding_record.arrivals import arrivals, dimension_of
 from sdyopt.analysis.sharding_record.model import Restored, Run, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.record import Subject
-from sdyopt.sharding.propagation.propagation_step import Shardings, StepRunner
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.shardy.record import Subject
+from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, StepRunner
 
 # The search ends after this many values.
 MAX_VALUES = 4_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.ir.value import Value
+from sdyopt.mlir.ir.value import Value
 
 
 class TrackedValues:

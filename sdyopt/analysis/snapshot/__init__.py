@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
-from sdyopt.diagnostics.usage import UsageError
+from sdyopt.base.diagnostics.usage import UsageError
 
 _SUFFIX = ".json"
 

@@ -11,8 +11,8 @@ from sdyopt.analysis.snapshot import Options
 from sdyopt.analysis.snapshot.snapshot import snapshot_of
 from sdyopt.analysis.snapshot.snapshot_check import SnapshotCheck
 from sdyopt.analysis.snapshot.snapshot_file import snapshot_text
-from sdyopt.diagnostics.diagnostic import Diagnostic, emit
-from sdyopt.diagnostics.ids import SNAPSHOT_DIFFERENCE, SNAPSHOT_ERROR, identified, identify
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, emit
+from sdyopt.base.diagnostics.ids import SNAPSHOT_DIFFERENCE, SNAPSHOT_ERROR, identified, identify
 
 
 class Snapshots(Analysis[Options]):

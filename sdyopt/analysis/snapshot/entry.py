@@ -15,8 +15,8 @@ from sdyopt.analysis.comparison.program_values import values_of
 from sdyopt.analysis.snapshot.snapshot import snapshot_of
 from sdyopt.analysis.snapshot.snapshot_check import SnapshotCheck
 from sdyopt.analysis.snapshot.snapshot_file import snapshot_text
-from sdyopt.diagnostics.diagnostic import Diagnostic
-from sdyopt.diagnostics.text import native_path
+from sdyopt.base.diagnostics.diagnostic import Diagnostic
+from sdyopt.base.diagnostics.text import native_path
 
 
 def snapshot_of_module(module: NamedModule, places: Sequence[str] = ()) -> str:

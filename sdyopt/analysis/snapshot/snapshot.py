@@ -13,9 +13,9 @@ from typing import Any
 from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, Role
 from sdyopt.analysis.comparison.value_sharding import ValueSharding
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
-from sdyopt.dataclasses import dataclass, field
-from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
-from sdyopt.dialects.sdy.mesh import Mesh
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
 
 # A sharding as JSON: axes per dimension, or the text of GSPMD; and what else it has.
 ShardingData = dict[str, Any]

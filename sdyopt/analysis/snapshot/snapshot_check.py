@@ -9,8 +9,8 @@ from sdyopt.analysis.figures.findings import file_location
 from sdyopt.analysis.figures.json_file import Path
 from sdyopt.analysis.snapshot.snapshot import Entry, FunctionEntries, ShardingData, Snapshot
 from sdyopt.analysis.snapshot.snapshot_file import read_snapshot
-from sdyopt.dataclasses import dataclass
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError
 
 # The maximum number of differences that are shown one by one.
 SHOWN = 20

@@ -9,7 +9,7 @@ from typing import Any
 from sdyopt.analysis.figures.json_file import JsonFile, Path
 from sdyopt.analysis.figures.json_reader import JsonReader
 from sdyopt.analysis.snapshot.snapshot import Entry, FunctionEntries, ShardingData, Snapshot
-from sdyopt.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 
 SCHEMA = "sdy-opt-snapshot"
 VERSION = 1

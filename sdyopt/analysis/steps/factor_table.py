@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from sdyopt.analysis.report.html_text import printable
 from sdyopt.analysis.sharding_record.model import Step
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.sdy.axes import AxisRef, axis_refs_text
-from sdyopt.dialects.sdy.rule import OpShardingRule, factor_symbol
-from sdyopt.sharding.axis_lists import axes_after
-from sdyopt.sharding.propagation.step_input import Reason, Refusal
-from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, factor_symbol
+from sdyopt.shardy.sharding.axis_lists import axes_after
+from sdyopt.shardy.sharding.propagation.step_input import Reason, Refusal
+from sdyopt.shardy.sharding.sharding_projection import FactorSharding, TensorProjection
 
 # Around the position of an operand or result. They are not printable, so no other text has them.
 BEFORE, AFTER = "\ue000", "\ue001"

@@ -13,11 +13,11 @@ from sdyopt.analysis.report.html_text import printable
 from sdyopt.analysis.sharding_record.model import Cause, Change, Run, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.steps.factor_table import FactorTable, factor_table
-from sdyopt.dataclasses import dataclass, field
-from sdyopt.dialects.sdy.axes import axis_refs_text
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.ir.operation import Op
-from sdyopt.record import FunctionResult, Subject
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.shardy.record import FunctionResult, Subject
 
 # Of more steps, and more axes that did not propagate, only the first are in the file.
 MAX_STEPS = 50_000

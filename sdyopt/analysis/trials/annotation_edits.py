@@ -13,17 +13,17 @@ from typing import NamedTuple
 from sdyopt.analysis.notation.mesh_of_tiling import NotExpressible
 from sdyopt.analysis.notation.partition_spec import partition_spec_text
 from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.dialects.sdy.value_shardings import owning_op
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.symbols import is_private
-from sdyopt.ir.value import BlockArgument, OpResult
-from sdyopt.record import FunctionResult, Subject
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import is_private
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.shardy.record import FunctionResult, Subject
 
 
 class Change(NamedTuple):

@@ -11,22 +11,22 @@ from collections.abc import Mapping
 
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
 from sdyopt.analysis.figures.partitioned import is_partitioned
-from sdyopt.asm.printer.asm_printer import print_for_note
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity, emit, handling
-from sdyopt.diagnostics.ids import ADVICE
-from sdyopt.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
-from sdyopt.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.verify import Verifier
-from sdyopt.ir.verify_incremental import IncrementalVerifier
-from sdyopt.pipeline.option import OptionValue
-from sdyopt.pipeline.run import run_pipeline
-from sdyopt.pipeline.tree import Pipeline
-from sdyopt.registry import lookup
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, handling
+from sdyopt.base.diagnostics.ids import ADVICE
+from sdyopt.mlir.asm.printer.asm_printer import print_for_note
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.verify import Verifier
+from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
+from sdyopt.mlir.pipeline.option import OptionValue
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.registry import lookup
 
 # Flag -> options.
 Passes = Mapping[str, Mapping[str, OptionValue]]

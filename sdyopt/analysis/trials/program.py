@@ -8,7 +8,7 @@ from functools import cached_property
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op
 
 
 class CostedProgram:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.trials.completion import Completion, NotCompleted, Passes, is_complete
 from sdyopt.analysis.trials.program import CostedProgram
-from sdyopt.asm.printer.asm_printer import print_op
-from sdyopt.diagnostics.diagnostic import handling
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
+from sdyopt.base.diagnostics.diagnostic import handling
+from sdyopt.mlir.asm.printer.asm_printer import print_op
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
 
 # All trials of one rule partition this many operations at most, but at least one trial runs.
 MAX_OPERATIONS = 100_000

@@ -2,9 +2,9 @@
 
 import re
 
-import sdyopt.sharding.rules  # noqa: F401  # registers them
-from sdyopt.sharding.op_sharding_rule_registry import _entries
-from sdyopt.sharding.rules.no_rule import no_rule
+import sdyopt.shardy.sharding.rules  # noqa: F401  # registers them
+from sdyopt.shardy.sharding.op_sharding_rule_registry import _entries
+from sdyopt.shardy.sharding.rules.no_rule import no_rule
 from tests.random_modules.rules.modules import random_module
 
 

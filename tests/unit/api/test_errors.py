@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sdyopt
-from sdyopt.api.errors import MAX_SHOWN, Diagnostic, location_of
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.diagnostics.location import UnknownLoc
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.location import UnknownLoc
+from sdyopt.tools.api.errors import MAX_SHOWN, Diagnostic, location_of
 
 
 def diagnostic(severity: Severity, text: str) -> Diagnostic:

@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import sdyopt
-from sdyopt.api.module import MAX_LINE, MAX_LINES
+from sdyopt.tools.api.module import MAX_LINE, MAX_LINES
 from tests.unit.api.programs import LAYER
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import sdyopt
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass
 from tests.unit.api.programs import COLLECTIVES, LAYER, REDUCED
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import sdyopt
-from sdyopt import api
+from sdyopt.tools import api
 
 LIST = Path(__file__).with_name("public_names.txt")
 

@@ -22,14 +22,21 @@ def modules_after(code: str) -> set[str]:
 
 
 def test_names_are_imported_when_used() -> None:
-    assert "sdyopt.api" not in modules_after("import sdyopt; dir(sdyopt); sdyopt.__version__; sdyopt.__all__")
-    assert "sdyopt.api" in modules_after("import sdyopt; sdyopt.parse")
-    assert "sdyopt.api" in modules_after("from sdyopt import parse")
+    assert "sdyopt.tools.api" not in modules_after(
+        "import sdyopt; dir(sdyopt); sdyopt.__version__; sdyopt.__all__"
+    )
+    assert "sdyopt.tools.api" in modules_after("import sdyopt; sdyopt.parse")
+    assert "sdyopt.tools.api" in modules_after("from sdyopt import parse")
 
 
 def test_running_passes_imports_neither_click_nor_rich() -> None:
     code = "import sdyopt; sdyopt.parse('func.func private @f()').run('cse')._repr_html_()"
-    assert not modules_after(code) & {"click", "rich", "sdyopt.cli", "sdyopt.analysis.figures.program_report"}
+    assert not modules_after(code) & {
+        "click",
+        "rich",
+        "sdyopt.tools.cli",
+        "sdyopt.analysis.figures.program_report",
+    }
 
 
 def test_unknown_names_are_attribute_errors() -> None:

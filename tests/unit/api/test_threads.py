@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import sdyopt
-from sdyopt.pipeline import Pass
+from sdyopt.mlir.pipeline import Pass
 from tests.unit.api.programs import COLLECTIVES, REDUCED
 
 COUNT = 8

@@ -2,14 +2,14 @@
 
 from typing import TypeVar
 
-from sdyopt.asm.parser.attributes import AttributeParser
-from sdyopt.asm.parser.extent_scanner import attribute_extent, location_extent, type_extent
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.location import FileLoc, Location, NameLoc
-from sdyopt.diagnostics.source import Source
-from sdyopt.ir.attribute import Attribute, LocationAttr, string
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.types import F32, Type
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc, Location, NameLoc
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.attributes import AttributeParser
+from sdyopt.mlir.asm.parser.extent_scanner import attribute_extent, location_extent, type_extent
+from sdyopt.mlir.ir.attribute import Attribute, LocationAttr, string
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.types import F32, Type
 
 T = TypeVar("T")
 

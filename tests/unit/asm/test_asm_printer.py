@@ -3,10 +3,10 @@
 import pytest
 
 import sdyopt
-from sdyopt.asm.printer import attribute_printer
-from sdyopt.asm.printer.asm_printer import print_op
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.render import render
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.render import render
+from sdyopt.mlir.asm.printer import attribute_printer
+from sdyopt.mlir.asm.printer.asm_printer import print_op
 
 
 def test_an_attribute_that_is_too_long_is_reported_at_its_operation(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 import pytest
 
-from sdyopt.asm.format.attribute_format import (
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
     OptionalGroup,
     attribute_format,
@@ -11,13 +13,11 @@ from sdyopt.asm.format.attribute_format import (
     nested_list,
     string,
 )
-from sdyopt.asm.parser.asm_parser import AsmParser
-from sdyopt.asm.parser.attributes import AttributeParser
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.source import Source
-from sdyopt.ir.attribute import Attribute
-from sdyopt.ir.dialect import Dialect, DialectTable
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.attributes import AttributeParser
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.dialect import Dialect, DialectTable
 from tests.unit.asm.parse_text import Aliases, located_message
 
 toy = Dialect("toy")

@@ -2,11 +2,11 @@
 
 import pytest
 
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.ir.attribute import StringAttr
-from sdyopt.ir.builtin_attributes import DenseElements, FloatAttr, integer
-from sdyopt.ir.types import F32, I8, I32, IntegerType, tensor
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.ir.attribute import StringAttr
+from sdyopt.mlir.ir.builtin_attributes import DenseElements, FloatAttr, integer
+from sdyopt.mlir.ir.types import F32, I8, I32, IntegerType, tensor
 from tests.unit.asm.parse_text import (
     attribute_parser,
     located_message,

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.location import CallSite, FileLoc, Location, NameLoc
-from sdyopt.ir.attribute import (
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import CallSite, FileLoc, Location, NameLoc
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.ir.attribute import (
     UNIT,
     ArrayAttr,
     Attribute,
@@ -17,8 +17,8 @@ from sdyopt.ir.attribute import (
     dictionary,
     string,
 )
-from sdyopt.ir.builtin_attributes import FloatAttr, boolean, dense, dense_array, integer
-from sdyopt.ir.types import (
+from sdyopt.mlir.ir.builtin_attributes import FloatAttr, boolean, dense, dense_array, integer
+from sdyopt.mlir.ir.types import (
     BF16,
     DYNAMIC,
     F32,

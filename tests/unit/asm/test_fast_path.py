@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from sdyopt.asm.parser.attributes.fast_path import printed_elements
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.ir.types import F32, I8, I32, Type, tensor
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.mlir.asm.parser.attributes.fast_path import printed_elements
+from sdyopt.mlir.ir.types import F32, I8, I32, Type, tensor
 
 from .parse_text import parse_attribute
 

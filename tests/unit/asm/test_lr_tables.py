@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.asm.parser.attributes import lr_tables
-from sdyopt.asm.parser.attributes.lr_tables import Tables, build_tables, load_tables, write_tables
+from sdyopt.mlir.asm.parser.attributes import lr_tables
+from sdyopt.mlir.asm.parser.attributes.lr_tables import Tables, build_tables, load_tables, write_tables
 
 
 @pytest.fixture

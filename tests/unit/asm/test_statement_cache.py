@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.programs import training_step
-from sdyopt.asm.parser.module_parser import ModuleParser, ParseOptions
-from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
-from sdyopt.diagnostics.source import Source
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.registry import find_dialect
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import ModuleParser, ParseOptions
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.registry import find_dialect
 
 ROOT = Path(__file__).parents[3]
 FILES = sorted([*ROOT.glob("examples/*.mlir"), *ROOT.glob("tests/lit/**/*.mlir")])

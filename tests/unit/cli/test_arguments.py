@@ -3,9 +3,9 @@
 import pytest
 
 from sdyopt.analysis.flag import GROUPS
-from sdyopt.cli.arguments import read_arguments
-from sdyopt.cli.flags import FLAGS
-from sdyopt.diagnostics.usage import UsageError
+from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.tools.cli.arguments import read_arguments
+from sdyopt.tools.cli.flags import FLAGS
 
 
 def passes(*argv: str) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sdyopt import __version__
-from sdyopt.cli.crash import crash_diagnostic
+from sdyopt.tools.cli.crash import crash_diagnostic
 from tests.unit.mistakes import PLUGIN
 
 

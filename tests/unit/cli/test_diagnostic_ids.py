@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.cli import main
+from sdyopt.tools.cli import main
 
 MESH = 'sdy.mesh @mesh = <["x"=2]>\n'
 SHARDED = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}'

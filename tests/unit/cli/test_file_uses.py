@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.cli import main
-from sdyopt.cli.verify import main as verify
+from sdyopt.tools.cli import main
+from sdyopt.tools.cli.verify import main as verify
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.asm.parser.attributes.lr_tables import build_tables, write_tables
-from sdyopt.cli.files import FileProblem, Input, Output, open_log, read_input, write_file
+from sdyopt.mlir.asm.parser.attributes.lr_tables import build_tables, write_tables
+from sdyopt.tools.cli.files import FileProblem, Input, Output, open_log, read_input, write_file
 
 ROOT = Path(__file__).parents[3]
 
@@ -119,7 +119,7 @@ def test_a_missing_directory_is_an_error_on_opening(tmp_path: Path) -> None:
 def test_a_deleted_working_directory_is_an_error(tmp_path: Path, flags: tuple[str, ...]) -> None:
     (tmp_path / "in.mlir").write_text("func.func @main() { return }")
     (tmp_path / "deleted").mkdir()
-    code = "import os, sys; os.rmdir(os.getcwd()); from sdyopt.cli import run_process; run_process()"
+    code = "import os, sys; os.rmdir(os.getcwd()); from sdyopt.tools.cli import run_process; run_process()"
     command = [sys.executable, "-c", code, str(tmp_path / "in.mlir"), *flags]
     ended = subprocess.run(command, cwd=tmp_path / "deleted", capture_output=True, text=True, check=False)
     assert ended.returncode == 1
@@ -130,8 +130,8 @@ def test_termination_removes_the_temporary_file(tmp_path: Path) -> None:
     (tmp_path / "in.mlir").write_text("func.func @main() { return }")
     code = """if True:
         import os, signal
-        from sdyopt.cli import run_process
-        from sdyopt.driver import run
+        from sdyopt.tools.cli import run_process
+        from sdyopt.tools.driver import run
 
         run.run_job = lambda job: os.kill(os.getpid(), signal.SIGTERM)
         run_process()

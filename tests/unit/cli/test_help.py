@@ -4,8 +4,10 @@ import re
 
 import pytest
 
-from sdyopt.cli.flags import FLAGS
-from sdyopt.cli.help import (
+from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.mlir.registry import all_passes
+from sdyopt.tools.cli.flags import FLAGS
+from sdyopt.tools.cli.help import (
     help_text,
     manual_text,
     passes_full,
@@ -14,8 +16,6 @@ from sdyopt.cli.help import (
     purpose,
     wrapped,
 )
-from sdyopt.diagnostics.usage import UsageError
-from sdyopt.registry import all_passes
 
 
 def test_help_names_every_flag_pass_and_option() -> None:
@@ -74,7 +74,7 @@ def test_each_pass_is_one_line_of_the_list() -> None:
 
 
 def test_lines_of_the_list_are_cut_off_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sdyopt.cli.help.stdout_is_terminal", lambda: True)
+    monkeypatch.setattr("sdyopt.tools.cli.help.stdout_is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
     lines = passes_short().splitlines()
     assert max(map(len, lines)) == 80

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt import __version__, cli
-from sdyopt.cli import main
-from sdyopt.cli.request import choose_paint
-from sdyopt.diagnostics.paint import paint
-from sdyopt.diagnostics.render import leave_plain
+from sdyopt import __version__
+from sdyopt.base.diagnostics.paint import paint
+from sdyopt.base.diagnostics.render import leave_plain
+from sdyopt.tools import cli
+from sdyopt.tools.cli import main
+from sdyopt.tools.cli.request import choose_paint
 
 MODULE = "module {\n}\n\n"
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from sdyopt.cli import request
-from sdyopt.cli.request import TERMINAL_OP_LINES
-from sdyopt.diagnostics.render import DEFAULT_COLUMNS
+from sdyopt.base.diagnostics.render import DEFAULT_COLUMNS
+from sdyopt.tools.cli import request
+from sdyopt.tools.cli.request import TERMINAL_OP_LINES
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.cli import verify
-from sdyopt.cli.flags import FLAGS
-from sdyopt.cli.verify import ALLOWED, main
-from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.tools.cli import verify
+from sdyopt.tools.cli.flags import FLAGS
+from sdyopt.tools.cli.verify import ALLOWED, main
 
 VALID = "func.func private @f()\n"
 

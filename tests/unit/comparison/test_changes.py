@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import sdyopt
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.symbols import FunctionOpInterface
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import FunctionOpInterface
 
 ROOT = Path(__file__).parents[3]
 PIPELINE = "sdy-propagation-pipeline"

@@ -13,9 +13,9 @@ from sdyopt.analysis.comparison.value_sharding import (
 )
 from sdyopt.analysis.notation.mesh_text import parse_mesh
 from sdyopt.analysis.notation.sdy_text import parse_sdy
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.ir.types import F32, RankedTensor
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.ir.types import F32, RankedTensor
 
 
 def mesh(text: str) -> Mesh:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdyopt.diagnostics import Diagnostic, DiagnosticError, FileLoc, Severity, UnknownLoc, emit, handling
+from sdyopt.base.diagnostics import Diagnostic, DiagnosticError, FileLoc, Severity, UnknownLoc, emit, handling
 
 LOCATION = FileLoc("f", 1, 1)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sdyopt.diagnostics import Diagnostic, FileLoc, Location, Severity, Source, UnknownLoc, expected
-from sdyopt.diagnostics.expected import ExpectedDiagnostics
-from sdyopt.diagnostics.render import render
+from sdyopt.base.diagnostics import Diagnostic, FileLoc, Location, Severity, Source, UnknownLoc, expected
+from sdyopt.base.diagnostics.expected import ExpectedDiagnostics
+from sdyopt.base.diagnostics.render import render
 
 
 def verify(text: str, *diagnostics: Diagnostic, only_expected: bool = False) -> list[str]:

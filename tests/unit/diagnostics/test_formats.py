@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.diagnostics.formats import FORMATS
-from sdyopt.diagnostics.location import CallSite, FileLoc, FileRange, Location, NameLoc, UnknownLoc
-from sdyopt.diagnostics.records import Record, RunSummary, record
-from sdyopt.diagnostics.source import Source
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.formats import FORMATS
+from sdyopt.base.diagnostics.location import CallSite, FileLoc, FileRange, Location, NameLoc, UnknownLoc
+from sdyopt.base.diagnostics.records import Record, RunSummary, record
+from sdyopt.base.diagnostics.source import Source
 
 INPUT = Source("in.mlir", 'func.func @f()\n  "é" %x\n')
 

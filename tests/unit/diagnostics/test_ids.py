@@ -2,9 +2,9 @@
 
 import pytest
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
-from sdyopt.diagnostics.ids import PARSE_ERROR, SPLIT_MARKER, SUMMARIES, identified, summary
-from sdyopt.diagnostics.location import UnknownLoc
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
+from sdyopt.base.diagnostics.ids import PARSE_ERROR, SPLIT_MARKER, SUMMARIES, identified, summary
+from sdyopt.base.diagnostics.location import UnknownLoc
 
 
 def warning(id: str = "") -> Diagnostic:

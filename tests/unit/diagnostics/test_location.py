@@ -1,6 +1,6 @@
 """Locations: interning, MLIR's walk order, resolution to file locations, text."""
 
-from sdyopt.diagnostics import (
+from sdyopt.base.diagnostics import (
     CallSite,
     FileLoc,
     FileRange,

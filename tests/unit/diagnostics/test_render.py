@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from sdyopt.diagnostics import (
+from sdyopt.base.diagnostics import (
     CallSite,
     Diagnostic,
     DiagnosticError,
@@ -19,8 +19,8 @@ from sdyopt.diagnostics import (
     Source,
     UnknownLoc,
 )
-from sdyopt.diagnostics.paint import paint
-from sdyopt.diagnostics.render import excerpt, render
+from sdyopt.base.diagnostics.paint import paint
+from sdyopt.base.diagnostics.render import excerpt, render
 
 
 def show(text: str, location: Location, **more: str) -> str:
@@ -94,7 +94,7 @@ def test_the_severity_is_colored_and_brackets_are_text() -> None:
 
 
 def test_rich_is_not_imported_for_plain_text() -> None:
-    program = "import sys, sdyopt.diagnostics.render; sys.exit('rich' in sys.modules)"
+    program = "import sys, sdyopt.base.diagnostics.render; sys.exit('rich' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

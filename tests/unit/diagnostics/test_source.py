@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdyopt.diagnostics import FileLoc, Source
+from sdyopt.base.diagnostics import FileLoc, Source
 
 
 @pytest.mark.parametrize("text", ["", "abc", "a\n\nb\n", "aé\n日本x\n", "\r\nx\r\n"])

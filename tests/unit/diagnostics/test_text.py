@@ -2,11 +2,11 @@
 
 import pytest
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.diagnostics.location import FileLoc, FileRange, NameLoc
-from sdyopt.diagnostics.render import render
-from sdyopt.diagnostics.source import Source
-from sdyopt.diagnostics.text import printable, printable_line
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.location import FileLoc, FileRange, NameLoc
+from sdyopt.base.diagnostics.render import render
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.text import printable, printable_line
 
 HOSTILE = "\x1b\x07\x9b\u202e\u2066\u200b\r\x7f\udc80"
 

@@ -6,20 +6,20 @@ from collections.abc import Callable
 
 import pytest
 
-from sdyopt.asm.parser.module_parser import parse_module
-from sdyopt.asm.printer.asm_printer import print_for_note
-from sdyopt.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.diagnostics import Diagnostic, Source, handling
-from sdyopt.dialects.func import FuncOp
-from sdyopt.ir.attribute import TypeAttr, string
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.edit_log import EditLog, recording
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import F32, FunctionType, RankedTensor
-from sdyopt.ir.verify import Verifier
-from sdyopt.ir.verify_incremental import IncrementalVerifier
-from sdyopt.registry import find_dialect
+from sdyopt.base.diagnostics import Diagnostic, Source, handling
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.printer.asm_printer import print_for_note
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.ir.attribute import TypeAttr, string
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.edit_log import EditLog, recording
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import F32, FunctionType, RankedTensor
+from sdyopt.mlir.ir.verify import Verifier
+from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
+from sdyopt.mlir.registry import find_dialect
 
 PROGRAM = """
 sdy.mesh @mesh = <["a"=2, "b"=2]>

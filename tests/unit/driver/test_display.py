@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sdyopt.driver.display import shortened
-from sdyopt.driver.job import Job
-from sdyopt.driver.run import run_job
+from sdyopt.tools.driver.display import shortened
+from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.run import run_job
 
 HINT = "--max-diagnostic-op-lines=0 prints all)"
 

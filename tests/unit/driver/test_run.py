@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from sdyopt.driver.job import Job, Outcome
-from sdyopt.driver.run import run_job
-from sdyopt.ir.operation import Op
-from sdyopt.pipeline import Pass, Pipeline
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline import Pass, Pipeline
+from sdyopt.tools.driver.job import Job, Outcome
+from sdyopt.tools.driver.run import run_job
 
 FUNCTION = b"func.func @main() {\n  return\n}\n"
 PRINTED = "module {\n  func.func @main() {\n    return\n  }\n}\n\n"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sdyopt.diagnostics import Diagnostic, DiagnosticError, FileLoc, Source, handling
-from sdyopt.driver.split import check_text, decode, split
+from sdyopt.base.diagnostics import Diagnostic, DiagnosticError, FileLoc, Source, handling
+from sdyopt.tools.driver.split import check_text, decode, split
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ This file does not import them. Python 3.14 then evaluates the annotations of a 
 
 from typing import ClassVar
 
-from sdyopt.interning import Interned, field_names
-from sdyopt.pipeline import Pass, option
-from sdyopt.registry.table import entries, register
+from sdyopt.base.interning import Interned, field_names
+from sdyopt.mlir.pipeline import Pass, option
+from sdyopt.mlir.registry.table import entries, register
 
 
 class Pair(Interned):

@@ -9,7 +9,7 @@ from tests.harness.process import FIRST_EXAMPLE, ROOT, first_example
 
 GUARDED = """
 import sys
-from sdyopt.cli import main
+from sdyopt.tools.cli import main
 
 FORBIDDEN = ("socket.", "urllib.", "http.", "subprocess.", "os.system", "os.exec", "os.fork")
 

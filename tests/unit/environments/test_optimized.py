@@ -7,7 +7,7 @@ import pytest
 
 from tests.harness.process import FIRST_EXAMPLE, ROOT, first_example, sdy_opt
 
-ALL_MANUALS = "from sdyopt.registry import all_passes; print([entry.manual for entry in all_passes()])"
+ALL_MANUALS = "from sdyopt.mlir.registry import all_passes; print([entry.manual for entry in all_passes()])"
 
 
 def output_of(*arguments: str) -> str:

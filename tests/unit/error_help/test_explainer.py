@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.asm.parser.module_parser import ParseOptions
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.diagnostics.location import FileLoc, FileRange, UnknownLoc
-from sdyopt.diagnostics.source import Source
-from sdyopt.driver import error_help
-from sdyopt.driver.job import Job
-from sdyopt.driver.run import run_job
-from sdyopt.error_help.explainer import Explainer
-from sdyopt.error_help.table import did_you_mean, listed, sentences
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.registry import all_dialects, find_dialect
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.location import FileLoc, FileRange, UnknownLoc
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions
+from sdyopt.mlir.error_help.explainer import Explainer
+from sdyopt.mlir.error_help.table import did_you_mean, listed, sentences
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.registry import all_dialects, find_dialect
+from sdyopt.tools.driver import error_help
+from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.run import run_job
 
 LIT = Path(__file__).parents[2] / "lit"
 FOLDERS = sorted({path.parent for path in LIT.rglob("*.mlir")})

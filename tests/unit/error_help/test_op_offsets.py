@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
-from sdyopt.diagnostics.location import FileLoc, NameLoc, UnknownLoc
-from sdyopt.diagnostics.source import Source
-from sdyopt.error_help.op_offsets import OpOffsets, without_locations
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.operation import Op
-from sdyopt.registry import find_dialect
+from sdyopt.base.diagnostics.location import FileLoc, NameLoc, UnknownLoc
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.error_help.op_offsets import OpOffsets, without_locations
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.registry import find_dialect
 
 DIALECTS = DialectTable(find_dialect)
 OPTIONS = ParseOptions()

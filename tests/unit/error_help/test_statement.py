@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdyopt.error_help.statement import Statement, tokens_of
+from sdyopt.mlir.error_help.statement import Statement, tokens_of
 
 
 def words(text: str, start: str) -> str:

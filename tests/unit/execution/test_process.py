@@ -12,7 +12,7 @@ import pytest
 from sdyopt.analysis.execution.failure import NoJax, NotValidated
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.execution.validation import ValidationOptions, compare
-from sdyopt.api.parsing import parse
+from sdyopt.tools.api.parsing import parse
 
 
 def worker(folder: Path, script: str, timeout: int = 20) -> Worker:

@@ -10,8 +10,8 @@ from sdyopt.analysis.execution.failure import NotValidated
 from sdyopt.analysis.execution.global_program import has_manual_computation, make_global
 from sdyopt.analysis.execution.local_program import is_local, local_text
 from sdyopt.analysis.execution.promotion import promote, reason_not_to_promote
-from sdyopt.asm.printer.asm_printer import print_op
-from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.mlir.asm.printer.asm_printer import print_op
+from sdyopt.mlir.dialects.builtin import ModuleOp
 
 MESH = 'sdy.mesh @mesh = <["x"=2]>\n'
 ROWS = '{sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}'

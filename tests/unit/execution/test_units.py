@@ -5,8 +5,8 @@ from __future__ import annotations
 import sdyopt
 from sdyopt.analysis.execution.bisection.steps import steps_of
 from sdyopt.analysis.execution.bisection.units import program_of_units, units_of
-from sdyopt.asm.printer.asm_printer import print_op
-from sdyopt.dialects.builtin import ModuleOp
+from sdyopt.mlir.asm.printer.asm_printer import print_op
+from sdyopt.mlir.dialects.builtin import ModuleOp
 
 MESH = 'sdy.mesh @mesh = <["x"=2, "y"=2]>\nsdy.mesh @other = <["z"=3]>\n'
 X, Y = (f'sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{"{axis}"}}]>]>' for axis in "xy")

@@ -6,17 +6,17 @@ import pytest
 
 from sdyopt.analysis.sharding_record.absences import Absence, _reasons
 from sdyopt.analysis.sharding_record.model import Gap
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.stablehlo.unary import SineOp
-from sdyopt.ir.attribute import EMPTY_DICT
-from sdyopt.ir.block import Block
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import UNKNOWN, build
-from sdyopt.ir.types import F32, tensor
-from sdyopt.sharding.propagation.propagation_step import StepRefusals, StepResult
-from sdyopt.sharding.propagation.step_input import Reason
-from sdyopt.sharding.sharding_projection import FactorSharding, TensorProjection
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.stablehlo.unary import SineOp
+from sdyopt.mlir.ir.attribute import EMPTY_DICT
+from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import UNKNOWN, build
+from sdyopt.mlir.ir.types import F32, tensor
+from sdyopt.shardy.sharding.propagation.propagation_step import StepRefusals, StepResult
+from sdyopt.shardy.sharding.propagation.step_input import Reason
+from sdyopt.shardy.sharding.sharding_projection import FactorSharding, TensorProjection
 
 
 @pytest.mark.parametrize(

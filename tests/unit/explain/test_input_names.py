@@ -3,9 +3,9 @@
 import pytest
 
 from sdyopt.analysis.explain.input_names import InputNames
-from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.diagnostics.source import Source
-from sdyopt.driver.dialect_tables import dialect_table
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.tools.driver.dialect_tables import dialect_table
 
 PLAIN = """
 func.func @main(%a: tensor<8xf32>, %b: tensor<f32>) -> tensor<f32> {

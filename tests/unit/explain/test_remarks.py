@@ -6,8 +6,8 @@ import yaml
 from sdyopt.analysis.remarks.remark import Kind, Remark, remark_text
 from sdyopt.analysis.remarks.remark_filter import RemarkFilter
 from sdyopt.analysis.remarks.remark_yaml import remark_yaml
-from sdyopt.diagnostics.location import FileLoc, UnknownLoc
-from sdyopt.diagnostics.usage import UsageError
+from sdyopt.base.diagnostics.location import FileLoc, UnknownLoc
+from sdyopt.base.diagnostics.usage import UsageError
 
 REMARK = Remark(
     *(Kind.MISSED, "propagation", "axis-not-propagated", "main", FileLoc("train.py", 12, 4)),

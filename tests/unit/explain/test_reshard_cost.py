@@ -7,9 +7,9 @@ import pytest
 import sdyopt
 from sdyopt.analysis.explain.reshard_cost import reshard_bytes
 from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 
 PROGRAM = """
 sdy.mesh @m = <["x"=2, "y"=4, "z"=2]>

@@ -12,12 +12,12 @@ from sdyopt.analysis.steps import step_data as step_data_module
 from sdyopt.analysis.steps.factor_table import AFTER, BEFORE, factor_table
 from sdyopt.analysis.steps.step_data import StepData
 from sdyopt.analysis.steps.steps_page import steps_page
-from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.diagnostics.source import Source
-from sdyopt.driver.dialect_tables import dialect_table
-from sdyopt.pipeline.run import run_pipeline
-from sdyopt.pipeline.text import parse_passes
-from sdyopt.registry import lookup
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.text import parse_passes
+from sdyopt.mlir.registry import lookup
+from sdyopt.tools.driver.dialect_tables import dialect_table
 
 MATMUL = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>

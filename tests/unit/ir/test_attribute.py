@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdyopt.ir.affine import (
+from sdyopt.mlir.ir.affine import (
     AffineBinary,
     AffineDim,
     AffineExpr,
@@ -17,9 +17,9 @@ from sdyopt.ir.affine import (
     negate,
     subtract,
 )
-from sdyopt.ir.attribute import EMPTY_DICT, UNIT, DictAttr, dictionary, string
-from sdyopt.ir.builtin_attributes import FALSE, TRUE, DenseElements, boolean, dense, integer
-from sdyopt.ir.types import (
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, UNIT, DictAttr, dictionary, string
+from sdyopt.mlir.ir.builtin_attributes import FALSE, TRUE, DenseElements, boolean, dense, integer
+from sdyopt.mlir.ir.types import (
     DYNAMIC,
     F32,
     I1,

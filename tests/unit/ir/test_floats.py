@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdyopt.ir.floats import (
+from sdyopt.mlir.ir.floats import (
     FLOAT_FORMATS,
     Specials,
     decode,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sdyopt import interning
-from sdyopt.interning import Interned
+from sdyopt.base import interning
+from sdyopt.base.interning import Interned
 
 
 class Axis(Interned):

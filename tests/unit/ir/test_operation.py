@@ -3,12 +3,12 @@
 Operations of a class are found at any depth.
 """
 
-from sdyopt.ir.block import Region
-from sdyopt.ir.builtin_attributes import integer
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I32
-from sdyopt.registry import all_dialects, find_dialect
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import integer
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I32
+from sdyopt.mlir.registry import all_dialects, find_dialect
 
 from .toy import ConstantOp, LoopOp, constant, scope
 

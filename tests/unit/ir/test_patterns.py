@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.ir.builtin_attributes import integer
-from sdyopt.ir.operation import Op
-from sdyopt.ir.patterns import GreedyOptions, Pattern, apply_greedily
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I32
+from sdyopt.mlir.ir.builtin_attributes import integer
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import GreedyOptions, Pattern, apply_greedily
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I32
 
 from .toy import add, constant, negate, scope, use
 

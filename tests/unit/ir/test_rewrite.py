@@ -5,15 +5,15 @@ from __future__ import annotations
 import gc
 from collections.abc import Sequence
 
-from sdyopt.ir.attribute import UNIT
-from sdyopt.ir.block import Block, Region
-from sdyopt.ir.builtin_attributes import integer
-from sdyopt.ir.edit_log import recording
-from sdyopt.ir.folding import fold
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import I32, I64
-from sdyopt.ir.value import Value
+from sdyopt.mlir.ir.attribute import UNIT
+from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.builtin_attributes import integer
+from sdyopt.mlir.ir.edit_log import recording
+from sdyopt.mlir.ir.folding import fold
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I32, I64
+from sdyopt.mlir.ir.value import Value
 
 from .toy import EndOp, LoopOp, add, constant, negate, scope, use
 

@@ -8,7 +8,7 @@ from sdyopt.analysis.lint.rule_table import all_rules
 from sdyopt.analysis.lint.settings import Settings
 from sdyopt.analysis.trials.completion import Completion
 from sdyopt.analysis.trials.trials import Trials
-from sdyopt.diagnostics.diagnostic import handling
+from sdyopt.base.diagnostics.diagnostic import handling
 from tests.unit.lint.programs import DIALECTS, lint, only, program
 
 TWO = """sdy.mesh @mesh = <["x"=4]>

@@ -6,8 +6,8 @@ import pytest
 
 from sdyopt.analysis.lint.loops import MAX_SOURCES, is_invariant, loop_around
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.dialects.stablehlo.control_flow import WhileOp
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.ir.operation import Op
 from tests.unit.lint.programs import program
 
 

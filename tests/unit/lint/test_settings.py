@@ -6,8 +6,8 @@ import pytest
 
 from sdyopt.analysis.lint.rule_table import all_rules, rule_ids
 from sdyopt.analysis.lint.settings import Settings, read_settings, select
-from sdyopt.diagnostics.diagnostic import DiagnosticError, Severity
-from sdyopt.diagnostics.usage import UsageError
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError, Severity
+from sdyopt.base.diagnostics.usage import UsageError
 
 
 def test_without_settings_all_rules_run_with_their_defaults() -> None:

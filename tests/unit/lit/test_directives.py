@@ -2,9 +2,9 @@
 
 import pytest
 
-from sdyopt.lit.directives import LitTest, RunLine, parse_directives
-from sdyopt.lit.features import Features
-from sdyopt.lit.malformed import MalformedCaseError
+from sdyopt.tools.lit.directives import LitTest, RunLine, parse_directives
+from sdyopt.tools.lit.features import Features
+from sdyopt.tools.lit.malformed import MalformedCaseError
 
 FEATURES = Features({"present": True, "absent": False})
 COMMANDS = (RunLine(1, "c"),)

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from sdyopt.lit.features import SYSTEMS, Features
-from sdyopt.lit.malformed import MalformedCaseError
+from sdyopt.tools.lit.features import SYSTEMS, Features
+from sdyopt.tools.lit.malformed import MalformedCaseError
 
 FEATURES = Features({"yes": True, "no": False, "c++17": True})
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.lit.in_process import InProcess, can_run
-from sdyopt.lit.shell import Result, parse, run_pipeline
-from sdyopt.lit.tools import Tools
+from sdyopt.tools.lit.in_process import InProcess, can_run
+from sdyopt.tools.lit.shell import Result, parse, run_pipeline
+from sdyopt.tools.lit.tools import Tools
 
 COMMANDS = [
     "sdy-opt {program} -cse | filecheck {program}",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.lit.features import SYSTEMS
+from sdyopt.tools.lit.features import SYSTEMS
 
 CHECKOUT = Path(__file__).parents[3]
 PASSING = "// RUN: cat %s | filecheck %s\n// CHECK-LABEL: {{^module}}\nmodule {}\n"
@@ -195,7 +195,8 @@ def test_nothing_is_collected_or_imported_without_the_option(tmp_path: Path) -> 
         "import sys\n"
         "def test_modules():\n"
         "    ours = {name for name in sys.modules if name.startswith('sdyopt')}\n"
-        "    assert ours == {'sdyopt', 'sdyopt.lit', 'sdyopt.lit.hooks', 'sdyopt.lit.plugin'}\n"
+        "    names = {'tools', 'tools.lit', 'tools.lit.hooks', 'tools.lit.plugin'}\n"
+        "    assert ours == {'sdyopt', *('sdyopt.' + name for name in names)}\n"
     )
     status, report = run_pytest(tmp_path, options="")
     assert (status, "1 passed" in report) == (0, True), report

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdyopt.lit.split_file import split
+from sdyopt.tools.lit.split_file import split
 
 
 def test_each_marker_starts_a_part() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.lit import forkserver
-from sdyopt.lit.shell import TIMEOUT_STATUS
-from sdyopt.lit.tools import MODULES, Tools
+from sdyopt.tools.lit import forkserver
+from sdyopt.tools.lit.shell import TIMEOUT_STATUS
+from sdyopt.tools.lit.tools import MODULES, Tools
 
 PROBE = '''
 """A tool that performs the action named by its first argument."""
@@ -43,7 +43,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
     folder = tmp_path_factory.mktemp("probe")
     (folder / "probe.py").write_text(PROBE)
     source = Path(forkserver.__file__).read_text()
-    (folder / "probing_forkserver.py").write_text(source.replace('"sdyopt.cli"', '"probe"'))
+    (folder / "probing_forkserver.py").write_text(source.replace('"sdyopt.tools.cli"', '"probe"'))
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
         patch.setattr(forkserver, "__name__", "probing_forkserver")

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-from sdyopt.cli import main
-from sdyopt.registry import table
+from sdyopt.mlir.registry import table
+from sdyopt.tools.cli import main
 
 FOLDER = Path(__file__).parent / "programs"
 # A folder with an installed plugin.

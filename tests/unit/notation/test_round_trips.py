@@ -15,13 +15,13 @@ from sdyopt.analysis.notation.partition_spec import parse_partition_spec, partit
 from sdyopt.analysis.notation.sdy_text import parse_sdy
 from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
 from sdyopt.analysis.notation.views import as_iota
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged
-from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis, mesh
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text
-from sdyopt.dialects.sdy.sharding_checks import sharding_problem
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.ir.types import F32, RankedTensor
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text
+from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.types import F32, RankedTensor
 
 MESH = SymbolRef("mesh")
 

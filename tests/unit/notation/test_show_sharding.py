@@ -11,8 +11,8 @@ import pytest
 from sdyopt.analysis.notation.drawing import drawing
 from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
 from sdyopt.analysis.notation.reading import Context, read_sharding
-from sdyopt.cli import main
-from sdyopt.diagnostics.source import Source
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.tools.cli import main
 
 ROOT = Path(__file__).parents[3]
 
@@ -66,7 +66,7 @@ def test_large_meshes_need_little_time_and_memory() -> None:
 
 def test_other_runs_do_not_import_notations() -> None:
     code = (
-        "import sys; from sdyopt.cli import main; main(['benchmarks/small.mlir', '-o', '/dev/null']);"
+        "import sys; from sdyopt.tools.cli import main; main(['benchmarks/small.mlir', '-o', '/dev/null']);"
         "print([name for name in sys.modules if name.startswith('sdyopt.analysis.notation')])"
     )
     command = [sys.executable, "-c", code]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sdyopt.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, SubtractOp, XorOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import F32, F64, I1, I8, I32, UI8, ComplexType, FloatType, Type
-from sdyopt.partition.identities import exact_sum_identity, identity_of
+from sdyopt.mlir.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, SubtractOp, XorOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import F32, F64, I1, I8, I32, UI8, ComplexType, FloatType, Type
+from sdyopt.shardy.partition.identities import exact_sum_identity, identity_of
 
 Elements = dict[Type, list[Any]]
 

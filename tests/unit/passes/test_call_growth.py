@@ -9,11 +9,11 @@ from passes.common.inline import Inliner
 from passes.common.support.copy_budget import MAX_NESTING_DEPTH
 from passes.common.support.inline_call import inline_call
 from passes.importing.import_func_calls import ImportFuncCalls
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.driver.job import Job
-from sdyopt.driver.run import run_job
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass, Pipeline
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass, Pipeline
+from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.run import run_job
 
 
 def chain(length: int, calls: int = 1) -> bytes:

@@ -1,9 +1,9 @@
 """Plans of reshards at one operation."""
 
 from passes.exporting.explicit_reshards.reshard_plan import PlanInput, ReshardPlan, ReshardPlanner
-from sdyopt.dialects.sdy.mesh_op import find_mesh
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 from tests.simulation.programs import function_of, read
 
 ADD = """

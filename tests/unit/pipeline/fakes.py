@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from sdyopt.dataclasses import dataclass
-from sdyopt.diagnostics import DiagnosticError, FileLoc
-from sdyopt.ir.traits import ISOLATED, Trait
-from sdyopt.pipeline import FUNCTION, Pass, Pipeline, Statistic, UsageError, option
-from sdyopt.registry import PassEntry, PipelineEntry
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics import DiagnosticError, FileLoc
+from sdyopt.mlir.ir.traits import ISOLATED, Trait
+from sdyopt.mlir.pipeline import FUNCTION, Pass, Pipeline, Statistic, UsageError, option
+from sdyopt.mlir.registry import PassEntry, PipelineEntry
 
 
 class FakeOp:

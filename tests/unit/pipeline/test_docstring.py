@@ -2,18 +2,18 @@
 
 from inspect import getdoc
 
-import sdyopt.lit.shell
-import sdyopt.lit.tools
-from sdyopt.pipeline.docstring import docstring
+import sdyopt.tools.lit.shell
+import sdyopt.tools.lit.tools
+from sdyopt.mlir.pipeline.docstring import docstring
 
-SHELL, TOOLS = "sdyopt.lit.shell", "sdyopt.lit.tools"
+SHELL, TOOLS = "sdyopt.tools.lit.shell", "sdyopt.tools.lit.tools"
 
 
 def test_docstrings_in_the_source() -> None:
-    assert docstring(SHELL) == getdoc(sdyopt.lit.shell)
-    assert docstring(SHELL, ["Stage"]) == getdoc(sdyopt.lit.shell.Stage)
-    assert docstring(SHELL, ["parse"]) == getdoc(sdyopt.lit.shell.parse)
-    assert docstring(TOOLS, ["Tools", "close"]) == getdoc(sdyopt.lit.tools.Tools.close)
+    assert docstring(SHELL) == getdoc(sdyopt.tools.lit.shell)
+    assert docstring(SHELL, ["Stage"]) == getdoc(sdyopt.tools.lit.shell.Stage)
+    assert docstring(SHELL, ["parse"]) == getdoc(sdyopt.tools.lit.shell.parse)
+    assert docstring(TOOLS, ["Tools", "close"]) == getdoc(sdyopt.tools.lit.tools.Tools.close)
 
 
 def test_definitions_that_are_missing_or_undocumented_have_no_docstring() -> None:

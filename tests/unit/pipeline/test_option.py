@@ -5,8 +5,8 @@ from typing import Literal
 
 import pytest
 
-from sdyopt.pipeline import Unsigned, UsageError, option
-from sdyopt.pipeline.option import declared_options, read_options, split_list, write_options
+from sdyopt.mlir.pipeline import Unsigned, UsageError, option
+from sdyopt.mlir.pipeline.option import declared_options, read_options, split_list, write_options
 
 
 class Level(StrEnum):

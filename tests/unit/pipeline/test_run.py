@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from sdyopt.diagnostics import Diagnostic, Severity, emit, handling
-from sdyopt.ir.edit_log import EditLog, current_log
-from sdyopt.ir.operation import Op
-from sdyopt.pipeline import Instrument, Pass, Pipeline, parse_pipeline, run_pipeline
+from sdyopt.base.diagnostics import Diagnostic, Severity, emit, handling
+from sdyopt.mlir.ir.edit_log import EditLog, current_log
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline import Instrument, Pass, Pipeline, parse_pipeline, run_pipeline
 from tests.unit.pipeline import fakes
 from tests.unit.pipeline.fakes import FakeOp, Logging, lookup
 

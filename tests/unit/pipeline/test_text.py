@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from sdyopt.pipeline import UsageError, parse_pipeline
-from sdyopt.pipeline.text import parse_passes
+from sdyopt.mlir.pipeline import UsageError, parse_pipeline
+from sdyopt.mlir.pipeline.text import parse_passes
 from tests.unit.pipeline.fakes import lookup
 
 

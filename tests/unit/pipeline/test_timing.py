@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from sdyopt.dataclasses import dataclass
-from sdyopt.pipeline import Pass, Pipeline, Statistic
-from sdyopt.pipeline.timing import Timer, statistics_report, timing_report
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.pipeline import Pass, Pipeline, Statistic
+from sdyopt.mlir.pipeline.timing import Timer, statistics_report, timing_report
 
 
 def a_run() -> Timer:

@@ -1,13 +1,13 @@
 """Programs for the tests of the sharding record: parsed, propagated and recorded."""
 
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.diagnostics.source import Source
-from sdyopt.driver.dialect_tables import dialect_table
-from sdyopt.ir.operation import Op
-from sdyopt.pipeline.run import run_pipeline
-from sdyopt.pipeline.text import parse_passes
-from sdyopt.registry import lookup
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.text import parse_passes
+from sdyopt.mlir.registry import lookup
+from sdyopt.tools.driver.dialect_tables import dialect_table
 
 
 def recorded(text: str, passes: str = "sdy-propagation-pipeline") -> tuple[Op, ShardingRecord]:

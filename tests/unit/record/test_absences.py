@@ -1,9 +1,9 @@
 """Why a value lacks an axis of a neighbor: the reasons are about the axes of this neighbor."""
 
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.record import Subject
-from sdyopt.sharding.propagation.step_input import Reason
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.shardy.record import Subject
+from sdyopt.shardy.sharding.propagation.step_input import Reason
 from tests.unit.record.records import recorded
 
 MESHES = """

@@ -7,10 +7,10 @@ from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.precedence import Rule, precedence
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.ir.value import Value
-from sdyopt.record import Subject
-from sdyopt.sharding.propagation.step_input import Reason
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.record import Subject
+from sdyopt.shardy.sharding.propagation.step_input import Reason
 from tests.unit.record.records import recorded
 
 X, Y = AxisRef("x"), AxisRef("y")

@@ -1,9 +1,9 @@
 """The sharding record: changes with their causes, copies, refusals at the fixed point."""
 
 from sdyopt.analysis.sharding_record.model import Restored, Step
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.record import Means, active_recorder
-from sdyopt.sharding.propagation.step_input import Reason, Refusal
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.shardy.record import Means, active_recorder
+from sdyopt.shardy.sharding.propagation.step_input import Reason, Refusal
 from tests.unit.record.records import recorded
 
 X, Y = AxisRef("x"), AxisRef("y")

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.asm.parser.module_parser import parse_module
-from sdyopt.diagnostics.source import Source
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.operation import Op
-from sdyopt.registry import all_dialects, find_dialect
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.registry import all_dialects, find_dialect
 
 ROOT = Path(__file__).parents[3]
 

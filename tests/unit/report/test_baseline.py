@@ -6,8 +6,8 @@ import pytest
 
 from sdyopt.analysis.report.baseline import read_baseline
 from sdyopt.analysis.report.json_report import json_report
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.location import FileLoc
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc
 from tests.unit.report.programs import report
 
 PROGRAM = """

@@ -3,8 +3,8 @@
 import pytest
 
 from sdyopt.analysis.report.budget import Budget
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
-from sdyopt.diagnostics.location import FileLoc
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
+from sdyopt.base.diagnostics.location import FileLoc
 from tests.unit.report.programs import report
 
 # An all-gather of 6 KiB on the wire along "x", an all-reduce of 8 KiB along "y".

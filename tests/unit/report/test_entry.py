@@ -13,9 +13,9 @@ from sdyopt.analysis.report.entry import (
     report_text,
     write_report,
 )
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.location import FileLoc
-from sdyopt.diagnostics.usage import UsageError
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc
+from sdyopt.base.diagnostics.usage import UsageError
 from tests.unit.report.programs import module
 
 PROGRAM = """

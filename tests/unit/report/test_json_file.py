@@ -3,8 +3,8 @@
 import pytest
 
 from sdyopt.analysis.figures.json_file import JsonFile, Path
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.location import FileLoc
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc
 
 TEXT = """{
  "a": [1, {"b, }": "]", "c": {}}, []],

@@ -8,9 +8,9 @@ import pytest
 
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.mesh_coordinates import kept_count, moved_share
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from tests.unit.report.programs import module
 
 # (axis, pre-size, size)

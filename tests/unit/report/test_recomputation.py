@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
-from sdyopt.diagnostics.diagnostic import handling
-from sdyopt.ir.operation import Op
-from sdyopt.pipeline.run import run_pipeline
-from sdyopt.pipeline.text import parse_pipeline
-from sdyopt.registry import lookup
+from sdyopt.base.diagnostics.diagnostic import handling
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.registry import lookup
 from tests.random_modules.modules import random_module
 from tests.recomputation.agreement import disagreements
 from tests.recomputation.programs import PROGRAMS as SMALL_PROGRAMS

@@ -8,11 +8,11 @@ from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.report.html_report import MIN_REPEATS, html_report
 from sdyopt.analysis.report.tables import without_empty
 from sdyopt.analysis.report.text_report import text_report
-from sdyopt.asm.parser.module_parser import parse_module
-from sdyopt.diagnostics.source import Source
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.operation import Op
-from sdyopt.registry import all_dialects, find_dialect
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.registry import all_dialects, find_dialect
 
 PRODUCT = """
 sdy.mesh @mesh = <["x"=2]>

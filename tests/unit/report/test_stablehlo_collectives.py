@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from sdyopt.analysis.figures.stablehlo_collectives import axes_of_groups
-from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from tests.unit.report.programs import report
 
 MESH = Mesh((MeshAxis("x", 2), MeshAxis("y", 2), MeshAxis("z", 2)))

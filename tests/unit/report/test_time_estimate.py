@@ -11,7 +11,7 @@ from sdyopt.analysis.figures.topology import Link, Topology
 from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.figures.units import seconds_text
 from sdyopt.analysis.report.json_report import json_report
-from sdyopt.dataclasses import replace
+from sdyopt.base.dataclasses import replace
 from tests.unit.report.programs import report
 
 PROGRAM = """

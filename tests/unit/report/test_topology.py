@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from sdyopt.analysis.figures.topology import Link, read_topology
-from sdyopt.diagnostics.diagnostic import DiagnosticError
-from sdyopt.diagnostics.location import FileLoc
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc
 
 TEXT = """
 flops = "197 TFLOP/s"

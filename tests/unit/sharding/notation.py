@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from sdyopt.dialects.sdy.axes import axis_refs_text
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.dialects.sdy.sharding import TensorSharding, sharding_text
-from sdyopt.ir.attribute import Attribute
-from sdyopt.sharding.axis_lists import Axes
+from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.shardy.sharding.axis_lists import Axes
 from tests.simulation.programs import read_unverified
 
 NONE = "none"

@@ -4,8 +4,8 @@ from itertools import product
 
 import pytest
 
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.sharding.axis_lists import (
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.shardy.sharding.axis_lists import (
     Axes,
     common_prefix,
     is_prefix,

@@ -13,14 +13,14 @@ ROOT = Path(__file__).parents[3]
 
 # One operation for each kind of reduction; all have the same rule.
 DIALECT = """
-from sdyopt.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
-from sdyopt.dialects.stablehlo.types import ANY_TENSOR
-from sdyopt.ir.dialect import Dialect
-from sdyopt.ir.op_fields import operand, result
-from sdyopt.ir.operation import Op
-from sdyopt.ir.traits import PURE
-from sdyopt.sharding.op_sharding_rule_builder import FactorType, Reduction
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.op_fields import operand, result
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import PURE
+from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, Reduction
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule
 
 DIALECT = toy = Dialect("toy")
 

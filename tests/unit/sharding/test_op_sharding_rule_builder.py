@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdyopt.dialects.sdy.rule import OpShardingRule, rule_text
-from sdyopt.dialects.sdy.rule_checks import rule_problem
-from sdyopt.dialects.stablehlo.types import TokenType
-from sdyopt.ir.types import F32, tensor
-from sdyopt.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, rule_text
+from sdyopt.mlir.dialects.sdy.rule_checks import rule_problem
+from sdyopt.mlir.dialects.stablehlo.types import TokenType
+from sdyopt.mlir.ir.types import F32, tensor
+from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
 
 SHAPES = st.lists(st.integers(1, 8), max_size=5).map(tuple)
 

@@ -2,21 +2,21 @@
 
 import pytest
 
-from sdyopt.diagnostics.diagnostic import Diagnostic, handling, separate_run
-from sdyopt.dialects.sdy.attribute_names import SHARDING_RULE
-from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
-from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
-from sdyopt.dialects.stablehlo.slicing import SliceOp
-from sdyopt.dialects.stablehlo.unary import SineOp
-from sdyopt.ir.attribute import EMPTY_DICT, DictAttr, dictionary
-from sdyopt.ir.block import Block
-from sdyopt.ir.builtin_attributes import IntegerAttr
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.operation import UNKNOWN, Op, UnregisteredOp, build
-from sdyopt.ir.types import F32, I64, tensor
-from sdyopt.ir.value import Value
-from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule, sharding_rule_of
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling, separate_run
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
+from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.dialects.stablehlo.unary import SineOp
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, DictAttr, dictionary
+from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import UNKNOWN, Op, UnregisteredOp, build
+from sdyopt.mlir.ir.types import F32, I64, tensor
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule, sharding_rule_of
 
 VECTOR = tensor((8,), F32)
 

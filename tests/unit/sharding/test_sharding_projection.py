@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.dialects.sdy.mesh import MeshAxis, mesh
-from sdyopt.dialects.sdy.rule import DimMapping, TensorMapping
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.axis_lists import Axes
-from sdyopt.sharding.sharding_projection import FactorSharding, project_tensor, unproject
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.mlir.dialects.sdy.mesh import MeshAxis, mesh
+from sdyopt.mlir.dialects.sdy.rule import DimMapping, TensorMapping
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.sharding.axis_lists import Axes
+from sdyopt.shardy.sharding.sharding_projection import FactorSharding, project_tensor, unproject
 
 MESH = mesh([MeshAxis("a", 4), MeshAxis("b", 2), MeshAxis("c", 3), MeshAxis("d", 6)])
 NAME = SymbolRef("mesh")

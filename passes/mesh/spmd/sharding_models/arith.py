@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.arith.compare import CmpIOp
-from sdyopt.dialects.arith.floats import FloatBinary, NegFOp
-from sdyopt.dialects.arith.integers import IntegerBinary
-from sdyopt.dialects.mesh.dialect import mesh
-from sdyopt.dialects.mesh.dialect_version import mesh_dialect_of
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.dialects.arith.compare import CmpIOp
+from sdyopt.mlir.dialects.arith.floats import FloatBinary, NegFOp
+from sdyopt.mlir.dialects.arith.integers import IntegerBinary
+from sdyopt.mlir.dialects.mesh.dialect import mesh
+from sdyopt.mlir.dialects.mesh.dialect_version import mesh_dialect_of
+from sdyopt.mlir.ir.operation import Op
 
 from ..iterator_types import elementwise
 from ..sharding_interface import ShardingModel

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.linalg import MatmulOp
-from sdyopt.dialects.mesh.reduction import ReductionKind
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.dialects.linalg import MatmulOp
+from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
+from sdyopt.mlir.ir.operation import Op
 
 from ..iterator_types import IterationSpace, IteratorType
 from ..sharding_interface import ShardingModel

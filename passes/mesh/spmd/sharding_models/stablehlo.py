@@ -7,23 +7,23 @@ be combined.
 
 from __future__ import annotations
 
-from sdyopt.dialects.arith.folding import element_type, elements
-from sdyopt.dialects.mesh.reduction import ReductionKind
-from sdyopt.dialects.mesh.shard_op import ShardOp
-from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
-from sdyopt.dialects.stablehlo.binary import AddOp, MulOp
-from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.dialects.stablehlo.concatenate_pad import ConcatenateOp
-from sdyopt.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.dialects.stablehlo.nullary import ConstantOp
-from sdyopt.dialects.stablehlo.reduction import ReduceOp
-from sdyopt.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
-from sdyopt.ir.builtin_attributes import DenseElements
-from sdyopt.ir.folding import constant_value
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import FloatType, IntegerType, RankedTensor
-from sdyopt.ir.value import Value
-from sdyopt.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.mlir.dialects.arith.folding import element_type, elements
+from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
+from sdyopt.mlir.dialects.mesh.shard_op import ShardOp
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
+from sdyopt.mlir.dialects.stablehlo.binary import AddOp, MulOp
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
+from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import FloatType, IntegerType, RankedTensor
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 from ..iterator_types import IndexingMap, IterationSpace, IteratorType
 from ..sharding_interface import ShardingModel

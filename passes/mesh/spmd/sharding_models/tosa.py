@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.mesh.reduction import ReductionKind
-from sdyopt.dialects.tosa.elementwise import ElementwiseOp
-from sdyopt.dialects.tosa.matmul import MatMulOp
-from sdyopt.ir.operation import Op
+from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
+from sdyopt.mlir.dialects.tosa.elementwise import ElementwiseOp
+from sdyopt.mlir.dialects.tosa.matmul import MatMulOp
+from sdyopt.mlir.ir.operation import Op
 
 from ..iterator_types import IterationSpace, IteratorType, elementwise
 from ..sharding_interface import ShardingModel

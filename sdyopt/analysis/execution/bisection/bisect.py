@@ -9,12 +9,12 @@ from sdyopt.analysis.execution.bisection.steps import Runner, Step
 from sdyopt.analysis.execution.bisection.units import Unit, UnitsProgram, program_of_units, units_of
 from sdyopt.analysis.execution.failure import NotValidated
 from sdyopt.analysis.execution.validation import FunctionValidation, ValidationOptions, compare
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.ir.operation import Op
-from sdyopt.partition.entry_functions import MAIN
-from sdyopt.partition.outlining import called_functions
-from sdyopt.pipeline.run import Verify
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline.run import Verify
+from sdyopt.shardy.partition.entry_functions import MAIN
+from sdyopt.shardy.partition.outlining import called_functions
 
 _RESHARDS = "sdy-insert-explicit-reshards"
 # How many levels of producers are added to each operation, in turn, until one computes something else.

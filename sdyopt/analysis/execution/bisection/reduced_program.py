@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from sdyopt.analysis.execution.bisection.bisect import Culprit
-from sdyopt.asm.printer.asm_printer import print_op
-from sdyopt.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.diagnostics.ids import BISECTED
-from sdyopt.diagnostics.text import printable
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.sdy.sharding import sharding_text
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.ids import BISECTED
+from sdyopt.base.diagnostics.text import printable
+from sdyopt.mlir.asm.printer.asm_printer import print_op
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.sharding import sharding_text
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
 
 
 def reduced_program(culprit: Culprit, path: str) -> str:

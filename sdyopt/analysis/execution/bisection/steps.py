@@ -7,18 +7,18 @@ from typing import Protocol
 
 from sdyopt.analysis.execution.failure import NotValidated
 from sdyopt.analysis.execution.process import Worker
-from sdyopt.asm.parser.module_parser import parse_module
-from sdyopt.asm.printer.asm_printer import PrintOptions, print_op
-from sdyopt.dataclasses import dataclass, field
-from sdyopt.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
-from sdyopt.diagnostics.source import Source
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.ir.dialect import DialectTable
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.pipeline import Pass, Pipeline
-from sdyopt.pipeline.option import write_options
-from sdyopt.pipeline.run import Verify, run_pipeline
-from sdyopt.registry import all_dialects, find_dialect
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline import Pass, Pipeline
+from sdyopt.mlir.pipeline.option import write_options
+from sdyopt.mlir.pipeline.run import Verify, run_pipeline
+from sdyopt.mlir.registry import all_dialects, find_dialect
 
 
 @dataclass(frozen=True)

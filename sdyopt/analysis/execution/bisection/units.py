@@ -9,26 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sdyopt.dataclasses import dataclass
-from sdyopt.dialects.builtin import ModuleOp
-from sdyopt.dialects.func import FuncOp, ReturnOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.dialects.sdy.ops import ReshardOp
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.dialects.sdy.value_shardings import sharding_of
-from sdyopt.ir.attribute import Attribute, SymbolRef, TypeAttr, nested_attributes, string
-from sdyopt.ir.block import Region
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.types import FunctionType, RankedTensor
-from sdyopt.ir.value import Value
-from sdyopt.partition.entry_functions import MAIN
-from sdyopt.partition.local_types import LocalTypes
-from sdyopt.partition.outlining import called_functions, empty_module
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.attribute import Attribute, SymbolRef, TypeAttr, nested_attributes, string
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import FunctionType, RankedTensor
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.partition.entry_functions import MAIN
+from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.outlining import called_functions, empty_module
 
 _REDUCING = (AllReduceOp, ReduceScatterOp)
 _NO_UNITS = (DataFlowEdgeOp, FuncDataFlowEdgeOp, FuncOp, MeshOp, ModuleOp, NamedComputationOp)

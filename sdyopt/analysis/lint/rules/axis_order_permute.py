@@ -23,11 +23,11 @@ from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import axes_text, collective_text, runs_text
 from sdyopt.analysis.trials.program import bytes_of_runs
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.collectives import CollectivePermuteOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import TensorSharding
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.collectives import CollectivePermuteOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 
 
 @rule("axis-order-permute", Severity.WARNING, Looks.TRIALS)

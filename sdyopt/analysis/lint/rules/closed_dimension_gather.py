@@ -23,15 +23,15 @@ from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.trials.program import CostedProgram, bytes_of_runs
 from sdyopt.analysis.trials.trials import Edit
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.diagnostics.location import resolve_file_location
-from sdyopt.dialects.sdy.collectives import AllGatherOp
-from sdyopt.dialects.sdy.mesh import MeshAxis
-from sdyopt.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.dialects.sdy.sharding import TensorSharding
-from sdyopt.error_help.culprit import brackets, item
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.location import resolve_file_location
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp
+from sdyopt.mlir.dialects.sdy.mesh import MeshAxis
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.error_help.culprit import brackets, item
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
 
 
 @rule("closed-dimension-gather", Severity.WARNING, Looks.TRIALS)

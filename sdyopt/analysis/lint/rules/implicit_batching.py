@@ -24,11 +24,11 @@ from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import count_text
 from sdyopt.analysis.trials.completion import Passes
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.diagnostics.location import Location
-from sdyopt.dialects.stablehlo.gather import GatherOp
-from sdyopt.dialects.stablehlo.scatter import ScatterOp
-from sdyopt.ir.operation import Op
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.location import Location
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.mlir.ir.operation import Op
 
 _PASS = "sdy-explicit-gather-scatter-batching"
 _BATCHING: Passes = {_PASS: {}}

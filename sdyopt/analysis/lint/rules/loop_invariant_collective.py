@@ -27,9 +27,9 @@ from sdyopt.analysis.lint.loops import is_invariant, loop_around
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import collective_text, count_text, runs_text
 from sdyopt.analysis.trials.program import bytes_of_runs
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.dialects.stablehlo.control_flow import WhileOp
-from sdyopt.ir.operation import Op
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.ir.operation import Op
 
 
 @rule("loop-invariant-collective", Severity.WARNING, Looks.WITH_COLLECTIVES)

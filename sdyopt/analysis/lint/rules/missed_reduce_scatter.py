@@ -27,12 +27,12 @@ from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import axes_text, collective_text, runs_text
 from sdyopt.analysis.trials.program import bytes_of_runs
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.collectives import AllReduceOp, AllSliceOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
-from sdyopt.sharding.elementwise import is_elementwise
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, AllSliceOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 # The search for all-slices gives up after this many uses.
 MAX_OPERATIONS = 64

@@ -21,15 +21,15 @@ from sdyopt.analysis.figures.causes import dims_text
 from sdyopt.analysis.lint.finding import Finding, Note
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.trials.trials import Edit
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.dialects.func import FuncOp, ReturnOp
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.ir.operation import Op
-from sdyopt.ir.rewrite import Rewriter
-from sdyopt.ir.value import OpOperand
-from sdyopt.sharding.axis_lists import is_prefix
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import OpOperand
+from sdyopt.shardy.sharding.axis_lists import is_prefix
 
 
 @rule("overridden-constraint", Severity.WARNING, Looks.TRIALS)

@@ -21,9 +21,9 @@ from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.limits import MIN_FLOPS
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import DYNAMIC
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import DYNAMIC
 
 
 @rule("redundant-compute", Severity.WARNING, Looks.WITH_COLLECTIVES)

@@ -26,9 +26,9 @@ from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import collective_text, runs_text
 from sdyopt.analysis.lint.value_numbers import ValueNumbers
 from sdyopt.analysis.trials.program import bytes_of_runs
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.ir.block import Region
-from sdyopt.ir.operation import Op
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.operation import Op
 
 
 @rule("repeated-collective", Severity.WARNING, Looks.WITH_COLLECTIVES)

@@ -22,13 +22,13 @@ from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.limits import MIN_VALUE_BYTES
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.asm.printer.attribute_printer import plain_type
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.dialects.func import CallOp, FuncOp
-from sdyopt.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.error_help.culprit import Step, argument
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.error_help.culprit import Step, argument
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
 
 
 @rule("replicated-value", Severity.WARNING, Looks.WITH_COLLECTIVES)

@@ -22,13 +22,13 @@ from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import count_text, runs_text
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.dialects.sdy.attribute_names import SHARDING
-from sdyopt.dialects.sdy.sharding import ShardingPerValue
-from sdyopt.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.error_help.culprit import text
-from sdyopt.ir.operation import Op
-from sdyopt.ir.value import Value
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.error_help.culprit import text
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
 
 
 @rule("replicating-custom-call", Severity.WARNING, Looks.WITH_COLLECTIVES)

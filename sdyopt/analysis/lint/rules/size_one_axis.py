@@ -18,9 +18,9 @@ from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.sharding_uses import shardings_in
 from sdyopt.analysis.lint.texts import count_text
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.error_help.culprit import text
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.error_help.culprit import text
 
 
 @rule("size-one-axis", Severity.REMARK, Looks.AS_READ)

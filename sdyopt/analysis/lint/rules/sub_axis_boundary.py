@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from sdyopt.analysis.lint.annotations import boundary_annotations
 from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.dialects.sdy.axes import AxisRef, axis_ref_text
-from sdyopt.error_help.culprit import text
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
+from sdyopt.mlir.error_help.culprit import text
 
 
 @rule("sub-axis-boundary", Severity.WARNING, Looks.AS_READ)

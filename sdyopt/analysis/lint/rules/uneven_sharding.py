@@ -20,11 +20,11 @@ from sdyopt.analysis.lint.annotations import Annotation, boundary_annotations, c
 from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import axes_text, count_text
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.sharding import DimensionSharding
-from sdyopt.error_help.culprit import brackets, item
-from sdyopt.ir.types import DYNAMIC, RankedShapedType
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding
+from sdyopt.mlir.error_help.culprit import brackets, item
+from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType
 
 
 @rule("uneven-sharding", Severity.WARNING, Looks.AS_READ)

@@ -18,11 +18,11 @@ from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.sharding_uses import shardings_in
-from sdyopt.diagnostics.diagnostic import Severity
-from sdyopt.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.mesh_op import MeshOp
-from sdyopt.error_help.culprit import text
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.error_help.culprit import text
 
 
 @rule("unused-mesh-axis", Severity.WARNING, Looks.WITH_COLLECTIVES)

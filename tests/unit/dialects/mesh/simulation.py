@@ -12,24 +12,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sdyopt.dialects.func import FuncOp
-from sdyopt.dialects.mesh import device_groups
-from sdyopt.dialects.mesh.collective_base import Collective
-from sdyopt.dialects.mesh.collectives import (
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.mesh import device_groups
+from sdyopt.mlir.dialects.mesh.collective_base import Collective
+from sdyopt.mlir.dialects.mesh.collectives import (
     AllGatherOp,
     AllReduce19Op,
     AllSliceOp,
     AllToAllOp,
     ReduceScatter19Op,
 )
-from sdyopt.dialects.mesh.device_groups import Device
-from sdyopt.dialects.mesh.point_to_point import RecvOp, SendOp, ShiftOp
-from sdyopt.dialects.mesh.reduction import ReductionKind
-from sdyopt.dialects.mesh.rooted_collectives import BroadcastOp, GatherOp, Reduce19Op, ScatterOp
-from sdyopt.dialects.mesh.shard_op import ShardOp
-from sdyopt.dialects.tensor.casts import CastOp
-from sdyopt.ir.operation import Op
-from sdyopt.ir.types import RankedTensor
+from sdyopt.mlir.dialects.mesh.device_groups import Device
+from sdyopt.mlir.dialects.mesh.point_to_point import RecvOp, SendOp, ShiftOp
+from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
+from sdyopt.mlir.dialects.mesh.rooted_collectives import BroadcastOp, GatherOp, Reduce19Op, ScatterOp
+from sdyopt.mlir.dialects.mesh.shard_op import ShardOp
+from sdyopt.mlir.dialects.tensor.casts import CastOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedTensor
 from tests.simulation import programs
 
 Array = NDArray[Any]

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from passes.mesh.spmdization import Spmdization
-from sdyopt.dialects.mesh import device_groups
-from sdyopt.dialects.mesh.device_groups import Device
-from sdyopt.dialects.mesh.reduction import ReductionKind
-from sdyopt.dialects.mesh.sharding import MeshSharding, sharding_text
-from sdyopt.ir.attribute import SymbolRef
+from sdyopt.mlir.dialects.mesh import device_groups
+from sdyopt.mlir.dialects.mesh.device_groups import Device
+from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
+from sdyopt.mlir.dialects.mesh.sharding import MeshSharding, sharding_text
+from sdyopt.mlir.ir.attribute import SymbolRef
 from tests.simulation.programs import function_of, read, verify
 
 from .simulation import REDUCTIONS, Array, Arrays, Shape, run

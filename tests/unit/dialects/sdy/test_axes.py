@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from sdyopt.dialects.sdy.axes import (
+from sdyopt.mlir.dialects.sdy.axes import (
     AxisRef,
     SubAxis,
     difference,
@@ -12,7 +12,7 @@ from sdyopt.dialects.sdy.axes import (
     sorted_and_merged,
     with_axes,
 )
-from sdyopt.dialects.sdy.mesh import MeshAxis, mesh
+from sdyopt.mlir.dialects.sdy.mesh import MeshAxis, mesh
 
 MESH = mesh([MeshAxis("a", 16), MeshAxis("b", 8)])
 

@@ -1,11 +1,11 @@
 """Shardings have a kind of reduction as long as they have unreduced axes."""
 
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.dialects.sdy.manual_axes import without_manual_axes
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text
-from sdyopt.ir.attribute import SymbolRef
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.manual_axes import without_manual_axes
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text
+from sdyopt.mlir.ir.attribute import SymbolRef
 
 X, Y = AxisRef("x"), AxisRef("y")
 MAX = TensorSharding(SymbolRef("mesh"), (DimensionSharding(),), (), (X, Y), ReductionKind.MAX)

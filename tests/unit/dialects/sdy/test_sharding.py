@@ -2,16 +2,21 @@
 
 import pytest
 
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.dialects.sdy.manual_axes import without_manual_axes
-from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
-from sdyopt.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.dialects.sdy.rule import factor_symbol
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding, fully_replicated, sharding_text
-from sdyopt.dialects.sdy.sharding_checks import sharding_problem
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.ir.types import DYNAMIC, F32, I32, TupleType, Type, UnrankedTensor, tensor
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.manual_axes import without_manual_axes
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.rule import factor_symbol
+from sdyopt.mlir.dialects.sdy.sharding import (
+    DimensionSharding,
+    TensorSharding,
+    fully_replicated,
+    sharding_text,
+)
+from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.types import DYNAMIC, F32, I32, TupleType, Type, UnrankedTensor, tensor
 
 X, Y, Z = AxisRef("x"), AxisRef("y"), AxisRef("z")
 MESH = mesh([MeshAxis("x", 2), MeshAxis("y", 4), MeshAxis("z", 2)])

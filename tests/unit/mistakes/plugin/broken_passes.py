@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from sdyopt.pipeline import Pass
-from sdyopt.registry import register
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
 
 
 @register("broken-count")

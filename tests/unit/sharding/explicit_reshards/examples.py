@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
-from sdyopt.sharding.axis_lists import Axes
-from sdyopt.sharding.sharding_projection import TensorProjection, project
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
+from sdyopt.shardy.sharding.axis_lists import Axes
+from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project
 from tests.unit.sharding.notation import read_sharding, write_axes
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.sdy.axes import AxisRef
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.sharding.axis_lists import Axes
-from sdyopt.sharding.explicit_reshards.common_axes import Alternative, alternatives
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.shardy.sharding.axis_lists import Axes
+from sdyopt.shardy.sharding.explicit_reshards.common_axes import Alternative, alternatives
 from tests.unit.sharding.explicit_reshards.examples import by_factor, project_all, tensor_sizes
 from tests.unit.sharding.notation import read_mesh, read_rule, write_axes
 

@@ -3,15 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.dialects.sdy.mesh import MeshAxis, mesh
-from sdyopt.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.axis_lists import Axes, overlap
-from sdyopt.sharding.explicit_reshards.axis_assignment import assign_axes_to_factors
-from sdyopt.sharding.explicit_reshards.common_axes import already_common_axes, find_common_axes
-from sdyopt.sharding.sharding_projection import project
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.mlir.dialects.sdy.mesh import MeshAxis, mesh
+from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.sharding.axis_lists import Axes, overlap
+from sdyopt.shardy.sharding.explicit_reshards.axis_assignment import assign_axes_to_factors
+from sdyopt.shardy.sharding.explicit_reshards.common_axes import already_common_axes, find_common_axes
+from sdyopt.shardy.sharding.sharding_projection import project
 
 MESH = mesh([MeshAxis("x", 4), MeshAxis("y", 2), MeshAxis("z", 4)])
 NAME = SymbolRef("mesh")

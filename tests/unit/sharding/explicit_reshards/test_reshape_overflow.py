@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.explicit_reshards.reshape_overflow import find_common_reshape_axes, has_overflow
-from sdyopt.sharding.sharding_projection import unproject
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import find_common_reshape_axes, has_overflow
+from sdyopt.shardy.sharding.sharding_projection import unproject
 from tests.unit.sharding.explicit_reshards.examples import by_factor, project_all
 from tests.unit.sharding.notation import read_mesh, read_rule, write_sharding
 

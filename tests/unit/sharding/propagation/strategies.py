@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.ops import PropagationDirection
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.propagation.step_input import BOTH, StepInput
-from sdyopt.sharding.sharding_projection import project, unproject
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.ops import PropagationDirection
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.sharding.propagation.step_input import BOTH, StepInput
+from sdyopt.shardy.sharding.sharding_projection import project, unproject
 from tests.unit.sharding.notation import read_sharding, write_sharding
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.sharding.propagation.aggressive_factor_propagation import propagate_aggressive
-from sdyopt.sharding.propagation.basic_factor_propagation import propagate_basic
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.shardy.sharding.propagation.aggressive_factor_propagation import propagate_aggressive
+from sdyopt.shardy.sharding.propagation.basic_factor_propagation import propagate_basic
 from tests.unit.sharding.notation import read_mesh, read_rule
 from tests.unit.sharding.propagation.strategies import propagate
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sdyopt.dialects.sdy.ops import PropagationDirection
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.sharding.propagation.basic_factor_propagation import propagate_basic
-from sdyopt.sharding.propagation.step_input import BACKWARD, BOTH, FORWARD, NONE
+from sdyopt.mlir.dialects.sdy.ops import PropagationDirection
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.shardy.sharding.propagation.basic_factor_propagation import propagate_basic
+from sdyopt.shardy.sharding.propagation.step_input import BACKWARD, BOTH, FORWARD, NONE
 from tests.unit.sharding.notation import read_mesh, read_rule
 from tests.unit.sharding.propagation.strategies import propagate
 

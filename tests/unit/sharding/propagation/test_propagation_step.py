@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from sdyopt.dialects.sdy.mesh import Mesh
-from sdyopt.dialects.sdy.rule import OpShardingRule
-from sdyopt.dialects.sdy.sharding import MeshOrRef
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.propagation.propagation_step import (
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.sharding.propagation.propagation_step import (
     StepKind,
     StepRunner,
     Strategy,
     Updates,
     identity_rule,
 )
-from sdyopt.sharding.propagation.step_input import DirectionPolicy
+from sdyopt.shardy.sharding.propagation.step_input import DirectionPolicy
 from tests.unit.sharding.notation import NONE, read_mesh, read_rule, read_sharding, write_sharding
 
 MESHES = {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sdyopt.dialects.sdy.ops import PropagationDirection
-from sdyopt.sharding.propagation.step_input import (
+from sdyopt.mlir.dialects.sdy.ops import PropagationDirection
+from sdyopt.shardy.sharding.propagation.step_input import (
     BACKWARD,
     BOTH,
     FORWARD,

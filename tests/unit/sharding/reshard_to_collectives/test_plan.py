@@ -5,12 +5,12 @@ from math import prod
 
 import pytest
 
-from sdyopt.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.dialects.sdy.mesh import Mesh, MeshAxis
-from sdyopt.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.ir.attribute import SymbolRef
-from sdyopt.sharding.reshard_to_collectives.plan import Plan, plan_collectives
-from sdyopt.sharding.reshard_to_collectives.state import ReshardState, align, split_by_capacity
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.sharding.reshard_to_collectives.plan import Plan, plan_collectives
+from sdyopt.shardy.sharding.reshard_to_collectives.state import ReshardState, align, split_by_capacity
 
 MESH = Mesh((MeshAxis("x", 2), MeshAxis("y", 2), MeshAxis("z", 4), MeshAxis("w", 12)))
 NAME, REVERSED = SymbolRef("mesh"), SymbolRef("reversed")

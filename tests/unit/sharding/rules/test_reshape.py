@@ -9,14 +9,14 @@ from math import prod
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sdyopt.dialects.sdy.rule import OpShardingRule, TensorMapping
-from sdyopt.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.ir.attribute import EMPTY_DICT
-from sdyopt.ir.op_signature import OpSignature
-from sdyopt.ir.types import F32, tensor
-from sdyopt.releases import following
-from sdyopt.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
-from sdyopt.sharding.rules.shapes import reshape
+from sdyopt.base.releases import following
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.ir.attribute import EMPTY_DICT
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.types import F32, tensor
+from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
+from sdyopt.shardy.sharding.rules.shapes import reshape
 
 Shape = tuple[int, ...]
 

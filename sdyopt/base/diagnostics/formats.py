@@ -1,0 +1,265 @@
+"""Formats of diagnostics for tools: JSON, SARIF, and the annotations of GitHub Actions. Imported on use.
+
+docs/diagnostics.md describes the fields of the JSON document. Workflow commands of GitHub Actions annotate
+the lines of a pull request:
+
+    ::error file=model.mlir,line=3,col=8,title=parse-error::expected attribute value
+
+SARIF 2.1.0 is the format of code scanning. In its log, usage errors, file errors and internal errors are
+notifications of the invocation; all other diagnostics are results.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import PurePath
+from urllib.parse import quote
+
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.ids import FILE_ERROR, INTERNAL_ERROR, USAGE_ERROR, summary
+from sdyopt.base.diagnostics.records import (
+    NoteRecord,
+    Position,
+    Record,
+    RunSummary,
+    note_line,
+    primary_position,
+    secondary_position,
+)
+
+SCHEMA = "sdy-opt-diagnostics"
+# Incremented when a field changes its meaning or is removed. New fields do not change it.
+VERSION = 1
+
+Json = dict[str, object]
+
+
+def to_json(records: Sequence[Record], run: RunSummary) -> str:
+    """The document, which ends with a newline."""
+    document = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "tool": {"name": "sdy-opt", "version": run.version},
+        "input": run.input or None,
+        "exit_code": run.exit_code,
+        "diagnostics": [_diagnostic(each) for each in records],
+    }
+    return dump(document)
+
+
+def dump(document: Json) -> str:
+    """JSON text in ASCII. Surrogates, for bytes that are not UTF-8 in the name of a file, become U+FFFD."""
+    return json.dumps(_without_surrogates(document), indent=2) + "\n"
+
+
+def _without_surrogates(value: object) -> object:
+    match value:
+        case str():
+            return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        case dict():
+            return {key: _without_surrogates(inner) for key, inner in value.items()}
+        case list():
+            return [_without_surrogates(inner) for inner in value]
+    return value
+
+
+def _diagnostic(record: Record) -> Json:
+    return {
+        "id": record.id,
+        "severity": record.severity.value,
+        "promoted": record.is_promoted,
+        "message": record.message,
+        "location": _position(record.location),
+        "input_location": _position(record.input_location),
+        "name": record.name or None,
+        "pass": record.pass_flag or None,
+        "operation": record.operation or None,
+        "notes": [_note(note) for note in record.notes],
+        "help": record.help or None,
+    }
+
+
+def _note(note: NoteRecord) -> Json:
+    return {
+        "message": note.message,
+        "location": _position(note.location),
+        "input_location": _position(note.input_location),
+    }
+
+
+def _position(position: Position | None) -> Json | None:
+    if position is None:
+        return None
+    return {
+        "file": position.file,
+        "line": position.line,
+        "column": position.column,
+        "end_line": position.end_line,
+        "end_column": position.end_column,
+    }
+
+
+_COMMANDS = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.REMARK: "notice",
+    Severity.NOTE: "notice",
+}
+
+
+def to_github(records: Sequence[Record], run: RunSummary) -> str:
+    """One command a line."""
+    return "".join(_command(record, run) for record in records)
+
+
+def _command(record: Record, run: RunSummary) -> str:
+    position = primary_position(record, run)
+    properties = {} if position is None else _properties_of(position, run)
+    properties["title"] = record.id
+    listed = ",".join(f"{name}={_escape_property(value)}" for name, value in properties.items())
+    return f"::{_COMMANDS[record.severity]} {listed}::{_escape(_body(record, run))}\n"
+
+
+def _properties_of(position: Position, run: RunSummary) -> dict[str, str]:
+    properties = {"file": run.shown(position.file)}
+    if position.line:
+        properties["line"] = str(position.line)
+    if position.line and position.column:
+        properties["col"] = str(position.characters[0] if position.characters else position.column)
+    return properties
+
+
+def _body(record: Record, run: RunSummary) -> str:
+    lines = [record.message + (" [--werror]" if record.is_promoted else "")]
+    if (other := secondary_position(record, run)) is not None:
+        lines.append(f"at {run.shown(other.file)}:{other.line}:{other.column}")
+    if record.pass_flag:
+        lines.append(f"in pass {record.pass_flag}")
+    lines += [note_line(note, run) for note in record.notes]
+    if record.help:
+        lines.append(f"help: {record.help}")
+    return "\n".join(lines)
+
+
+def _escape(text: str) -> str:
+    """The text of a message: one line, without control characters, which a viewer would decode from `%0D`."""
+    lines = text.replace("\r\n", "\n")
+    clean = "".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in lines)
+    return clean.replace("%", "%25").replace("\n", "%0A")
+
+
+def _escape_property(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")
+
+
+SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.REMARK: "note",
+    Severity.NOTE: "note",
+}
+_NOTIFICATIONS = {
+    USAGE_ERROR: "toolConfigurationNotifications",
+    FILE_ERROR: "toolExecutionNotifications",
+    INTERNAL_ERROR: "toolExecutionNotifications",
+}
+
+
+def to_sarif(records: Sequence[Record], run: RunSummary) -> str:
+    """The log, which ends with a newline."""
+    invocation: Json = {
+        "executionSuccessful": not any(record.id in _NOTIFICATIONS for record in records),
+        "exitCode": run.exit_code,
+    }
+    for kind in dict.fromkeys(_NOTIFICATIONS.values()):
+        if found := [_notification(each) for each in records if _NOTIFICATIONS.get(each.id) == kind]:
+            invocation[kind] = found
+    results = [record for record in records if record.id not in _NOTIFICATIONS]
+    rules = list(dict.fromkeys(record.id for record in results))
+    driver = {"name": "sdy-opt", "version": run.version, "rules": [_rule(id) for id in rules]}
+    log = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [invocation],
+        "results": [_result(record, rules.index(record.id), run) for record in results],
+    }
+    return dump({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [log]})
+
+
+def _rule(id: str) -> Json:
+    return {"id": id, "shortDescription": {"text": summary(id)}}
+
+
+def _notification(record: Record) -> Json:
+    text = f"{record.message}\nhelp: {record.help}" if record.help else record.message
+    return {"descriptor": {"id": record.id}, "level": "error", "message": {"text": text}}
+
+
+def _result(record: Record, rule_index: int, run: RunSummary) -> Json:
+    text = f"{record.message}\nhelp: {record.help}" if record.help else record.message
+    result: Json = {
+        "ruleId": record.id,
+        "ruleIndex": rule_index,
+        "level": _LEVELS[record.severity],
+        "message": {"text": text},
+    }
+    if (first := primary_position(record, run)) is not None:
+        result["locations"] = [_physical_location(first, run, _logical_locations(record))]
+    related = [_related("the same operation", secondary_position(record, run), run)]
+    related += [_related(note.message, primary_position(note, run), run) for note in record.notes]
+    if located := [each for each in related if each is not None]:
+        result["relatedLocations"] = [{"id": number, **each} for number, each in enumerate(located)]
+    properties = {"pass": record.pass_flag, "operation": record.operation}
+    named: Json = {name: value for name, value in properties.items() if value}
+    if record.is_promoted:
+        named["promoted"] = True
+    if unlocated := [note.message for note in record.notes if primary_position(note, run) is None]:
+        named["notes"] = unlocated
+    if named:
+        result["properties"] = named
+    return result
+
+
+def _logical_locations(record: Record) -> list[Json]:
+    return [{"fullyQualifiedName": record.name}] if record.name else []
+
+
+def _related(message: str, position: Position | None, run: RunSummary) -> Json | None:
+    return None if position is None else {**_physical_location(position, run), "message": {"text": message}}
+
+
+def _physical_location(position: Position, run: RunSummary, logical: Sequence[Json] = ()) -> Json:
+    physical: Json = {"artifactLocation": _artifact(run.shown(position.file))}
+    if position.line:
+        physical["region"] = _region(position)
+    location: Json = {"physicalLocation": physical}
+    if logical:
+        location["logicalLocations"] = list(logical)
+    return location
+
+
+def _artifact(file: str) -> Json:
+    uri = quote(file.encode("utf-8", "surrogateescape"), safe="/")
+    if PurePath(file).is_absolute():
+        return {"uri": f"file://{uri}"}
+    return {"uri": uri, "uriBaseId": "%SRCROOT%"}
+
+
+def _region(position: Position) -> Json:
+    region: Json = {"startLine": position.line}
+    column, end_column = position.characters or (position.column, position.end_column)
+    if column:
+        region["startColumn"] = column
+    if position.end_line is not None and end_column is not None and column:
+        region["endLine"], region["endColumn"] = position.end_line, end_column
+    return region
+
+
+# The text of the diagnostics of a run, by the name of the format.
+FORMATS: dict[str, Callable[[Sequence[Record], RunSummary], str]] = {
+    "json": to_json,
+    "github": to_github,
+    "sarif": to_sarif,
+}

@@ -1,0 +1,61 @@
+"""Usage errors: errors in the command line or in the text of a pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.ids import USAGE_ERROR
+from sdyopt.base.diagnostics.location import UnknownLoc
+
+# The minimum similarity of a suggested name, from 0 to 1. High, because flags share long parts: mlir-print-….
+SIMILARITY = 0.65
+
+
+class UsageError(Exception):
+    """A usage error with help, such as a similar name.
+
+    `diagnostic` is that of an error in the text of a pipeline, which `message` shows with its location.
+    """
+
+    def __init__(self, message: str, help: str = "", diagnostic: Diagnostic | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.help = help
+        self.diagnostic = diagnostic
+
+    def as_diagnostic(self) -> Diagnostic:
+        """The error as a diagnostic, for formats other than text."""
+        if self.diagnostic is not None:
+            return replace(self.diagnostic, help=self.help, id=USAGE_ERROR)
+        return Diagnostic(Severity.ERROR, UnknownLoc(), self.message, help=self.help, id=USAGE_ERROR)
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """`did you mean 'x'?` for the most similar name; empty if none is similar."""
+    match = closest(name, names)
+    return "" if match is None else f"did you mean '{match}'?"
+
+
+def closest(name: str, names: Iterable[str]) -> str | None:
+    """The most similar name; None if none is similar. Among equals, the longest common prefix wins."""
+    from difflib import SequenceMatcher, get_close_matches  # noqa: PLC0415  slow to import, and rarely used
+
+    matches = get_close_matches(name, sorted(names), n=3, cutoff=SIMILARITY)
+    if not matches:
+        return None
+    best = SequenceMatcher(None, matches[0], name).ratio()
+    equal = [match for match in matches if SequenceMatcher(None, match, name).ratio() == best]
+    return max(equal, key=lambda match: _common_prefix_length(match, name))
+
+
+def _common_prefix_length(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def nearest_or_all(name: str, names: Iterable[str], limit: int | None = None) -> str:
+    """`did you mean 'x'?`, or `choose from x, y` with at most `limit` names if no name is similar."""
+    choices = tuple(names)
+    return nearest(name, choices) or (f"choose from {', '.join(choices[:limit])}" if choices else "")

@@ -1,7 +1,0 @@
-"""The chlo dialect object; the other modules register operations and attributes with it."""
-
-from sdyopt.ir.dialect import Dialect
-
-chlo = Dialect("chlo")
-chlo.unknown_attribute = "unknown chlo attribute"
-chlo.is_inlinable = True

@@ -1,6 +1,0 @@
-"""The sdy dialect, in which the other modules of this package register operations and attributes."""
-
-from sdyopt.ir.dialect import Dialect
-
-sdy = Dialect("sdy")
-sdy.is_inlinable = True

@@ -1,0 +1,378 @@
+"""Declarative formats of dialect attributes: the elements both parse and print them.
+
+    @dialect_attribute(sdy, "mesh_axis", "Sdy_MeshAxis")
+    class MeshAxis(Attribute):
+        name: str
+        size: int
+        assembly = attribute_format(string("name"), "=", integer("size"))
+
+The elements are in the order of the text, their parameters in the order of the class's fields. By itself an
+attribute is `#dialect.mnemonic<…>` if its format is in angle brackets, otherwise `#dialect<mnemonic…>`. As a
+parameter of another attribute it is printed without dialect and mnemonic; the parser also accepts it with
+them, and an alias.
+
+A parse error in a parameter is followed by an error for this parameter and for each enclosing one, worded as
+by the parsers that MLIR generates from TableGen definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Generic, Protocol, TypeVar
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.mlir.asm.lexical import escape
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.extent_scanner import body_extent
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.dialect import Dialect
+
+_CACHED_TEXTS = 4096
+
+T = TypeVar("T")
+A = TypeVar("A", bound=Attribute)
+C = TypeVar("C", bound=type[Attribute])
+
+# The values of the parameters parsed so far.
+Values = list[Any]
+# Returns the error of an attribute, None if it is valid.
+Check = Callable[[Any], str | None]
+
+
+class AttributeElement(Protocol):
+    """An element of an attribute's format."""
+
+    def bind(self, definition: str) -> None:
+        """Sets the name of the TableGen definition, which is part of parse errors."""
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        """Parses this element and appends the values of its parameters."""
+
+    def text(self, attribute: Attribute) -> str:
+        """The text of this element in the text of an attribute."""
+        ...
+
+
+class AttributeFormat:
+    """The format of one class of attributes, without dialect and mnemonic.
+
+    `build` builds the attribute from the parameters; by default it is the class itself. `check` returns the
+    error message for an invalid attribute, None for a valid one; the parser reports it at the start of the
+    attribute.
+    """
+
+    def __init__(
+        self,
+        elements: Sequence[AttributeElement],
+        build: Callable[..., Attribute] | None,
+        check: Check | None,
+    ) -> None:
+        self._elements = tuple(elements)
+        self._build = build
+        self._check = check
+        # Cached because the same nested attributes, such as axis references, are printed many times.
+        self.text = lru_cache(_CACHED_TEXTS)(self._text)
+
+    @property
+    def is_in_angle_brackets(self) -> bool:
+        first = self._elements[0]
+        return isinstance(first, Literal) and first.token == "<"
+
+    def bind(self, attribute_class: type[Attribute], definition: str) -> None:
+        """Connects the format with the class that declares it."""
+        self._build = self._build or attribute_class
+        for element in self._elements:
+            element.bind(definition)
+
+    def parse(self, parser: AsmParser) -> Any:
+        """Parses an attribute of the class; raises DiagnosticError."""
+        assert self._build is not None
+        start = parser.skip_trivia() if self._check is not None else 0
+        values: Values = []
+        for element in self._elements:
+            element.parse(parser, values)
+        attribute = self._build(*values)
+        problem = self._check(attribute) if self._check is not None else None
+        if problem is not None:
+            raise parser.error(problem, start)
+        return attribute
+
+    def _text(self, attribute: Attribute) -> str:
+        return "".join([element.text(attribute) for element in self._elements])
+
+
+def attribute_format(
+    *elements: AttributeElement | str,
+    build: Callable[..., Attribute] | None = None,
+    check: Check | None = None,
+) -> AttributeFormat:
+    """The format with these elements; a string is a literal, with the spaces to print around it."""
+    return AttributeFormat(_elements(elements), build, check)
+
+
+# --- Registration ---------------------------------------------------------------------------------
+
+
+def dialect_attribute(
+    dialect: Dialect, mnemonic: str, definition: str, brackets: str = ""
+) -> Callable[[C], C]:
+    """Class decorator: the attribute `mnemonic` of a dialect, defined as `definition` in TableGen.
+
+    `brackets` are those around the whole format, such as `{}`, if they are not `<>`. Help shows them.
+    """
+
+    def register(attribute_class: C) -> C:
+        format = attribute_class.assembly  # type: ignore[attr-defined]  # declared by every such class
+        format.bind(attribute_class, definition)
+        _formats[attribute_class] = format
+        cpp_name = definition.partition("_")[2].removesuffix("Attr") + "Attr"
+        _cpp_names[attribute_class] = cpp_name
+
+        @dialect.attribute(mnemonic)
+        def parse(parser: AsmParser) -> Any:
+            start = parser.position
+            try:
+                return format.parse(parser)
+            except DiagnosticError as error:
+                if parser.text.startswith("<", start) and not format.is_in_angle_brackets:
+                    body = _body(parser.text, start, brackets)
+                    error.help(
+                        "an attribute of this kind is written "
+                        f"`#{dialect.name}<{_with_mnemonic(mnemonic, body)}>`"
+                    )
+                raise
+
+        @dialect.printer(attribute_class)
+        def print(attribute: Attribute, attribute_printer: AttributePrinter) -> str:
+            return _with_mnemonic(mnemonic, format.text(attribute))
+
+        return attribute_class
+
+    return register
+
+
+def format_of(attribute_class: type[Attribute]) -> AttributeFormat:
+    """The format of a class that has been registered."""
+    return _formats[attribute_class]
+
+
+_formats: dict[type[Attribute], AttributeFormat] = {}
+# The C++ names of attribute classes, for parse errors.
+_cpp_names: dict[type[Attribute], str] = {}
+# The maximum length of a body that help quotes.
+_MAX_QUOTED_BODY = 60
+
+
+def _with_mnemonic(mnemonic: str, text: str) -> str:
+    """A mnemonic and the text after it, with a space between them if the text starts with a letter."""
+    return f"{mnemonic} {text}" if text[:1].isalpha() else mnemonic + text
+
+
+def _body(text: str, start: int, brackets: str) -> str:
+    """The text between `<` and `>`, `…` if it is empty or too long, in the brackets of the format."""
+    body = text[start + 1 : body_extent(text, start) - 1]
+    if not body or "\n" in body or len(body) > _MAX_QUOTED_BODY:
+        body = "…"
+    return body if body.startswith(brackets[:1]) else brackets[:1] + body + brackets[1:]
+
+
+# --- Elements -------------------------------------------------------------------------------------
+
+
+class Literal:
+    """Punctuation or a keyword, printed with the spaces around it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.token = text.strip()
+
+    def bind(self, definition: str) -> None:
+        pass
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        parser.expect(self.token)
+
+    def text(self, attribute: Attribute) -> str:
+        return self._text
+
+
+class Parameter(Generic[T]):
+    """The value of a field. `name` and `cpp_type` are those of the TableGen definition."""
+
+    def __init__(
+        self,
+        field: str,
+        name: str,
+        cpp_type: str,
+        parse: Callable[[AsmParser], T],
+        text: Callable[[T], str],
+    ) -> None:
+        self.field = field
+        self._name = name
+        self._cpp_type = cpp_type
+        self._parse = parse
+        self._text = text
+        self._failure = ""
+
+    def bind(self, definition: str) -> None:
+        self._failure = (
+            f"failed to parse {definition} parameter '{self._name}' which is to be a `{self._cpp_type}`"
+        )
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        try:
+            values.append(self._parse(parser))
+        except DiagnosticError as error:
+            raise with_error_at_next_token(parser, error, self._failure) from None
+
+    def text(self, attribute: Attribute) -> str:
+        return self._text(getattr(attribute, self.field))
+
+
+class BracketedList:
+    """A list parameter in brackets, possibly empty."""
+
+    def __init__(self, open: str, items: Parameter[Any], close: str) -> None:
+        self._open = open
+        self._items = items
+        self._close = close
+
+    def bind(self, definition: str) -> None:
+        self._items.bind(definition)
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        parser.expect(self._open)
+        if parser.accept(self._close):
+            values.append(())
+            return
+        self._items.parse(parser, values)
+        parser.expect(self._close)
+
+    def text(self, attribute: Attribute) -> str:
+        return self._open + self._items.text(attribute) + self._close
+
+
+class OptionalGroup:
+    """Elements around one parameter, which are not printed if the parameter has its default value.
+
+    The first element is a literal, by which the parser recognizes the group.
+    """
+
+    def __init__(self, *elements: AttributeElement | str, default: Any) -> None:
+        first, *self._rest = _elements(elements)
+        assert isinstance(first, Literal)
+        self._first = first
+        (self._parameter,) = (element for element in self._rest if isinstance(element, Parameter))
+        self._default = default
+
+    def bind(self, definition: str) -> None:
+        for element in self._rest:
+            element.bind(definition)
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        if not parser.accept(self._first.token):
+            values.append(self._default)
+            return
+        for element in self._rest:
+            element.parse(parser, values)
+
+    def text(self, attribute: Attribute) -> str:
+        if getattr(attribute, self._parameter.field) == self._default:
+            return ""
+        return "".join([element.text(attribute) for element in (self._first, *self._rest)])
+
+
+class Custom:
+    """Parameters with their own parse and print functions.
+
+    `parse` returns the values of the parameters in order; `text` returns the text of an attribute.
+    """
+
+    def __init__(self, parse: Callable[[AsmParser], Iterable[Any]], text: Callable[[Any], str]) -> None:
+        self._parse = parse
+        self._text = text
+
+    def bind(self, definition: str) -> None:
+        pass
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        values += self._parse(parser)
+
+    def text(self, attribute: Attribute) -> str:
+        return self._text(attribute)
+
+
+def integer(field: str, name: str = "") -> Parameter[int]:
+    """A signed 64-bit integer."""
+    return Parameter(field, name or field, "int64_t", AsmParser.integer, str)
+
+
+def string(field: str, name: str = "") -> Parameter[str]:
+    """A string literal."""
+    return Parameter(field, name or field, "::llvm::StringRef", AsmParser.string, quote)
+
+
+def nested(field: str, attribute_class: type[A], name: str = "", namespace: str = "") -> Parameter[A]:
+    """An attribute of a class; `namespace` is the C++ namespace in the class's name in errors."""
+    format = _formats[attribute_class]
+    cpp_type = namespace + _cpp_names[attribute_class]
+    parse = lambda parser: parse_nested(parser, attribute_class)  # noqa: E731
+    return Parameter(field, name or field, cpp_type, parse, format.text)
+
+
+def nested_list(field: str, attribute_class: type[A], name: str = "") -> Parameter[tuple[A, ...]]:
+    """A comma-separated list of one or more attributes of a class."""
+    text = _formats[attribute_class].text
+    return list_of(
+        field,
+        name or field,
+        _cpp_names[attribute_class],
+        lambda parser: parse_nested(parser, attribute_class),
+        # An attribute whose text would be empty is printed with dialect and mnemonic.
+        lambda item: text(item) or _full_text(item),
+    )
+
+
+def list_of(
+    field: str, name: str, cpp_type: str, parse: Callable[[AsmParser], T], text: Callable[[T], str]
+) -> Parameter[tuple[T, ...]]:
+    """A comma-separated list of one or more values."""
+    return Parameter(
+        field,
+        name,
+        f"::llvm::ArrayRef<{cpp_type}>",
+        lambda parser: tuple(parser.comma_list(lambda: parse(parser))),
+        lambda items: ", ".join(map(text, items)),
+    )
+
+
+def parse_nested(parser: AsmParser, attribute_class: type[A]) -> A:
+    """Parses an attribute of a class without dialect and mnemonic, with them, or as an alias."""
+    start = parser.skip_trivia()
+    if not parser.text.startswith("#", start):
+        nested: A = _formats[attribute_class].parse(parser)
+        return nested
+    attribute = parser.attribute()
+    if not isinstance(attribute, attribute_class):
+        raise parser.error("invalid kind of attribute specified", start)
+    return attribute
+
+
+def with_error_at_next_token(parser: AsmParser, error: DiagnosticError, message: str) -> DiagnosticError:
+    """`error`, followed by an error with this message at the next token."""
+    return error.then(parser.error(message))
+
+
+def quote(value: str) -> str:
+    """A string as a literal."""
+    return f'"{escape(value)}"'
+
+
+def _full_text(attribute: Attribute) -> str:
+    return AttributePrinter().attribute(attribute)
+
+
+def _elements(elements: Sequence[AttributeElement | str]) -> list[AttributeElement]:
+    return [Literal(element) if isinstance(element, str) else element for element in elements]

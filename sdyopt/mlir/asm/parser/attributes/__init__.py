@@ -1,0 +1,129 @@
+"""Parses types, attributes and locations, each distinct text once.
+
+Regular expressions recognize the most common ones (`fast_path`). An LALR parser, whose tables Lark builds
+from grammar.lark, parses all others. Both give the same result.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from sdyopt.base.diagnostics.location import Location
+from sdyopt.base.diagnostics.source import Source
+
+# Importing these registers their semantic actions.
+from sdyopt.mlir.asm.parser.attributes import affine as _affine
+from sdyopt.mlir.asm.parser.attributes import builtin_attributes as _attributes
+from sdyopt.mlir.asm.parser.attributes import builtin_types as _types
+from sdyopt.mlir.asm.parser.attributes import dense_array as _arrays
+from sdyopt.mlir.asm.parser.attributes import dense_elements as _elements
+from sdyopt.mlir.asm.parser.attributes import locations as _locations
+from sdyopt.mlir.asm.parser.attributes import sparse_elements as _sparse
+from sdyopt.mlir.asm.parser.attributes.dialect_symbols import parse_dialect_attribute
+from sdyopt.mlir.asm.parser.attributes.fast_path import (
+    dictionary_at,
+    fast_attribute,
+    fast_location,
+    fast_type,
+)
+from sdyopt.mlir.asm.parser.attributes.lr_parser import run
+from sdyopt.mlir.asm.parser.attributes.lr_tables import load_tables
+from sdyopt.mlir.asm.parser.attributes.semantic_actions import ActionContext, Environment
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, LocationAttr
+from sdyopt.mlir.ir.types import Type
+
+__all__ = ["AttributeParser"]
+
+# Longer texts, such as those of big constants, are not cached: few are equal, and hashing them takes time.
+_MAX_CACHED_LENGTH = 100_000
+
+_ACTIONS = (_affine, _arrays, _attributes, _elements, _locations, _sparse, _types)
+
+
+class AttributeParser:
+    """Parses the types, attributes and locations of one source, cached by their text.
+
+    In all methods, `offset` is the position of the text in the source. The methods raise DiagnosticError.
+    """
+
+    def __init__(self, source: Source, environment: Environment, uses_fast_path: bool = True) -> None:
+        self._source = source
+        self._context = ActionContext(source, environment, self)
+        self._uses_fast_path = uses_fast_path
+        self._types: dict[str, Type] = {}
+        self._attributes: dict[str, Attribute] = {}
+        self._typed_attributes: dict[tuple[str, Type], Attribute] = {}
+        self._dictionaries: dict[str, DictAttr] = {}
+        self._locations: dict[str, Location] = {}
+
+    def type(self, text: str, offset: int) -> Type:
+        """Parses a type."""
+        type = self._types.get(text)
+        if type is None:
+            type = fast_type(text) if self._uses_fast_path else None
+            if type is None:
+                type = cast(Type, self._parse("type", text, offset))
+            self._types[text] = type
+        return type
+
+    def attribute(self, text: str, offset: int, expected_type: Type | None = None) -> Attribute:
+        """Parses an attribute; with an `expected_type`, the text has no type of its own."""
+        if expected_type is not None:
+            return self._attribute_of_type(text, offset, expected_type)
+        is_cached = len(text) <= _MAX_CACHED_LENGTH
+        attribute = self._attributes.get(text) if is_cached else None
+        if attribute is None:
+            attribute = self._fast_attribute(text, offset) if self._uses_fast_path else None
+            if attribute is None:
+                attribute = cast(Attribute, self._parse("attribute", text, offset))
+            if is_cached:
+                self._attributes[text] = attribute
+        return attribute
+
+    def dictionary(self, text: str, offset: int) -> DictAttr:
+        """Parses a dictionary."""
+        attributes = self._dictionaries.get(text)
+        if attributes is None:
+            attributes = self._dictionaries[text] = cast(DictAttr, self._parse("dictionary", text, offset))
+        return attributes
+
+    def dictionary_at(self, offset: int) -> tuple[DictAttr, int] | None:
+        """The dictionary that opens at an offset, and its end; None if it needs the grammar."""
+        return dictionary_at(self.attribute, self._source.text, offset) if self._uses_fast_path else None
+
+    def location(self, text: str, offset: int) -> Location:
+        """Parses `loc(…)`."""
+        location = self._locations.get(text)
+        if location is None:
+            location = self._fast_location(text)
+            if location is None:
+                location = cast(Location, self._parse("located", text, offset))
+            self._locations[text] = location
+        return location
+
+    def _fast_attribute(self, text: str, offset: int) -> Attribute | None:
+        if text.startswith("#"):
+            return parse_dialect_attribute(self._context, text, offset)
+        if text.startswith("loc("):
+            location = self._fast_location(text)
+            return None if location is None else LocationAttr(location)
+        return fast_attribute(text)
+
+    def _fast_location(self, text: str) -> Location | None:
+        if not self._uses_fast_path:
+            return None
+        return fast_location(text, self._context.environment.find_attribute_alias)
+
+    def _attribute_of_type(self, text: str, offset: int, type: Type) -> Attribute:
+        attribute = self._typed_attributes.get((text, type))
+        if attribute is None:
+            outer, self._context.expected_type = self._context.expected_type, type
+            try:
+                attribute = cast(Attribute, self._parse("attribute_of_type", text, offset))
+            finally:
+                self._context.expected_type = outer
+            self._typed_attributes[text, type] = attribute
+        return attribute
+
+    def _parse(self, start: str, text: str, offset: int) -> Any:
+        return run(load_tables(), start, self._source.text, offset, offset + len(text), self._context)

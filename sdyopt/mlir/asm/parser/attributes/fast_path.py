@@ -1,0 +1,290 @@
+"""Parses the most common types, attributes and locations with regular expressions.
+
+The result must be the same as that of the grammar, which parses all text that these expressions do not
+match.
+
+Numbers in `dense<…>` that are written as MLIR prints them, `[[1, 2], [3, 4]]` or `1`, are split at their
+separators, which takes a fraction of the time of a parser; that matters for big constants.
+`element_literals` decodes all other lists. Dictionaries are parsed entry by entry, so that equal values
+are parsed once: the arguments of a function may have thousands of dictionaries with few distinct values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import chain
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import CallSite, FileLoc, Location, NameLoc, UnknownLoc
+from sdyopt.mlir.asm.lexical import BARE_ID, UNESCAPED, WHITESPACE
+from sdyopt.mlir.asm.parser.attributes.builtin_types import integer_type
+from sdyopt.mlir.asm.parser.attributes.dense_elements import dense_elements_from
+from sdyopt.mlir.asm.parser.attributes.element_literals import decode_numbers
+from sdyopt.mlir.asm.parser.attributes.numbers import pack_floats, pack_integers
+from sdyopt.mlir.asm.parser.extent_scanner import attribute_extent, has_any_of
+from sdyopt.mlir.ir.attribute import (
+    UNIT,
+    Attribute,
+    DictAttr,
+    LocationAttr,
+    StringAttr,
+    SymbolRef,
+    TypeAttr,
+    dictionary,
+)
+from sdyopt.mlir.ir.builtin_attributes import (
+    FALSE,
+    TRUE,
+    DenseArray,
+    DenseElements,
+    FloatAttr,
+    IntegerAttr,
+    dense,
+    wrapped,
+)
+from sdyopt.mlir.ir.floats import FLOAT_FORMATS, encode_double
+from sdyopt.mlir.ir.types import (
+    DYNAMIC,
+    F64,
+    I64,
+    INDEX,
+    ComplexType,
+    FloatType,
+    IndexType,
+    IntegerType,
+    RankedShapedType,
+    RankedTensor,
+    Type,
+)
+from sdyopt.mlir.ir.types import NONE as NONE_TYPE
+
+_ELEMENT = r"(?:complex<)?[a-z][A-Za-z0-9]{0,12}>?"
+_TENSOR = re.compile(rf"tensor<((?:(?:[0-9]{{1,18}}|\?)x)*)({_ELEMENT})>")
+_INTEGER_TYPE = re.compile(r"[su]?i\d{1,5}", re.ASCII)
+_INTEGER = re.compile(r"(-?\d{1,18})(?: : (i8|i16|i32|i64))?", re.ASCII)
+_FLOAT = re.compile(r"(-?\d{1,30}\.\d{0,30}(?:e[-+]?\d{1,5})?)(?: : (f32|f64|bf16|f16))?", re.ASCII)
+_STRING = re.compile(f'"({UNESCAPED})"')
+_SYMBOL = re.compile(f"@({BARE_ID})")
+_DENSE, _AFTER_ELEMENTS = "dense<", "> : "
+# Without `-0`, which is out of range for MLIR.
+_ARRAY_INTEGER = r"(?!-0)-?\d{1,9}"
+_ARRAY = re.compile(rf"array<(i32|i64): ({_ARRAY_INTEGER}(?:, {_ARRAY_INTEGER})*)>", re.ASCII)
+
+# A name with a dot belongs to a dialect.
+_PLAIN_ALIAS = r"[\w$-]+"
+_NAME_OR_FILE_LOCATION = re.compile(
+    rf'loc\("({UNESCAPED})"(?:\(#({_PLAIN_ALIAS})\)|:(\d{{1,9}}):(\d{{1,9}}))?\)', re.ASCII
+)
+_CALL_SITE = re.compile(rf"loc\(callsite\(#({_PLAIN_ALIAS}) at #({_PLAIN_ALIAS})\)\)", re.ASCII)
+
+_WORDS: dict[str, Attribute] = {"true": TRUE, "false": FALSE, "unit": UNIT}
+
+
+def fast_type(text: str) -> Type | None:
+    """The type that `text` denotes; None if it needs the grammar."""
+    match = _TENSOR.fullmatch(text)
+    if match is None:
+        return _simple_type(text)
+    element = _simple_type(match[2])
+    if element is None or element is NONE_TYPE:
+        return None
+    sizes = match[1].split("x")[:-1]
+    return RankedTensor(tuple([DYNAMIC if size == "?" else int(size) for size in sizes]), element, None)
+
+
+def fast_attribute(text: str) -> Attribute | None:
+    """The attribute that `text` denotes; None if it needs the grammar."""
+    first = text[:1]
+    if first == '"':
+        string = _STRING.fullmatch(text)
+        return None if string is None else StringAttr(string[1], None)
+    if first == "@":
+        symbol = _SYMBOL.fullmatch(text)
+        return None if symbol is None else SymbolRef(symbol[1], ())
+    if first == "-" or first.isdigit():
+        return _number(text)
+    if text in _WORDS:
+        return _WORDS[text]
+    if text.startswith(_DENSE):
+        return _dense(text)
+    if text.startswith("array<"):
+        numbers = _ARRAY.fullmatch(text)
+        return None if numbers is None else _array(numbers[1], numbers[2])
+    type = fast_type(text)
+    return None if type is None else TypeAttr(type)
+
+
+def fast_location(text: str, alias: Callable[[str], Attribute | None]) -> Location | None:
+    """The location that `text`, `loc(…)`, denotes; None if it needs the grammar. `alias` looks up `#name`."""
+    match = _NAME_OR_FILE_LOCATION.fullmatch(text)
+    if match is not None:
+        name, child, line, column = match.groups()
+        if line is not None:
+            # The grammar replaces an empty file name with `-`, as MLIR does.
+            return FileLoc(name, int(line), int(column)) if name else None
+        inner: Location | None = UnknownLoc() if child is None else _alias_location(child, alias)
+        return None if inner is None else NameLoc(name, inner)
+    call = _CALL_SITE.fullmatch(text)
+    if call is None:
+        return None
+    callee, caller = _alias_location(call[1], alias), _alias_location(call[2], alias)
+    return None if callee is None or caller is None else CallSite(callee, caller)
+
+
+def _alias_location(name: str, alias: Callable[[str], Attribute | None]) -> Location | None:
+    attribute = alias(name)
+    return attribute.location if isinstance(attribute, LocationAttr) else None
+
+
+def _simple_type(text: str) -> Type | None:
+    if text in FLOAT_FORMATS:
+        return FloatType(text)
+    if _INTEGER_TYPE.fullmatch(text):
+        return integer_type(text)
+    if text.startswith("complex<"):
+        element = _simple_type(text[8:-1])
+        if text.endswith(">") and isinstance(element, FloatType | IntegerType):
+            return ComplexType(element)
+        return None
+    return {"index": INDEX, "none": NONE_TYPE}.get(text)
+
+
+def _number(text: str) -> Attribute | None:
+    match = _INTEGER.fullmatch(text)
+    if match is not None:
+        value, type = int(match[1]), integer_type(match[2]) if match[2] else I64
+        assert type is not None
+        fits = -1 << (type.width - 1) <= value < 1 << (type.width - 1)
+        # `-0` is out of range for MLIR.
+        return IntegerAttr(value, type) if fits and text[:2] != "-0" else None
+    match = _FLOAT.fullmatch(text)
+    if match is None:
+        return None
+    float_type = FloatType(match[2]) if match[2] else F64
+    return FloatAttr(encode_double(float(match[1]), float_type.format), float_type)
+
+
+def _dense(text: str) -> Attribute | None:
+    end = text.find(_AFTER_ELEMENTS)
+    elements = text[len(_DENSE) : end]
+    if end < 0 or not _is_plain(elements):
+        return None
+    type = fast_type(text[end + len(_AFTER_ELEMENTS) :])
+    if not isinstance(type, RankedShapedType) or not type.has_static_shape:
+        return None
+    printed = printed_elements(elements, type)
+    return printed or dense_elements_from(elements, decode_numbers(elements), type)
+
+
+def _is_plain(elements: str) -> bool:
+    """Whether the elements are a hexadecimal string, or have no strings, comments and angle brackets."""
+    if elements.startswith('"0x'):
+        return elements.find('"', 1) == len(elements) - 1
+    return not has_any_of(elements, '"<>/', 0, len(elements))
+
+
+def _array(element: str, numbers: str) -> DenseArray:
+    type = integer_type(element)
+    assert type is not None
+    return DenseArray(type, tuple(map(int, numbers.split(", "))))
+
+
+_MAX_LENGTH = 30
+_INTEGER_CHARACTERS, _FLOAT_CHARACTERS = b"0123456789-, []", b"0123456789-+.eE, []"
+
+
+def printed_elements(text: str, type: RankedShapedType) -> DenseElements | None:
+    """The attribute of these numbers; None for any other text or type, and if there is an error."""
+    element, shape, count = type.element, type.shape, type.num_elements
+    if text.startswith('"') or not text.isascii():
+        return None
+    if not text.startswith("["):
+        # A splat.
+        text, shape, count = f"[{text}]", (1,), 1
+    if isinstance(element, FloatType):
+        numbers = _split(text, shape) if _has_only_floats(text, count) else None
+    elif isinstance(element, IntegerType | IndexType):
+        numbers = _split(text, shape) if _has_only_integers(text) else None
+    else:
+        return None
+    # The time to convert a long number is quadratic.
+    if numbers is None or max(map(len, numbers)) > _MAX_LENGTH:
+        return None
+    try:
+        if isinstance(element, FloatType):
+            return dense(type, pack_floats(numbers, element))
+        values = list(map(int, numbers))
+    except ValueError:
+        return None
+    if wrapped(low := min(values), element) != low or wrapped(high := max(values), element) != high:
+        return None
+    return dense(type, pack_integers(values, element))
+
+
+def _split(text: str, shape: Sequence[int]) -> list[str] | None:
+    """The elements of a nested list of this shape; None if the text is not such a list.
+
+    An element is any text between separators.
+    """
+    rank = len(shape)
+    if not (text.startswith("[" * rank) and text.endswith("]" * rank)):
+        return None
+    parts = [text[rank:-rank]]
+    for depth, size in enumerate(shape, 1):
+        separator = "]" * (rank - depth) + ", " + "[" * (rank - depth)
+        lists = [part.split(separator) for part in parts]
+        if any(len(items) != size for items in lists):
+            return None
+        parts = lists[0] if len(lists) == 1 else list(chain.from_iterable(lists))
+    return parts
+
+
+def _has_only_integers(text: str) -> bool:
+    """Whether MLIR accepts the integers in the text that Python accepts; for MLIR `-0` is out of range."""
+    return not text.encode().translate(None, _INTEGER_CHARACTERS) and "-0" not in text
+
+
+def _has_only_floats(text: str, count: int) -> bool:
+    """Whether MLIR accepts the `count` floats in the text that Python accepts.
+
+    For MLIR, each has one dot, after a digit, and no `+` except in the exponent.
+    """
+    return (
+        not text.encode().translate(None, _FLOAT_CHARACTERS)
+        and text.count(".") == count
+        and not any(start + "." in text for start in "[- ")
+        and text.count("+") == text.count("e+") + text.count("E+")
+    )
+
+
+_DICTIONARY_KEY = re.compile(f"{WHITESPACE}({BARE_ID}){WHITESPACE}(?:(=){WHITESPACE})?")
+_AFTER_ENTRY = re.compile(f"{WHITESPACE}([,}}])")
+
+
+def dictionary_at(
+    parse: Callable[[str, int], Attribute], text: str, start: int
+) -> tuple[DictAttr, int] | None:
+    """The dictionary whose brace opens at `start`, and its end; None if it needs the grammar.
+
+    `parse` parses the text of an attribute at an offset.
+    """
+    entries: dict[str, Attribute] = {}
+    position = start + 1
+    while (key := _DICTIONARY_KEY.match(text, position)) is not None:
+        position = key.end()
+        value: Attribute = UNIT
+        if key[2]:
+            end = attribute_extent(text, position)
+            try:
+                value = parse(text[position:end], position)
+            except DiagnosticError:
+                return None
+            position = end
+        if key[1] in entries or (following := _AFTER_ENTRY.match(text, position)) is None:
+            return None
+        entries[key[1]] = value
+        position = following.end()
+        if following[1] == "}":
+            return dictionary(entries), position
+    return None

@@ -1,0 +1,157 @@
+"""The state of parsing one source: aliases, resources, and locations whose alias is not yet defined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import Location
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.mlir.asm.lexical import ATTRIBUTE_ID, SUFFIX_ID, TRIVIA, TYPE_ID
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.attributes import AttributeParser
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_attribute
+from sdyopt.mlir.asm.resources import Resources, parse_resources
+from sdyopt.mlir.ir.attribute import Attribute, LocationAttr
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.ir.value import BlockArgument
+
+_ALIAS_NAME = re.compile(f"{ATTRIBUTE_ID}|{TYPE_ID}")
+_LOCATION_ALIAS = re.compile(rf"loc{TRIVIA}\({TRIVIA}#({SUFFIX_ID})")
+
+T = TypeVar("T")
+
+
+class UnresolvedLocation(Location):
+    """`loc(#name)` before the alias is defined."""
+
+    name: str
+    offset: int
+
+
+class ParserState:
+    """Aliases and resources of one source, and its attribute parser, which looks them up."""
+
+    def __init__(self, source: Source, dialects: DialectTable, allow_unregistered: bool) -> None:
+        self.source = source
+        self.dialects = dialects
+        self.allow_unregistered = allow_unregistered
+        self.attribute_parser = AttributeParser(source, self)
+        self.resources = Resources()
+        self.type_text = AttributePrinter().type
+        self._attributes: dict[str, Attribute] = {}
+        self._types: dict[str, Type] = {}
+        self._locations: dict[str, Location] = {}
+        self._deferred: list[Op | BlockArgument] = []
+
+    # --- Top level ------------------------------------------------------------------------
+
+    def accept_alias_or_resources(self, parser: AsmParser) -> bool:
+        """Parses an alias definition or a resource section; False if none is next."""
+        start = parser.skip_trivia()
+        if parser.text.startswith("{-#", start):
+            parse_resources(parser, self.resources, self.dialects)
+            return True
+        match = _ALIAS_NAME.match(parser.text, start)
+        if match is None:
+            return False
+        if match[0].startswith("#"):
+            self._define(self._attributes, "attribute", match, parser, parser.attribute)
+        else:
+            self._define(self._types, "type", match, parser, parser.type)
+        return True
+
+    def _define(
+        self, table: dict[str, T], kind: str, match: re.Match[str], parser: AsmParser, parse: Callable[[], T]
+    ) -> None:
+        name = match[0][1:]
+        if name in table:
+            raise parser.unprefixed_error(f"redefinition of {kind} alias id '{name}'")
+        if "." in name:
+            raise parser.unprefixed_error(f"{kind} names with a '.' are reserved for dialect-defined names")
+        parser.position = match.end()
+        parser.expect("=", f" in {kind} alias definition")
+        table[name] = parse()
+
+    def finish(self, parser: AsmParser) -> None:
+        """Resolves the locations that were used before their alias was defined, at the end of the source."""
+        for owner in self._deferred:
+            unresolved = owner._location
+            assert isinstance(unresolved, UnresolvedLocation)
+            attribute = self._attributes.get(unresolved.name)
+            if attribute is None:
+                raise parser.unprefixed_error("operation location alias was never defined", unresolved.offset)
+            owner.location = _as_location(attribute, parser, unresolved.offset)
+        self._deferred.clear()
+
+    # --- Locations ------------------------------------------------------------------------
+
+    def location(self, parser: AsmParser) -> Location:
+        """Parses `loc(…)`, whose alias may be defined later."""
+        parser.skip_trivia()
+        match = _LOCATION_ALIAS.match(parser.text, parser.position)
+        if match is None or "." in match[1]:
+            location = parser.accept_location()
+            assert location is not None
+            return location
+        parser.position = match.end()
+        location = self._alias_location(match[1], parser, match.start(1) - 1)
+        parser.expect(")", " in location")
+        return location
+
+    def cached_location(self, text: str, offset: int) -> Location | None:
+        """The location of a text `loc(#alias)`; None if the text must be parsed.
+
+        If the alias is not yet defined, the location has the offset of its first use.
+        """
+        location = self._locations.get(text)
+        if location is None:
+            match = _LOCATION_ALIAS.fullmatch(text, 0, len(text) - 1)
+            if match is not None and "." not in match[1]:
+                alias = self._attributes.get(match[1])
+                if alias is None:
+                    location = UnresolvedLocation(match[1], offset + match.start(1) - 1)
+                elif isinstance(alias, LocationAttr):
+                    location = alias.location
+                if location is not None:
+                    self._locations[text] = location
+        return location
+
+    def defer(self, owner: Op | BlockArgument) -> None:
+        """Adds an operation or argument to those that `finish` resolves, if its location is unresolved."""
+        if type(owner._location) is UnresolvedLocation:
+            self._deferred.append(owner)
+
+    def _alias_location(self, name: str, parser: AsmParser, offset: int) -> Location:
+        attribute = self._attributes.get(name)
+        if attribute is None:
+            return UnresolvedLocation(name, offset)
+        return _as_location(attribute, parser, offset)
+
+    # --- Aliases --------------------------------------------------------------
+
+    def find_attribute_alias(self, name: str) -> Attribute | None:
+        return self._attributes.get(name)
+
+    def attribute_alias(self, name: str, offset: int) -> Attribute:
+        attribute = self._attributes.get(name)
+        if attribute is None:
+            raise DiagnosticError.at(self.source.location(offset), f"undefined symbol alias id '{name}'")
+        return attribute
+
+    def type_alias(self, name: str, offset: int) -> Type:
+        type = self._types.get(name)
+        if type is None:
+            raise DiagnosticError.at(self.source.location(offset), f"undefined symbol alias id '{name}'")
+        return type
+
+
+def _as_location(attribute: Attribute, parser: AsmParser, offset: int) -> Location:
+    if not isinstance(attribute, LocationAttr):
+        message = f"expected location, but found '{plain_attribute(attribute)}'"
+        raise parser.unprefixed_error(message, offset)
+    return attribute.location

@@ -1,0 +1,223 @@
+"""SSA names of values and labels of blocks in a printed program.
+
+Values of a region are named before those of its nested regions. Sibling regions start from the same counters,
+so they use the same names, unless all names are to be unique, as in generic form. An operation may suggest
+names (`%cst`, `%iterArg`), which get a suffix `_0`, `_1`, … if they are in use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from sdyopt.base.diagnostics.location import NameLoc
+from sdyopt.mlir.asm.lexical import SUFFIX_ID
+from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
+
+_SUFFIX_ID = re.compile(SUFFIX_ID)
+
+
+class _Names(dict[Value, str]):
+    """Names of values; those defined outside the printed operation are unknown."""
+
+    def __missing__(self, value: Value) -> str:
+        return "<<UNKNOWN SSA VALUE>>"
+
+
+class _Counters:
+    """The next numbers: of unnamed values, of entry block arguments, and of suffixes of names in use."""
+
+    __slots__ = ("argument", "conflict", "value")
+
+    def __init__(self, value: int = 0, argument: int = 0, conflict: int = 0) -> None:
+        self.value = value
+        self.argument = argument
+        self.conflict = conflict
+
+    def copy(self) -> _Counters:
+        return _Counters(self.value, self.argument, self.conflict)
+
+
+class SsaNames:
+    """The names of all values and blocks inside an operation.
+
+    With `only_printed`, regions that the assembly does not print have no names.
+    `names` has the names with `%`; those of several results in a group are `%3#0`, `%3#1`. `groups` has the
+    indices at which groups of results start, for operations with more than one group.
+    """
+
+    def __init__(
+        self,
+        root: Op,
+        is_generic: bool = False,
+        are_unique: bool = False,
+        from_locations: bool = False,
+        with_ids: bool = False,
+        only_printed: bool = False,
+    ) -> None:
+        self.names: dict[Value, str] = _Names()
+        # IDs of operations without results, for comments.
+        self.ids: dict[Op, str] = {}
+        self.blocks: dict[Block, str] = {}
+        self.groups: dict[Op, list[int]] = {}
+        self._is_generic = is_generic
+        self._are_unique = are_unique or is_generic
+        self._from_locations = from_locations
+        self._with_ids = with_ids
+        # Numbers of unique names depend on all regions.
+        self._skips_hidden = only_printed and not (self._are_unique or with_ids)
+        self._used: set[str] = set()
+        self._added: list[str] = []
+        self._counters = _Counters()
+        before = self._counters.copy()
+        self._name_results(root)
+        if not self._are_unique:
+            self._counters = before
+        self._name_regions([root])
+
+    def _name_regions(self, ops: Sequence[Op]) -> None:
+        """Names the values in regions; unless names are unique, each region starts at the same numbers."""
+        for op in reversed(ops):
+            for region in reversed(op.regions):
+                outer = self._counters
+                if not self._are_unique:
+                    self._counters = outer.copy()
+                outer_added, self._added = self._added, []
+                self._name_regions(self._name_region(region))
+                self._used.difference_update(self._added)
+                self._added = outer_added
+                self._counters = outer
+
+    def _name_region(self, region: Region) -> list[Op]:
+        """Names the arguments and results of a region; returns its operations with regions."""
+        op = region.parent
+        if op is not None and not self._is_generic and op.name_arguments is not None:
+            for argument, name in op.name_arguments(region):
+                self._set_name(argument, self._location_name(argument, name))
+        inner = []
+        names, blocks, counters = self.names, self.blocks, self._counters
+        is_plain, is_generic, skips_hidden = not self._from_locations, self._is_generic, self._skips_hidden
+        for number, block in enumerate(region.blocks):
+            blocks[block] = f"^bb{number}"
+            if block.arguments:
+                self._name_arguments(block, is_entry=number == 0)
+            child = block.first
+            while child is not None:
+                results = child.results
+                if is_plain and len(results) == 1 and (is_generic or child.name_results is None):
+                    number = counters.value
+                    names[results[0]] = f"%{number}"
+                    counters.value = number + 1
+                elif results or self._with_ids:
+                    self._name_results(child)
+                if child.regions and not (skips_hidden and child.hides_regions and child.hides_regions()):
+                    inner.append(child)
+                child = child.next
+        return inner
+
+    def _name_arguments(self, block: Block, is_entry: bool) -> None:
+        for argument in block.arguments:
+            if argument in self.names:
+                continue
+            name = ""
+            if is_entry:
+                name = f"arg{self._counters.argument}"
+                self._counters.argument += 1
+            self._set_name(argument, self._location_name(argument, name))
+
+    def _name_results(self, op: Op) -> None:
+        if not op.results:
+            if self._with_ids:
+                self.ids[op] = f"%{self._counters.value}"
+                self._counters.value += 1
+            return
+        starts = [0]
+        suggested = () if self._is_generic or op.name_results is None else op.name_results()
+        for index, name in suggested:
+            self._set_name(op.results[index], self._location_name(op.results[index], name))
+            if index:
+                starts.append(index)
+        if op.results[0] not in self.names:
+            self._set_name(op.results[0], self._location_name(op.results[0], ""))
+        if len(op.results) == 1:
+            return
+        starts.sort()
+        if len(starts) > 1:
+            self.groups[op] = starts
+        for start, end in zip(starts, [*starts[1:], len(op.results)], strict=True):
+            base = self.names[op.results[start]]
+            for index in range(start + 1, end):
+                self.names[op.results[index]] = f"{base}#{index - start}"
+            if end - start > 1:
+                self.names[op.results[start]] = f"{base}#0"
+
+    def _location_name(self, value: Value, default: str) -> str:
+        """The name in the value's location if names are taken from locations, or `default`."""
+        if not self._from_locations:
+            return default
+        return next((inner.name for inner in value.location.walk() if isinstance(inner, NameLoc)), default)
+
+    def _set_name(self, value: Value, name: str) -> None:
+        if not name:
+            self.names[value] = f"%{self._counters.value}"
+            self._counters.value += 1
+            return
+        self.names[value] = "%" + self._unique(_sanitized(name))
+
+    def _unique(self, name: str) -> str:
+        unique = name
+        while unique in self._used:
+            unique = f"{name}_{self._counters.conflict}"
+            self._counters.conflict += 1
+        self._used.add(unique)
+        self._added.append(unique)
+        return unique
+
+
+@lru_cache(maxsize=4096)
+def _sanitized(name: str) -> str:
+    """A name as a valid SSA name (without `%`)."""
+    if _SUFFIX_ID.fullmatch(name):
+        return name if not name.isdigit() else f"_{name}"
+    clean = "".join(c if (c.isalnum() and c.isascii()) or c in "$._-" else _hex(c) for c in name)
+    return f"_{clean}" if clean[0].isdigit() else clean
+
+
+def _hex(character: str) -> str:
+    return "_" if character == " " else "".join(f"{byte:02X}" for byte in character.encode())
+
+
+def users_comment(op: Op, ssa_names: SsaNames) -> str:
+    """The comment after an operation, with a space before it; empty if there is none."""
+    if not op.results:
+        return f" // id: {ssa_names.ids[op]}" if op.operand_uses and op in ssa_names.ids else ""
+    if not any(result.has_uses for result in op.results):
+        return " // unused"
+    users = {user: None for result in op.results for user in result.users}
+    is_single = len(op.results) == len(users) == 1 and sum(len(user.results) for user in users) <= 1
+    texts = [_users(result, ssa_names) for result in op.results]
+    if len(texts) > 1:
+        texts = [f"({text})" for text in texts]
+    return f" // {'user' if is_single else 'users'}: {', '.join(texts)}"
+
+
+def argument_comments(block: Block, ssa_names: SsaNames) -> list[str]:
+    """A comment for each argument of a block."""
+    return [
+        f"// {ssa_names.names[argument]} is "
+        + (f"used by {_users(argument, ssa_names)}" if argument.has_uses else "unused")
+        for argument in block.arguments
+    ]
+
+
+def _users(value: Value, ssa_names: SsaNames) -> str:
+    """The users of a value, each once: the names of its results, or its ID if it has none."""
+    if not value.has_uses:
+        return "unused"
+    names = []
+    for user in dict.fromkeys(value.users):
+        names += [ssa_names.names[result] for result in user.results] or [ssa_names.ids[user]]
+    return ", ".join(names)

@@ -1,0 +1,205 @@
+"""Floating-point arithmetic: addf, subf, mulf, negf, and the min and max operations."""
+
+from __future__ import annotations
+
+from math import copysign, inf, isnan
+from typing import ClassVar
+
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
+from sdyopt.mlir.dialects.arith.dialect import FLOAT_LIKE, arith
+from sdyopt.mlir.dialects.arith.flags import FAST_MATH, NO_FAST_MATH, fast_math_clause
+from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, float_of, fold_floats
+from sdyopt.mlir.ir.op_fields import attr, operand, result
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_TYPE
+from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE
+
+
+def _is_zero(number: float | None, sign: float) -> bool:
+    return number == 0.0 and copysign(1.0, number) == sign
+
+
+class FloatBinary(Op):
+    """Base of the binary operations on floating-point numbers."""
+
+    __slots__ = ()
+
+    lhs = operand(FLOAT_LIKE)
+    rhs = operand(FLOAT_LIKE)
+    fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
+    out = result(FLOAT_LIKE)
+
+    assembly = assembly(
+        Operand("lhs"),
+        ",",
+        Operand("rhs"),
+        fast_math_clause(),
+        AttrDict(),
+        ":",
+        TypeOf("out", same=["lhs", "rhs"]),
+    )
+
+    # Whether `op(x, x)` is `x`.
+    is_idempotent: ClassVar[bool] = False
+
+    @staticmethod
+    def is_neutral(number: float) -> bool:
+        """Whether `op(x, number)` is `x`."""
+        raise NotImplementedError
+
+    @staticmethod
+    def compute(a: float, b: float) -> float:
+        raise NotImplementedError
+
+    def fold(self, constants: Constants) -> FoldResult:
+        if self.is_idempotent and self.lhs is self.rhs:
+            return [self.rhs]
+        number = float_of(constants[1])
+        if number is not None and self.is_neutral(number):
+            return [self.lhs]
+        value = fold_floats(constants, self.compute)
+        return None if value is None else [value]
+
+
+@arith.op("addf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class AddFOp(FloatBinary):
+    """The sum of two numbers."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def is_neutral(number: float) -> bool:
+        return _is_zero(number, -1.0)
+
+    @staticmethod
+    def compute(a: float, b: float) -> float:
+        return a + b
+
+
+@arith.op("subf", PURE, SAME_TYPE, ELEMENTWISE)
+class SubFOp(FloatBinary):
+    """The difference of two numbers."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def is_neutral(number: float) -> bool:
+        return _is_zero(number, 1.0)
+
+    @staticmethod
+    def compute(a: float, b: float) -> float:
+        return a - b
+
+
+@arith.op("mulf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MulFOp(FloatBinary):
+    """The product of two numbers."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def is_neutral(number: float) -> bool:
+        return number == 1.0
+
+    @staticmethod
+    def compute(a: float, b: float) -> float:
+        return a * b
+
+
+@arith.op("maximumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MaximumFOp(FloatBinary):
+    """The greater of two numbers; NaN if either is NaN."""
+
+    __slots__ = ()
+
+    is_idempotent = True
+
+    @staticmethod
+    def is_neutral(number: float) -> bool:
+        return number == -inf
+
+    @staticmethod
+    def compute(a: float, b: float) -> float:
+        if isnan(a) or isnan(b):
+            return a + b
+        return max((a, b), key=_order)
+
+
+@arith.op("minimumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MinimumFOp(FloatBinary):
+    """The smaller of two numbers; NaN if either is NaN."""
+
+    __slots__ = ()
+
+    is_idempotent = True
+
+    @staticmethod
+    def is_neutral(number: float) -> bool:
+        return number == inf
+
+    @staticmethod
+    def compute(a: float, b: float) -> float:
+        if isnan(a) or isnan(b):
+            return a + b
+        return min((a, b), key=_order)
+
+
+@arith.op("maxnumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MaxNumFOp(FloatBinary):
+    """The greater of two numbers; if one is NaN, the other number."""
+
+    __slots__ = ()
+
+    is_idempotent = True
+
+    @staticmethod
+    def is_neutral(number: float) -> bool:
+        return isnan(number)
+
+    @staticmethod
+    def compute(a: float, b: float) -> float:
+        return b if isnan(a) else max((a, b), key=_order)
+
+
+@arith.op("minnumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MinNumFOp(FloatBinary):
+    """The smaller of two numbers; if one is NaN, the other number."""
+
+    __slots__ = ()
+
+    is_idempotent = True
+
+    @staticmethod
+    def is_neutral(number: float) -> bool:
+        return isnan(number)
+
+    @staticmethod
+    def compute(a: float, b: float) -> float:
+        return b if isnan(a) else min((a, b), key=_order)
+
+
+def _order(number: float) -> tuple[float, float]:
+    """A sort key by which -0 is less than 0."""
+    return number, copysign(1.0, number)
+
+
+@arith.op("negf", PURE, SAME_TYPE, ELEMENTWISE)
+class NegFOp(Op):
+    """The negation of a number."""
+
+    __slots__ = ()
+
+    operand = operand(FLOAT_LIKE)
+    fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
+    out = result(FLOAT_LIKE)
+
+    assembly = assembly(
+        Operand("operand"), fast_math_clause(), AttrDict(), ":", TypeOf("out", same=["operand"])
+    )
+
+    def fold(self, constants: Constants) -> FoldResult:
+        inner = self.operand.defining_op
+        if isinstance(inner, NegFOp):
+            return [inner.operand]
+        value = fold_floats(constants, lambda number: -number)
+        return None if value is None else [value]

@@ -1,0 +1,253 @@
+"""Integer arithmetic: addi, muli, divui, remui, and the min and max operations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
+from sdyopt.mlir.dialects.arith.dialect import INTEGER_LIKE, arith
+from sdyopt.mlir.dialects.arith.flags import NO_OVERFLOW, NUW, OVERFLOW, overflow_clause
+from sdyopt.mlir.dialects.arith.folding import (
+    Constants,
+    FoldResult,
+    element_type,
+    fold_integers,
+    signed,
+    splat,
+    splat_of,
+    unsigned,
+)
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import integer_width
+from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.op_fields import attr, operand, result
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_TYPE
+from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE
+from sdyopt.mlir.ir.types import IndexType, IntegerType, Type
+
+
+class IntegerBinary(Op):
+    """Base of the binary operations on integers."""
+
+    __slots__ = ()
+
+    lhs = operand(INTEGER_LIKE)
+    rhs = operand(INTEGER_LIKE)
+    out = result(INTEGER_LIKE)
+
+    assembly = assembly(
+        Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":", TypeOf("out", same=["lhs", "rhs"])
+    )
+
+
+def _reassociate_constants(compute: Callable[[int, int], int]) -> Pattern:
+    """`op(op(x, c0), c1)` becomes `op(x, compute(c0, c1))`, without overflow flags."""
+
+    def rewrite(op: Op, rewriter: Rewriter) -> bool:
+        inner = op.operand_at(0).defining_op
+        outer_constant = constant_value(op.operand_at(1).defining_op)
+        if inner is None or type(inner) is not type(op) or outer_constant is None:
+            return False
+        inner_constant = constant_value(inner.operand_at(1).defining_op)
+        if inner_constant is None:
+            return False
+        value = fold_integers((inner_constant, outer_constant), compute)
+        materialize = op.dialect.materialize_constant
+        constant = None if value is None else materialize(value, op.operand_at(1).type, op.location)
+        if constant is None:
+            return False
+        rewriter.insert(constant, before=op)
+        new_op = rewriter.create(
+            type(op),
+            [inner.operand_at(0), constant.results[0]],
+            op.result_types,
+            {"overflowFlags": NO_OVERFLOW},
+            before=op,
+            location=op.location,
+        )
+        rewriter.replace(op, new_op)
+        return True
+
+    return Pattern(rewrite)
+
+
+class IntegerBinaryWithOverflow(IntegerBinary):
+    """Base of the operations with overflow flags."""
+
+    __slots__ = ()
+
+    overflow_flags = attr(OVERFLOW, name="overflowFlags", default=NO_OVERFLOW)
+
+    assembly = assembly(
+        Operand("lhs"),
+        ",",
+        Operand("rhs"),
+        overflow_clause(),
+        AttrDict(),
+        ":",
+        TypeOf("out", same=["lhs", "rhs"]),
+    )
+
+
+@arith.op("addi", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class AddIOp(IntegerBinaryWithOverflow):
+    """The sum of two integers, with wraparound."""
+
+    __slots__ = ()
+
+    canonicalizations = (_reassociate_constants(lambda a, b: a + b),)
+
+    def fold(self, constants: Constants) -> FoldResult:
+        if splat_of(constants[1]) == 0:
+            return [self.lhs]
+        value = fold_integers(constants, lambda a, b: a + b)
+        return None if value is None else [value]
+
+
+@arith.op("muli", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MulIOp(IntegerBinaryWithOverflow):
+    """The product of two integers, with wraparound."""
+
+    __slots__ = ()
+
+    canonicalizations = (_reassociate_constants(lambda a, b: a * b),)
+
+    def fold(self, constants: Constants) -> FoldResult:
+        factor = splat_of(constants[1])
+        if factor == 0 and constants[1] is not None:
+            return [constants[1]]
+        if factor is not None and _is_one(factor, constants[1]):
+            return [self.lhs]
+        value = fold_integers(constants, lambda a, b: a * b)
+        return None if value is None else [value]
+
+
+def _is_one(value: int, constant: Attribute | None) -> bool:
+    type = element_type(constant)
+    return type is not None and unsigned(value, type) == 1
+
+
+@arith.op("divui", PURE, SAME_TYPE, ELEMENTWISE)
+class DivUIOp(IntegerBinary):
+    """The quotient of two unsigned integers."""
+
+    __slots__ = ()
+
+    def fold(self, constants: Constants) -> FoldResult:
+        divisor = splat_of(constants[1])
+        if divisor is not None and _is_one(divisor, constants[1]):
+            return [self.lhs]
+        product = self.lhs.defining_op
+        if isinstance(product, MulIOp) and product.overflow_flags.bits & NUW:
+            if product.rhs is self.rhs:
+                return [product.lhs]
+            if product.lhs is self.rhs:
+                return [product.rhs]
+        value = _fold_division(constants, lambda a, b: a // b)
+        return None if value is None else [value]
+
+
+@arith.op("remui", PURE, SAME_TYPE, ELEMENTWISE)
+class RemUIOp(IntegerBinary):
+    """The remainder of two unsigned integers."""
+
+    __slots__ = ()
+
+    def fold(self, constants: Constants) -> FoldResult:
+        divisor = splat_of(constants[1])
+        if divisor is not None and _is_one(divisor, constants[1]):
+            zero = splat(0, self.result_types[0])
+            return None if zero is None else [zero]
+        value = _fold_division(constants, lambda a, b: a % b)
+        return None if value is None else [value]
+
+
+def _fold_division(constants: Constants, compute: Callable[[int, int], int]) -> Attribute | None:
+    type = element_type(constants[1])
+    if type is None:
+        return None
+
+    def checked(a: int, b: int) -> int | None:
+        return compute(unsigned(a, type), unsigned(b, type)) if b else None
+
+    return fold_integers(constants, checked)
+
+
+class _MinMaxOp(IntegerBinary):
+    """Base of the min and max operations: one end of the value range is absorbing, the other neutral."""
+
+    __slots__ = ()
+
+    is_signed: ClassVar[bool]
+    is_maximum: ClassVar[bool]
+
+    def fold(self, constants: Constants) -> FoldResult:
+        if self.lhs is self.rhs:
+            return [self.rhs]
+        rhs, type = constants[1], element_type(constants[1])
+        number = splat_of(rhs)
+        if rhs is not None and number is not None and type is not None:
+            low, high = _value_range(type, self.is_signed)
+            number = number if self.is_signed else unsigned(number, type)
+            if number == (high if self.is_maximum else low):
+                return [rhs]
+            if number == (low if self.is_maximum else high):
+                return [self.lhs]
+        select = max if self.is_maximum else min
+
+        def compute(a: int, b: int) -> int:
+            assert type is not None
+            read = signed if self.is_signed else unsigned
+            return select(a, b, key=lambda value: read(value, type))
+
+        value = fold_integers(constants, compute)
+        return None if value is None else [value]
+
+
+def _value_range(type: Type, is_signed: bool) -> tuple[int, int]:
+    assert isinstance(type, IntegerType | IndexType)
+    width = integer_width(type)
+    if is_signed:
+        # An i1 is stored as 0 or 1, and 1 means -1.
+        return (1, 0) if width == 1 else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
+    return 0, (1 << width) - 1
+
+
+@arith.op("maxsi", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MaxSIOp(_MinMaxOp):
+    """The greater of two signed integers."""
+
+    __slots__ = ()
+
+    is_signed, is_maximum = True, True
+
+
+@arith.op("maxui", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MaxUIOp(_MinMaxOp):
+    """The greater of two unsigned integers."""
+
+    __slots__ = ()
+
+    is_signed, is_maximum = False, True
+
+
+@arith.op("minsi", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MinSIOp(_MinMaxOp):
+    """The smaller of two signed integers."""
+
+    __slots__ = ()
+
+    is_signed, is_maximum = True, False
+
+
+@arith.op("minui", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
+class MinUIOp(_MinMaxOp):
+    """The smaller of two unsigned integers."""
+
+    __slots__ = ()
+
+    is_signed, is_maximum = False, False

@@ -1,0 +1,91 @@
+"""chlo.ragged_dot and its attributes."""
+
+from __future__ import annotations
+
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.chlo.dialect import chlo
+from sdyopt.mlir.dialects.stablehlo.custom_struct import (
+    DOT_ENTRIES,
+    parse_custom_struct,
+    parse_dimensions,
+    print_custom_struct,
+)
+from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.precision import precision_config_of
+from sdyopt.mlir.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
+from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR, INT_TENSOR
+from sdyopt.mlir.ir import op_fields
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.constraints import of_class
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import PURE
+
+
+@enumeration(chlo, "precision", "DEFAULT", "HIGH", "HIGHEST")
+class Precision(EnumAttr):
+    """The precision of one operand; its meaning depends on the backend."""
+
+
+class RaggedDotDimensions(Attribute):
+    """`#chlo.ragged_dot<…>`: dot dimension numbers, and the ragged and group dimensions."""
+
+    lhs_batching: tuple[int, ...] = ()
+    rhs_batching: tuple[int, ...] = ()
+    lhs_contracting: tuple[int, ...] = ()
+    rhs_contracting: tuple[int, ...] = ()
+    lhs_ragged: tuple[int, ...] = ()
+    rhs_group: tuple[int, ...] = ()
+    dialect = "chlo"
+
+    @property
+    def dimensions(self) -> RaggedDimensions:
+        """The dimension numbers, in the representation shared with mhlo."""
+        dot_dimensions = self.lhs_batching, self.rhs_batching, self.lhs_contracting, self.rhs_contracting
+        return RaggedDimensions(*dot_dimensions, self.lhs_ragged, self.rhs_group)
+
+
+_ENTRIES = {
+    **DOT_ENTRIES,
+    "lhs_ragged_dimensions": parse_dimensions,
+    "rhs_group_dimensions": parse_dimensions,
+}
+
+
+@chlo.attribute("ragged_dot")
+def _parse(parser: AsmParser) -> Attribute:
+    parser.expect("<")
+    entries = parse_custom_struct(parser, "ragged dot dimension numbers", _ENTRIES)
+    return RaggedDotDimensions(*(entries.get(name, ()) for name in _ENTRIES))
+
+
+@chlo.printer(RaggedDotDimensions)
+def _print(dims: RaggedDotDimensions, attribute_printer: AttributePrinter) -> str:
+    return print_custom_struct("ragged_dot", dict(zip(_ENTRIES, dims.dimensions, strict=True)))
+
+
+@chlo.op("ragged_dot", PURE)
+class RaggedDotOp(Op):
+    """A dot product in which one dimension of lhs is ragged: divided into groups of `group_sizes`.
+
+    A ragged non-contracting dimension selects a slice of rhs per group: [m, k], [g, k, n], [g] -> [m, n].
+    A ragged contracting dimension gives a result per group: [m, k], [k, n], [g] -> [g, m, n]. A ragged
+    batching dimension is like any batching dimension: [b, m, k], [b, k, n], [g] -> [b, m, n].
+    """
+
+    __slots__ = ()
+
+    lhs = op_fields.operand(ANY_TENSOR)
+    rhs = op_fields.operand(ANY_TENSOR)
+    group_sizes = op_fields.operand(INT_TENSOR)
+    ragged_dot_dimension_numbers = op_fields.attr(
+        of_class(RaggedDotDimensions, "Attribute that models the dimension information for ragged dot.")
+    )
+    precision_config = op_fields.optional_attr(precision_config_of(Precision))
+    result = op_fields.result(ANY_TENSOR)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        dims = signature[RaggedDotOp.ragged_dot_dimension_numbers]
+        check_ragged_dot(signature, dims.dimensions, signature[RaggedDotOp.precision_config])

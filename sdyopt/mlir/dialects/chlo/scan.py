@@ -1,0 +1,171 @@
+"""chlo.scan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.mlir.asm.format.assembly_format import Custom, assembly
+from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, segments
+from sdyopt.mlir.dialects.chlo.dialect import chlo
+from sdyopt.mlir.dialects.stablehlo.attribute_constraints import NON_NEGATIVE_I64
+from sdyopt.mlir.dialects.stablehlo.region_signatures import (
+    RegionSignatures,
+    RegionVerifyingOp,
+    region_signature,
+)
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import are_compatible
+from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR
+from sdyopt.mlir.ir import op_fields
+from sdyopt.mlir.ir.attribute import dictionary
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import FALSE, IntegerAttr
+from sdyopt.mlir.ir.constraints import BOOL_ATTR, ONE_BLOCK
+from sdyopt.mlir.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
+from sdyopt.mlir.ir.traits import (
+    ATTR_SIZED_OPERANDS,
+    ATTR_SIZED_RESULTS,
+    ISOLATED,
+    RECURSIVE_EFFECTS,
+    InfersTypes,
+)
+from sdyopt.mlir.ir.types import DYNAMIC, I64, FunctionType, RankedTensor, Type
+from sdyopt.mlir.ir.value import BlockArgument
+
+_INFERS_SHAPES = InfersTypes(
+    "infer-shapes", accepts=lambda inferred, actual: are_compatible_shapes([inferred, actual])
+)
+_ELIDED = ("dimension", OPERAND_SEGMENTS, RESULT_SEGMENTS)
+
+
+def _parse(op_parser: OpAsmParser) -> None:
+    """Parses `(%inputs) inits (%inits) dimension=0 attributes {…} {…} : (types) -> types`."""
+    inputs = op_parser.comma_list(op_parser.operand, "(", ")")
+    op_parser.expect("inits")
+    inits = op_parser.comma_list(op_parser.operand, "(", ")")
+    op_parser.expect("dimension")
+    op_parser.expect("=")
+    dimension = op_parser.integer()
+    op_parser.attribute_dictionary_with_keyword()
+    op_parser.region()
+    op_parser.expect(":")
+    offset = op_parser.skip_trivia()
+    type = op_parser.type()
+    if not isinstance(type, FunctionType):
+        raise op_parser.error("invalid kind of type specified", offset)
+    if len(type.inputs) != len(inputs) + len(inits):
+        raise op_parser.error("operand types must match the number of inputs and inits", op_parser.offset)
+    outputs = len(type.results) - len(inits)
+    if outputs < 0:
+        raise op_parser.error("not enough result types to cover the required carries", op_parser.offset)
+    op_parser.operands = op_parser.resolve_all([*inputs, *inits], type.inputs, op_parser.offset)
+    op_parser.result_types = list(type.results)
+    op_parser.attributes["dimension"] = IntegerAttr(dimension, I64)
+    op_parser.attributes[OPERAND_SEGMENTS] = segments([len(inputs), len(inits)])
+    op_parser.attributes[RESULT_SEGMENTS] = segments([outputs, len(inits)])
+
+
+def _print(op: ScanOp, printer: OpAsmPrinter) -> None:
+    printer.write(f"({printer.name_list(op.inputs)}) inits ({printer.name_list(op.inits)}) ")
+    printer.write(f"dimension={op.dimension} ")
+    # Unlike declarative formats, this one prints default values.
+    entries = [entry for entry in op.signature.attributes if entry[0] not in _ELIDED]
+    printer.dictionary(dictionary([*entries, *op.attributes]), with_keyword=True)
+    printer.write(" ")
+    printer.region(op.body, print_arguments=True)
+    printer.write(" : " + printer.function_type(op.operand_types, op.result_types))
+
+
+@chlo.op("scan", ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, _INFERS_SHAPES, ISOLATED, RECURSIVE_EFFECTS)
+class ScanOp(RegionVerifyingOp):
+    """Applies the body to consecutive slices of the inputs along `dimension`, with carried values."""
+
+    __slots__ = ()
+
+    inputs = op_fields.operands(ANY_TENSOR)
+    inits = op_fields.operands(ANY_TENSOR)
+    dimension = op_fields.attr(NON_NEGATIVE_I64)
+    scan_dim_size = op_fields.optional_attr(NON_NEGATIVE_I64)
+    is_reverse = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
+    is_associative = op_fields.optional_attr(BOOL_ATTR)
+    outputs = op_fields.results(ANY_TENSOR)
+    carries = op_fields.results(ANY_TENSOR)
+    body = op_fields.region(ONE_BLOCK)
+
+    assembly = assembly(Custom(_parse, print=_print, elides=_ELIDED))
+
+    def name_arguments(self, region: Region) -> list[tuple[BlockArgument, str]]:
+        arguments = region.blocks[0].arguments if region.blocks else []
+        inputs = len(self.inputs)
+        return [(a, "input" if index < inputs else "carry") for index, a in enumerate(arguments)]
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        carries = len(signature[ScanOp.inits])
+        returned = region_signature(regions[0]).returned_types
+        if len(returned) < carries:
+            raise signature.error_without_op_note(
+                f"ScanOp body must return at least {carries} values (carries)"
+            )
+        size = _infer_size(signature)
+        results: list[Type] = []
+        for index, type in enumerate(returned):
+            if not isinstance(type, RankedTensor):
+                raise signature.error_without_op_note(f"terminator operand {index} is not ranked")
+            shape = list(type.shape)
+            if index < len(returned) - carries:
+                shape.insert(signature[ScanOp.dimension], size)
+            results.append(RankedTensor(tuple(shape), type.element))
+        return results
+
+    @staticmethod
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
+        inputs, dimension = signature[ScanOp.inputs], signature[ScanOp.dimension]
+        if not inputs and not signature[ScanOp.outputs]:
+            raise signature.op_error("at least one of inputs or outputs must be present")
+        _check_sizes(signature)
+        arguments = regions[0].argument_types
+        count = len(signature.operand_types)
+        if len(arguments) != count:
+            raise signature.op_error(f"expects {count} arguments in the body, but got {len(arguments)}")
+        for index, (type, argument) in enumerate(zip(signature.operand_types, arguments, strict=True)):
+            if not isinstance(type, RankedTensor):
+                raise signature.op_error(f"operand {index} is not ranked")
+            if index < len(inputs):
+                shape = type.shape[:dimension] + type.shape[dimension + 1 :]
+                type = RankedTensor(shape, type.element, type.encoding)
+            if not are_compatible(type, argument):
+                raise signature.op_error(f"operand and body argument {index} are incompatible")
+
+
+def _infer_size(signature: OpSignature) -> int:
+    """The number of slices: `scan_dim_size`, else the first static input size, else `DYNAMIC`."""
+    dimension, size = signature[ScanOp.dimension], signature[ScanOp.scan_dim_size]
+    if size is None:
+        size = DYNAMIC
+    for index, type in enumerate(signature[ScanOp.inputs]):
+        if not isinstance(type, RankedTensor):
+            raise signature.error_without_op_note(f"operand {index} is not ranked")
+        if dimension >= type.rank:
+            raise signature.error_without_op_note(f"scan dimension of operand {index} is out of bounds")
+        if size == DYNAMIC:
+            size = type.shape[dimension]
+    return size
+
+
+def _check_sizes(signature: OpSignature) -> None:
+    """Checks that all static input sizes along `dimension`, and `scan_dim_size` if present, are equal."""
+    dimension, size = signature[ScanOp.dimension], signature[ScanOp.scan_dim_size]
+    for index, type in enumerate(signature[ScanOp.inputs]):
+        if not isinstance(type, RankedTensor):
+            raise signature.op_error(f"operand {index} is not ranked")
+        if dimension >= type.rank:
+            raise signature.op_error(f"scan dimension of operand {index} is out of bounds")
+        input_size = type.shape[dimension]
+        if input_size == DYNAMIC:
+            continue
+        if size not in (None, input_size):
+            raise signature.op_error(f"invalid scan dimension size of operand {index}")
+        size = input_size

@@ -1,0 +1,306 @@
+"""The func dialect: func, return, call, call_indirect, constant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.asm.format.assembly_format import (
+    AttrDict,
+    Custom,
+    FunctionalType,
+    Operand,
+    OptionalGroup,
+    TypeOf,
+    assembly,
+)
+from sdyopt.mlir.asm.format.directives import symbol_reference_directive
+from sdyopt.mlir.asm.format.function import parse_function, print_function
+from sdyopt.mlir.asm.format.print_template import Template
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute, DictAttr, SymbolRef
+from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.constraints import (
+    ANY_TYPE,
+    DICT_ARRAY_ATTR,
+    FLAT_SYMBOL_ATTR,
+    FUNCTION_TYPE_ATTR,
+    STRING_ATTR,
+    UNIT_ATTR,
+    TypeConstraint,
+)
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, region, result, results
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import FunctionOpInterface, lookup_symbol
+from sdyopt.mlir.ir.traits import (
+    AFFINE_SCOPE,
+    CONSTANT_LIKE,
+    FUNCTION,
+    ISOLATED,
+    PURE,
+    SYMBOL,
+    TERMINATOR,
+)
+from sdyopt.mlir.ir.types import FunctionType, Type
+
+func = DIALECT = Dialect("func")
+func.is_inlinable = True
+
+_FUNCTION = TypeConstraint[FunctionType]("function type", lambda type: isinstance(type, FunctionType))
+
+
+@func.op("func", AFFINE_SCOPE, ISOLATED, SYMBOL, FUNCTION)
+class FuncOp(FunctionOpInterface):
+    """A function: a name, a type, and a body unless it is a declaration.
+
+    The attributes of each argument and each result are stored as a separate dictionary, so that replacing
+    one of the dictionaries takes constant time.
+    """
+
+    __slots__ = ("_explicit_lists", "argument_attributes", "result_attributes")
+
+    sym_name = attr(STRING_ATTR)
+    function_type = attr(FUNCTION_TYPE_ATTR)
+    sym_visibility = optional_attr(STRING_ATTR)
+    arg_attrs = optional_attr(DICT_ARRAY_ATTR)
+    res_attrs = optional_attr(DICT_ARRAY_ATTR)
+    no_inline = optional_attr(UNIT_ATTR)
+    body = region()
+
+    default_dialect = "func"
+    mutable_attributes = ("arg_attrs", "res_attrs")
+    assembly = assembly(
+        Custom(
+            parse_function,
+            print=print_function,
+            elides=["sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"],
+        )
+    )
+
+    argument_attributes: list[DictAttr]
+    result_attributes: list[DictAttr]
+
+    def set_up(self) -> None:
+        # Which of `arg_attrs` and `res_attrs` are present even if all their dictionaries are empty.
+        self._explicit_lists: set[str] = set()
+        self.set_mutable_attribute("arg_attrs", None)
+        self.set_mutable_attribute("res_attrs", None)
+
+    def mutable_attribute(self, name: str) -> ArrayAttr | None:
+        dictionaries = self.argument_attributes if name == "arg_attrs" else self.result_attributes
+        return ArrayAttr(tuple(dictionaries)) if any(dictionaries) or name in self._explicit_lists else None
+
+    def set_mutable_attribute(self, name: str, value: Attribute | None) -> None:
+        self._explicit_lists.discard(name)
+        if isinstance(value, ArrayAttr):
+            dictionaries = [element for element in value.elements if isinstance(element, DictAttr)]
+            self._explicit_lists.add(name)
+        else:
+            # The attribute may still be missing or of another kind: it is verified later.
+            type: Type | None = self.function_type
+            dictionaries = []
+            if isinstance(type, FunctionType):
+                dictionaries = [EMPTY_DICT] * len(type.inputs if name == "arg_attrs" else type.results)
+        if name == "arg_attrs":
+            self.argument_attributes = dictionaries
+        else:
+            self.result_attributes = dictionaries
+
+    def set_attributes_at(self, name: str, index: int, attributes: DictAttr) -> None:
+        """Replaces the attributes of the argument (`arg_attrs`) or result at an index, for the rewriter."""
+        dictionaries = self.argument_attributes if name == "arg_attrs" else self.result_attributes
+        dictionaries[index] = attributes
+        self._explicit_lists.discard(name)
+
+    @property
+    def is_declaration(self) -> bool:
+        return self.body.is_empty
+
+    @property
+    def entry(self) -> Block:
+        """The entry block; a declaration has none."""
+        return self.body.blocks[0]
+
+    def verify_in_context(self) -> None:
+        if self.is_declaration:
+            return
+        type, arguments = self.function_type, self.entry.arguments
+        if len(arguments) != len(type.inputs):
+            raise self.op_error(
+                f"entry block must have {len(type.inputs)} arguments to match function signature"
+            )
+        for index, (argument, expected) in enumerate(zip(arguments, type.inputs, strict=True)):
+            if argument.type is not expected:
+                raise self.op_error(
+                    f"type of entry block argument #{index}({_quoted(argument.type)}) must match the type of "
+                    f"the corresponding argument in function signature({_quoted(expected)})"
+                )
+
+
+@func.op("return", PURE, TERMINATOR)
+class ReturnOp(Op):
+    """Terminates a function and returns its results."""
+
+    __slots__ = ()
+
+    values = operands(ANY_TYPE)
+
+    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
+
+    def verify_in_context(self) -> None:
+        function = self.parent_op
+        if not isinstance(function, FuncOp):
+            raise self.op_error("expects parent op 'func.func'")
+        expected = function.function_type.results
+        got = self.signature.operand_types
+        if len(got) != len(expected):
+            raise self.op_error(
+                f"has {len(got)} operands, but enclosing function (@{function.sym_name}) returns "
+                f"{len(expected)}"
+            )
+        for index, (type, result_type) in enumerate(zip(got, expected, strict=True)):
+            if type is not result_type:
+                raise self.error(
+                    f"type of return operand {index} ({_quoted(type)}) doesn't match function result type "
+                    f"({_quoted(result_type)}) in function @{function.sym_name}"
+                )
+
+
+@func.op("call")
+class CallOp(Op):
+    """Calls a function by name."""
+
+    __slots__ = ()
+
+    callee = attr(FLAT_SYMBOL_ATTR)
+    inputs = operands(ANY_TYPE)
+    outputs = results(ANY_TYPE)
+    arg_attrs = optional_attr(DICT_ARRAY_ATTR)
+    res_attrs = optional_attr(DICT_ARRAY_ATTR)
+    no_inline = optional_attr(UNIT_ATTR)
+
+    assembly = assembly(
+        *(symbol_reference_directive("callee"), "(", Operand("inputs"), ")", AttrDict(), ":"),
+        FunctionalType("inputs", "outputs"),
+    )
+
+    def verify_symbol_uses(self) -> None:
+        function = lookup_symbol(self, self.callee)
+        if not isinstance(function, FuncOp):
+            raise self.op_error(f"'{self.callee}' does not reference a valid function")
+        type = function.function_type
+        _check_operands(self, type.inputs, self.signature.operand_types)
+        _check_results(self, type.results, self.signature.result_types)
+
+
+def _check_operands(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
+    if len(expected) != len(got):
+        raise op.op_error(f"incorrect number of operands for callee{_counts(expected, got)}")
+    for index, (expected_type, type) in enumerate(zip(expected, got, strict=True)):
+        if expected_type is not type:
+            raise op.op_error(
+                f"operand type mismatch: expected operand type {_quoted(expected_type)}, but provided "
+                f"{_quoted(type)} for operand number {index}"
+            )
+
+
+def _check_results(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
+    if len(expected) != len(got):
+        raise op.op_error(f"incorrect number of results for callee{_counts(expected, got)}")
+    for index, (expected_type, type) in enumerate(zip(expected, got, strict=True)):
+        if expected_type is not type:
+            raise (
+                op.op_error(f"result type mismatch at index {index}")
+                .note(f"      op result types: {_quoted_list(got)}")
+                .note(f"function result types: {_quoted_list(expected)}")
+            )
+
+
+def _counts(expected: Sequence[Type], got: Sequence[Type]) -> str:
+    has_counts = Behavior.COUNTS_IN_CALL_ERRORS.active
+    return f": expected {len(expected)}, but got {len(got)}" if has_counts else ""
+
+
+def _parse_callee_type(op_parser: OpAsmParser) -> None:
+    """Parses the type of the callee, which gives the operand and result types."""
+    type = op_parser.function_type()
+    op_parser.types = {"callee": [type], "inputs": list(type.inputs), "outputs": list(type.results)}
+
+
+def _write_callee_type(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    out.types(signature.operand_types[:1])
+
+
+def _call_directly(op: CallIndirectOp, rewriter: Rewriter) -> bool:
+    """Replaces an indirect call of a constant with a direct call."""
+    callee = constant_value(op.callee.defining_op)
+    if not isinstance(callee, SymbolRef):
+        return False
+    types = op.signature.result_types
+    attributes = {"callee": callee}
+    call = rewriter.create(CallOp, op.inputs, types, attributes, before=op, location=op.location)
+    rewriter.replace(op, call)
+    return True
+
+
+@func.op("call_indirect")
+class CallIndirectOp(Op):
+    """Calls a function value."""
+
+    __slots__ = ()
+
+    callee = operand(_FUNCTION)
+    inputs = operands(ANY_TYPE)
+    outputs = results(ANY_TYPE)
+    arg_attrs = optional_attr(DICT_ARRAY_ATTR)
+    res_attrs = optional_attr(DICT_ARRAY_ATTR)
+
+    canonicalizations = (Pattern(_call_directly),)
+    assembly = assembly(
+        *(Operand("callee"), "(", Operand("inputs"), ")", AttrDict(), ":"),
+        Custom(_parse_callee_type, _write_callee_type),
+    )
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        type = signature[CallIndirectOp.callee]
+        if type.inputs != signature[CallIndirectOp.inputs]:
+            raise signature.op_error("failed to verify that callee input types match argument types")
+        if type.results != signature[CallIndirectOp.outputs]:
+            raise signature.op_error("failed to verify that callee result types match result types")
+
+
+@func.op("constant", CONSTANT_LIKE, PURE)
+class ConstantOp(Op):
+    """A reference to a function, as a value."""
+
+    __slots__ = ()
+
+    value = attr(FLAT_SYMBOL_ATTR)
+    out = result(ANY_TYPE)
+
+    assembly = assembly(AttrDict(), symbol_reference_directive("value"), ":", TypeOf("out"))
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "f")]
+
+    def verify_symbol_uses(self) -> None:
+        function = lookup_symbol(self, self.value)
+        if not isinstance(function, FuncOp):
+            raise self.op_error(f"reference to undefined function '{self.value}'")
+        if function.function_type is not self.signature.result_types[0]:
+            raise self.op_error("reference to function with mismatched type")
+
+
+def _quoted(type: Type) -> str:
+    return f"'{plain_type(type)}'"
+
+
+def _quoted_list(types: Sequence[Type]) -> str:
+    return ", ".join(_quoted(type) for type in types)

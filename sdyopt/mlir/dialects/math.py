@@ -1,0 +1,37 @@
+"""The subset of the math dialect that programs of the mesh dialect use: absf."""
+
+from __future__ import annotations
+
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
+from sdyopt.mlir.dialects.arith.constant import make_constant
+from sdyopt.mlir.dialects.arith.dialect import FLOAT_LIKE
+from sdyopt.mlir.dialects.arith.flags import FAST_MATH, NO_FAST_MATH, fast_math_clause
+from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, fold_floats
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.op_fields import attr, operand, result
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_TYPE
+from sdyopt.mlir.ir.traits import PURE
+
+math = DIALECT = Dialect("math")
+math.is_inlinable = True
+math.materialize_constant = make_constant
+
+
+@math.op("absf", PURE, SAME_TYPE, ELEMENTWISE)
+class AbsFOp(Op):
+    """The absolute value of a number."""
+
+    __slots__ = ()
+
+    operand = operand(FLOAT_LIKE)
+    fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
+    out = result(FLOAT_LIKE)
+
+    assembly = assembly(
+        Operand("operand"), fast_math_clause(), AttrDict(), ":", TypeOf("out", same=["operand"])
+    )
+
+    def fold(self, constants: Constants) -> FoldResult:
+        value = fold_floats(constants, abs)
+        return None if value is None else [value]

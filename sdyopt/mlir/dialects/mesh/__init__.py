@@ -1,0 +1,30 @@
+"""The mesh dialect of LLVM 19: sharding and communication on a mesh of devices.
+
+The LLVM 21 version is in `mesh_llvm21`.
+"""
+
+from sdyopt.mlir.dialects.mesh import (
+    collectives,
+    halo,
+    mesh_op,
+    mesh_queries,
+    point_to_point,
+    rooted_collectives,
+    shard_op,
+    sharding_op,
+)
+from sdyopt.mlir.dialects.mesh.dialect import mesh
+
+DIALECT = mesh
+
+__all__ = [
+    "DIALECT",
+    "collectives",
+    "halo",
+    "mesh_op",
+    "mesh_queries",
+    "point_to_point",
+    "rooted_collectives",
+    "shard_op",
+    "sharding_op",
+]

@@ -1,0 +1,273 @@
+"""The mesh dialect of LLVM 21, selected by `--mesh-version=21`.
+
+Shardings are values, reductions are bare keywords, meshes are pure, and all operations can be inlined.
+Operations that have not changed are registered with their LLVM 19 definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from sdyopt.mlir.asm.format.assembly_format import Attr, AttrDict, OptionalGroup, assembly
+from sdyopt.mlir.asm.format.directives import TypeOfClass
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.mesh.assembly_directives import device_clause, integer_clause
+from sdyopt.mlir.dialects.mesh.collective_base import SAME_RANK, SAME_SHAPE_EXACTLY
+from sdyopt.mlir.dialects.mesh.collectives import (
+    ATTRIBUTES_AND_RANKED_TYPES,
+    INPUT_ON_MESH,
+    AllReduceOp,
+    ReduceScatterOp,
+)
+from sdyopt.mlir.dialects.mesh.dialect import mesh
+from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp
+from sdyopt.mlir.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_reduction_kind
+from sdyopt.mlir.dialects.mesh.rooted_collectives import ATTRIBUTES_AND_TYPES, ReduceOp
+from sdyopt.mlir.dialects.mesh.shard_op import SAME_TENSOR_TYPE, ShardOp
+from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
+from sdyopt.mlir.dialects.mesh.sharding_op import ShardingOp, sharding_attributes
+from sdyopt.mlir.dialects.mesh.sharding_value import SHARDING_TYPE
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.op_fields import attr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.shape_traits import SAME_SHAPE
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, SYMBOL
+from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, RankedTensor, ShapedType
+from sdyopt.mlir.ir.value import LazyLocation, Value
+
+mesh21 = DIALECT = Dialect("mesh")
+mesh21.is_inlinable = True
+mesh21.unknown_type = mesh.unknown_type
+mesh21.type_parsers.update(mesh.type_parsers)
+mesh21.attribute_parsers.update({n: p for n, p in mesh.attribute_parsers.items() if n != "partial"})
+
+
+class BareReduction(Reduction):
+    """A reduction kind without brackets: `#mesh<partial max>`."""
+
+
+BARE_SUM = BareReduction(ReductionKind.SUM)
+
+
+@mesh21.attribute("partial")
+def parse_bare_reduction(parser: AsmParser) -> BareReduction:
+    """Parses a reduction kind; raises as `parse_reduction_kind` does."""
+    return parse_reduction_kind(parser, BareReduction)
+
+
+@mesh21.printer(BareReduction)
+def _print(attribute: BareReduction, _attribute_printer: AttributePrinter) -> str:
+    return f"partial {attribute.kind}"
+
+
+def _reduction_clause() -> OptionalGroup:
+    """`reduction =  kind`; MLIR prints two spaces."""
+
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        return parse_bare_reduction(op_parser)
+
+    element = Attr("reduction", parse, lambda attribute, attribute_printer: f" {attribute.kind}")
+    return OptionalGroup("reduction", "=", element, anchor="reduction")
+
+
+@mesh21.op("mesh", SYMBOL, PURE)
+class Mesh21Op(MeshOp):
+    """`mesh`, which LLVM 21 declares pure."""
+
+    __slots__ = ()
+
+
+@mesh21.op("all_reduce", PURE, SAME_SHAPE)
+class AllReduce21Op(AllReduceOp):
+    """`all_reduce` with the syntax of LLVM 21."""
+
+    __slots__ = ()
+
+    reduction = attr(REDUCTION, default=BARE_SUM)
+    reduction_class = BareReduction
+    assembly = assembly(*INPUT_ON_MESH, _reduction_clause(), *ATTRIBUTES_AND_RANKED_TYPES)
+
+
+@mesh21.op("reduce", PURE, SAME_SHAPE_EXACTLY)
+class Reduce21Op(ReduceOp):
+    """`reduce` with the syntax of LLVM 21."""
+
+    __slots__ = ()
+
+    reduction = attr(REDUCTION, default=BARE_SUM)
+    assembly = assembly(*INPUT_ON_MESH, _reduction_clause(), *device_clause("root"), *ATTRIBUTES_AND_TYPES)
+
+
+@mesh21.op("reduce_scatter", PURE, SAME_RANK)
+class ReduceScatter21Op(ReduceScatterOp):
+    """`reduce_scatter` with the syntax of LLVM 21."""
+
+    __slots__ = ()
+
+    reduction = attr(REDUCTION, default=BARE_SUM)
+    assembly = assembly(
+        *INPUT_ON_MESH,
+        _reduction_clause(),
+        *integer_clause("scatter_axis"),
+        AttrDict(),
+        ":",
+        TypeOfClass("input", ShapedType),
+        "->",
+        TypeOfClass("result", RankedTensor),
+    )
+
+
+# --- Shardings as values ----------------------------------------------------------------------
+
+
+def _merge_duplicate_annotation(op: ShardOp, rewriter: Rewriter) -> bool:
+    """Removes the later of two annotations of a value, if their shardings are equal.
+
+    Otherwise the later annotation becomes an annotation of the result of the earlier annotation.
+    """
+    if isinstance(op.src.defining_op, ShardOp) or op.src.has_one_use:
+        return False
+    other = next((user for user in op.src.users if user is not op), None)
+    if not isinstance(other, ShardOp) or other.parent is not op.parent or not other.is_before(op):
+        return False
+    if _have_equal_shardings(op, other):
+        rewriter.replace(op, other)
+    else:
+        rewriter.set_operand(op.operand_uses[0], other.result)
+    return True
+
+
+def _have_equal_shardings(op: ShardOp, other: ShardOp) -> bool:
+    shardings = (op.sharding, other.sharding)
+    if shardings[0] is shardings[1] and shardings[0] is not None:
+        return True
+    sources = [value.defining_op if value is not None else None for value in shardings]
+    if not all(isinstance(source, ShardingOp) for source in sources):
+        return False
+    first, second = sources
+    assert first is not None and second is not None
+    return first.signature is second.signature and first.operands == second.operands
+
+
+@mesh21.op("shard", PURE, SAME_TENSOR_TYPE)
+class Shard21Op(ShardOp):
+    """`shard` with a sharding operand."""
+
+    __slots__ = ()
+
+    canonicalizations = (Pattern(_merge_duplicate_annotation),)
+
+    @classmethod
+    def create(
+        cls,
+        rewriter: Rewriter,
+        value: Value,
+        mesh_sharding: MeshSharding,
+        attributes: dict[str, Attribute],
+        location: LazyLocation,
+        before: Op | None,
+        after: Op | None,
+    ) -> Op:
+        sharding = rewriter.create(
+            Sharding21Op,
+            (),
+            [SHARDING_TYPE],
+            {**dict(sharding_attributes(mesh_sharding, BareReduction)), **_NO_OPERANDS},
+            before=before,
+            after=after,
+            location=location,
+        )
+        operands = [value, sharding.results[0]]
+        return rewriter.create(cls, operands, [value.type], attributes, after=sharding, location=location)
+
+
+_NO_OPERANDS: dict[str, Attribute] = {"operandSegmentSizes": DenseArray(I32, (0, 0))}
+
+
+def _fold_constant_sizes(op: ShardingOp, rewriter: Rewriter) -> bool:
+    """Replaces constant operands with static sizes and offsets."""
+    halos = _fold_constants(op.static_halo_sizes, op.dynamic_halo_sizes)
+    offsets = _fold_constants(op.static_sharded_dims_offsets, op.dynamic_sharded_dims_offsets)
+    if len(halos[1]) + len(offsets[1]) == len(op.operands):
+        return False
+    return _set_sizes(op, rewriter, halos, offsets)
+
+
+# Sizes or offsets, `DYNAMIC` where the number is an operand, and those operands.
+Sizes = tuple[list[int], list[Value]]
+
+
+def _fold_constants(static_sizes: Sequence[int], dynamic_sizes: Sequence[Value]) -> Sizes:
+    sizes: list[int] = []
+    dynamic: list[Value] = []
+    operands = iter(dynamic_sizes)
+    for size in static_sizes:
+        if size == DYNAMIC:
+            # The number -2^63, which stands for an operand, may also be written where there is none.
+            operand = next(operands, None)
+            constant = None if operand is None else constant_value(operand.defining_op)
+            if isinstance(constant, IntegerAttr):
+                size = constant.value
+            elif operand is not None:
+                dynamic.append(operand)
+        sizes.append(size)
+    return sizes, dynamic
+
+
+def _drop_default_sizes(op: ShardingOp, rewriter: Rewriter) -> bool:
+    """Removes halo sizes that are all zero, and offsets of shards of equal size."""
+    halos: Sizes = (list(op.static_halo_sizes), list(op.dynamic_halo_sizes))
+    offsets: Sizes = (list(op.static_sharded_dims_offsets), list(op.dynamic_sharded_dims_offsets))
+    if halos[0] and not any(halos[0]):
+        return _set_sizes(op, rewriter, ([], []), offsets)
+    shard_sizes = {end - start for start, end in pairwise(offsets[0])}
+    if len(offsets[0]) > 2 and DYNAMIC not in offsets[0] and len(shard_sizes) == 1:
+        return _set_sizes(op, rewriter, halos, ([], []))
+    return False
+
+
+def _set_sizes(op: ShardingOp, rewriter: Rewriter, halos: Sizes, offsets: Sizes) -> bool:
+    attributes = {
+        **dict(op.signature.attributes.entries),
+        **dict(op.attributes.entries),
+        "static_halo_sizes": DenseArray(I64, tuple(halos[0])),
+        "static_sharded_dims_offsets": DenseArray(I64, tuple(offsets[0])),
+        "operandSegmentSizes": DenseArray(I32, (len(offsets[1]), len(halos[1]))),
+    }
+    new_op = rewriter.create(
+        type(op), [*offsets[1], *halos[1]], op.result_types, attributes, before=op, location=op.location
+    )
+    rewriter.replace(op, new_op)
+    return True
+
+
+@mesh21.op("sharding", PURE, ATTR_SIZED_OPERANDS)
+class Sharding21Op(ShardingOp):
+    """`sharding` with bare reductions, and with canonicalizations."""
+
+    __slots__ = ()
+
+    reduction_class = BareReduction
+    canonicalizations = (Pattern(_fold_constant_sizes), Pattern(_drop_default_sizes))
+
+
+def _register_unchanged(mnemonic: str, op_class: type[Op]) -> None:
+    """Registers an operation with its LLVM 19 definition, unless LLVM 21 has its own."""
+    if mnemonic not in mesh21.ops:
+        subclass = type(op_class.__name__, (op_class,), {"__slots__": (), "__doc__": op_class.__doc__})
+        register: Callable[[type[Op]], type[Op]] = mesh21.op(mnemonic, *op_class.trait_order)
+        register(subclass)
+
+
+for _mnemonic, _op_class in mesh.ops.items():
+    _register_unchanged(_mnemonic, _op_class)
+
+__all__ = ["DIALECT", "mesh21"]

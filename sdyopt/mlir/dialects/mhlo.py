@@ -1,0 +1,128 @@
+"""The mhlo dialect: the predecessor of StableHLO.
+
+Programs from JAX have discardable attributes such as `mhlo.num_partitions`. The only operation here is
+mhlo.ragged_dot, whose attribute syntax differs from that of its successor chlo.ragged_dot.
+"""
+
+from __future__ import annotations
+
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.stablehlo.custom_struct import (
+    DOT_ENTRIES,
+    parse_custom_struct,
+    parse_dimensions,
+    print_custom_struct,
+)
+from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.precision import precision_config_of
+from sdyopt.mlir.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
+from sdyopt.mlir.dialects.stablehlo.types import TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR
+from sdyopt.mlir.ir import op_fields
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.constraints import of_class
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import PURE
+
+mhlo = DIALECT = Dialect("mhlo")
+mhlo.unknown_attribute = "unknown mhlo attribute"
+
+
+@enumeration(mhlo, "precision", "DEFAULT", "HIGH", "HIGHEST", "PACKED_NIBBLE")
+class Precision(EnumAttr):
+    """The precision of one operand; its meaning depends on the backend."""
+
+
+class DotDimensions(Attribute):
+    """`#mhlo.dot<…>`: dot dimension numbers."""
+
+    lhs_batching: tuple[int, ...] = ()
+    rhs_batching: tuple[int, ...] = ()
+    lhs_contracting: tuple[int, ...] = ()
+    rhs_contracting: tuple[int, ...] = ()
+    dialect = "mhlo"
+
+
+class RaggedDotDimensions(Attribute):
+    """`#mhlo.ragged_dot<dot_dimension_numbers = #mhlo.dot<…>, …>`."""
+
+    dot: DotDimensions | None = None
+    lhs_ragged: tuple[int, ...] = ()
+    rhs_group: tuple[int, ...] = ()
+    dialect = "mhlo"
+
+    @property
+    def dimensions(self) -> RaggedDimensions:
+        """The dimension numbers, in the representation shared with chlo."""
+        dot = self.dot or DotDimensions()
+        dot_dimensions = dot.lhs_batching, dot.rhs_batching, dot.lhs_contracting, dot.rhs_contracting
+        return RaggedDimensions(*dot_dimensions, self.lhs_ragged, self.rhs_group)
+
+
+@mhlo.op("ragged_dot", PURE)
+class RaggedDotOp(Op):
+    """A dot product with a ragged dimension of lhs; see chlo.ragged_dot."""
+
+    __slots__ = ()
+
+    lhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    rhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    group_sizes = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    ragged_dot_dimension_numbers = op_fields.attr(
+        of_class(RaggedDotDimensions, "Attribute that models the dimension information for ragged dot.")
+    )
+    precision_config = op_fields.optional_attr(precision_config_of(Precision))
+    result = op_fields.result(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        dims = signature[RaggedDotOp.ragged_dot_dimension_numbers]
+        check_ragged_dot(signature, dims.dimensions, signature[RaggedDotOp.precision_config])
+
+
+# --- Assembly -------------------------------------------------------------------------------------
+
+
+@mhlo.attribute("dot")
+def _parse_dot(parser: AsmParser) -> Attribute:
+    parser.expect("<")
+    entries = parse_custom_struct(parser, "dot dimension numbers", DOT_ENTRIES)
+    return DotDimensions(*(entries.get(name, ()) for name in DOT_ENTRIES))
+
+
+@mhlo.printer(DotDimensions)
+def _print_dot(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
+    values = dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting
+    return print_custom_struct("dot", dict(zip(DOT_ENTRIES, values, strict=True)))
+
+
+def _parse_dot_attribute(parser: AsmParser) -> DotDimensions:
+    attribute = parser.attribute()
+    if not isinstance(attribute, DotDimensions):
+        raise parser.error("expected #mhlo.dot attribute")
+    return attribute
+
+
+_LIST_NAMES = ("lhs_ragged_dimensions", "rhs_group_dimensions")
+_RAGGED_ENTRIES = {
+    "dot_dimension_numbers": _parse_dot_attribute,
+    **dict.fromkeys(_LIST_NAMES, parse_dimensions),
+}
+
+
+@mhlo.attribute("ragged_dot")
+def _parse_ragged_dot(parser: AsmParser) -> Attribute:
+    parser.expect("<")
+    entries = parse_custom_struct(parser, "ragged dot dimension numbers", _RAGGED_ENTRIES)
+    lhs_ragged, rhs_group = (entries.get(name, ()) for name in _LIST_NAMES)
+    return RaggedDotDimensions(entries.get("dot_dimension_numbers"), lhs_ragged, rhs_group)
+
+
+@mhlo.printer(RaggedDotDimensions)
+def _print_ragged_dot(dims: RaggedDotDimensions, attribute_printer: AttributePrinter) -> str:
+    entries = [] if dims.dot is None else [f"dot_dimension_numbers = {attribute_printer.attribute(dims.dot)}"]
+    lists = zip(_LIST_NAMES, (dims.lhs_ragged, dims.rhs_group), strict=True)
+    entries += [f"{name} = {list(numbers)}" for name, numbers in lists if numbers]
+    return f"ragged_dot<{', '.join(entries)}>"

@@ -1,0 +1,112 @@
+"""The subset of the scf dialect that programs of the mesh dialect use: if, yield."""
+
+from __future__ import annotations
+
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
+from sdyopt.mlir.asm.format.directives import ImpliedType
+from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.arith.constant import make_constant
+from sdyopt.mlir.ir.attribute import EMPTY_DICT
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.constraints import ANY_TYPE, ONE_BLOCK, TypeConstraint
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.op_fields import operand, operands, region, results
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op, build
+from sdyopt.mlir.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMINATOR
+from sdyopt.mlir.ir.types import I1, Type
+
+scf = DIALECT = Dialect("scf")
+scf.materialize_constant = make_constant
+scf.is_inlinable = True
+
+_BOOLEAN = TypeConstraint[Type]("1-bit signless integer", lambda type: type is I1)
+
+
+@scf.op("yield", PURE, TERMINATOR)
+class YieldOp(Op):
+    """Terminates a region of scf.if; its operands are the results of the region."""
+
+    __slots__ = ()
+
+    values = operands(ANY_TYPE)
+
+    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
+
+    def verify_in_context(self) -> None:
+        if not isinstance(self.parent_op, IfOp):
+            raise self.op_error(
+                "expects parent op to be one of 'scf.execute_region, scf.for, scf.if, scf.index_switch, "
+                "scf.while'"
+            )
+
+
+def _ensure_terminator(region: Region) -> None:
+    """Appends the yield that the syntax omits from a region without results."""
+    block = region.blocks[0] if region.blocks else region.add_block()
+    if block.last is None or not block.last.is_terminator:
+        block.append(build(OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (), ()), ()))
+
+
+def _parse_if(op_parser: OpAsmParser) -> None:
+    op_parser.types["results_"] = (
+        op_parser.comma_list(op_parser.type, "(", ")") if op_parser.accept("->") else []
+    )
+    _ensure_terminator(op_parser.region())
+    if op_parser.accept("else"):
+        _ensure_terminator(op_parser.region())
+    else:
+        op_parser.regions.append(Region())
+
+
+def _print_if(op: IfOp, printer: OpAsmPrinter) -> None:
+    if op.results:
+        printer.write(f" -> ({printer.types(op.result_types)})")
+    printer.write(" ")
+    printer.region(op.then_region, print_terminator=bool(op.results))
+    if op.else_region.blocks:
+        printer.write(" else ")
+        printer.region(op.else_region, print_terminator=bool(op.results))
+
+
+@scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR)
+class IfOp(Op):
+    """Executes the region that the condition selects, and returns the values that the region yields."""
+
+    __slots__ = ()
+
+    condition = operand(_BOOLEAN)
+    results_ = results(ANY_TYPE)
+    then_region = region(ONE_BLOCK)
+    else_region = region()
+
+    assembly = assembly(
+        Operand("condition"),
+        ImpliedType("condition", I1),
+        Custom(_parse_if, print=_print_if),
+        AttrDict(),
+    )
+
+    def verify_regions(self) -> None:
+        if self.results and not self.else_region.blocks:
+            raise self.op_error("must have an else block if defining values")
+        for number, branch in enumerate(self.regions):
+            last = branch.blocks[0].last if branch.blocks else None
+            got = last.operand_types if last is not None else ()
+            if branch.blocks and len(got) != len(self.results):
+                raise self.op_error(
+                    f" region control flow edge from Region #{number} to parent results: source has "
+                    f"{len(got)} operands, but target successor needs {len(self.results)}"
+                )
+            for index, (source, target) in enumerate(zip(got, self.result_types, strict=False)):
+                if source is not target:
+                    raise self.op_error(_mismatch(number, index, source, target))
+
+
+def _mismatch(region_number: int, index: int, source: Type, target: Type) -> str:
+    return (
+        f" along control flow edge from Region #{region_number} to parent results: source type #{index} "
+        f"'{plain_type(source)}' should match input type #{index} '{plain_type(target)}'"
+    )

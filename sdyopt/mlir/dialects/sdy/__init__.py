@@ -1,0 +1,27 @@
+"""The sdy dialect: meshes, shardings, and operations that constrain or describe partitioning."""
+
+from sdyopt.mlir.dialects.sdy import (
+    attribute_checks,
+    canonicalize_collectives,
+    canonicalize_manual,
+    canonicalize_reshard,
+    collectives,
+    computation_ops,
+    ops,
+    propagation_debug_attrs,
+    rule,
+)
+from sdyopt.mlir.dialects.sdy.dialect import sdy as DIALECT  # noqa: N812
+
+__all__ = [
+    "DIALECT",
+    "attribute_checks",
+    "canonicalize_collectives",
+    "canonicalize_manual",
+    "canonicalize_reshard",
+    "collectives",
+    "computation_ops",
+    "ops",
+    "propagation_debug_attrs",
+    "rule",
+]

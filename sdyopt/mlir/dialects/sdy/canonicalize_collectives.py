@@ -1,0 +1,243 @@
+"""Canonicalization patterns of collectives: erase redundant collectives, fold inverse pairs, fuse chains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sdyopt.base.diagnostics.location import Location, fused
+from sdyopt.mlir.dialects.sdy.axes import sorted_and_merged, with_axes
+from sdyopt.mlir.dialects.sdy.axis_lists import AllToAllParams, AxesPerDim, AxisRefList
+from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllSliceOp,
+    AllToAllOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+    ReplicatedToUnreducedOp,
+    ShardedToUnreducedOp,
+)
+from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
+from sdyopt.mlir.dialects.sdy.reduction_kind import reduction_attributes
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.dominance import Dominance
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
+
+C = TypeVar("C", bound=CollectiveOp)
+
+# The label by which passes enable these patterns.
+COLLECTIVE_LABEL = "sdy-collective"
+
+
+def _pattern(rewrite: Callable[[Any, Rewriter], bool], name: str, benefit: int = 1) -> Pattern:
+    return Pattern(rewrite, f"mlir::sdy::(anonymous namespace)::{name}", (COLLECTIVE_LABEL,), benefit)
+
+
+# --- Redundant collectives ------------------------------------------------------------------------
+
+
+def _replace_if(is_redundant: Callable[[C], bool]) -> Callable[[C, Rewriter], bool]:
+    """The rewrite that replaces a redundant collective with its operand."""
+
+    def rewrite(op: C, rewriter: Rewriter) -> bool:
+        if not is_redundant(op):
+            return False
+        rewriter.replace(op, [op.tensor])
+        return True
+
+    return rewrite
+
+
+def _keeps_sharding(op: CollectiveOp) -> bool:
+    sharding = sharding_of(op.tensor)
+    return sharding is not None and sharding.is_equivalent(op.out_sharding)
+
+
+def _is_empty_all_gather(op: AllGatherOp) -> bool:
+    return op.gathering_axes.is_empty
+
+
+def _is_empty_all_slice(op: AllSliceOp) -> bool:
+    return op.slicing_axes.is_empty
+
+
+def _is_empty_all_reduce(op: AllReduceOp) -> bool:
+    return not op.reduction_axes
+
+
+def _is_empty_reduce_scatter(op: ReduceScatterOp) -> bool:
+    return op.reduce_scatter_axes.is_empty
+
+
+def _is_unused(op: AllToAllOp) -> bool:
+    return not op.output.has_uses
+
+
+# --- Inverse pairs --------------------------------------------------------------------------------
+
+
+def _fold_all_slice_of_all_gather(op: AllSliceOp, rewriter: Rewriter) -> bool:
+    inner = op.tensor.defining_op
+    if not isinstance(inner, AllGatherOp) or inner.gathering_axes is not op.slicing_axes:
+        return False
+    rewriter.replace(op, [inner.tensor])
+    return True
+
+
+def _fold_all_reduce_of_replicated_to_unreduced(op: AllReduceOp, rewriter: Rewriter) -> bool:
+    inner = op.tensor.defining_op
+    if not isinstance(inner, ReplicatedToUnreducedOp) or inner.axes is not op.reduction_axes:
+        return False
+    rewriter.replace(op, [inner.tensor])
+    return True
+
+
+# --- Chains ---------------------------------------------------------------------------------------
+
+
+def _fuse_all_to_alls(op: AllToAllOp, rewriter: Rewriter) -> bool:
+    """Fuses an all-to-all with the all-to-all that defines its operand and has no other use.
+
+    All source and target dimensions of both must be distinct.
+    """
+    inner = op.tensor.defining_op
+    if not isinstance(inner, AllToAllOp) or not inner.output.has_one_use:
+        return False
+    moves = (*inner.params, *op.params)
+    dims = AllToAllParams(moves).source_and_target_dims
+    if len(set(dims)) != len(dims):
+        return False
+    params = AllToAllParams(tuple(sorted(moves, key=lambda move: move.source)))
+    attributes: dict[str, Attribute] = {"params": params, "out_sharding": op.out_sharding}
+    location = fused([op.location, inner.location])
+    rewriter.replace(op, _create(rewriter, op, AllToAllOp, inner.tensor, attributes, location))
+    return True
+
+
+def _replace_all_reduce_of_sharded_to_unreduced(op: AllReduceOp, rewriter: Rewriter) -> bool:
+    """Replaces an all-reduce of sharded_to_unreduced with an all-gather."""
+    inner = op.tensor.defining_op
+    if not isinstance(inner, ShardedToUnreducedOp):
+        return False
+    mesh = mesh_of(inner.out_sharding, inner)
+    if mesh is None or sorted_and_merged(inner.axes.axes, mesh) != op.reduction_axes.axes:
+        return False
+    attributes: dict[str, Attribute] = {"gathering_axes": inner.axes, "out_sharding": op.out_sharding}
+    rewriter.replace(op, _create(rewriter, op, AllGatherOp, inner.tensor, attributes, op.location))
+    return True
+
+
+def _fuse_reduce_scatter(op: AllSliceOp, rewriter: Rewriter) -> bool:
+    """Fuses an all-reduce and the all-slices that use it into a reduce-scatter.
+
+    If the all-slices have axes that are not reduced, an all-slice along these axes follows.
+    """
+    all_reduce = op.tensor.defining_op
+    if not isinstance(all_reduce, AllReduceOp) or not _is_first_of_equal_slices(op, all_reduce):
+        return False
+    split = _split_axes(all_reduce.reduction_axes, op.slicing_axes)
+    mesh = mesh_of(all_reduce.out_sharding, all_reduce)
+    if split is None or mesh is None:
+        return False
+    scattered, residual = split
+    operand = sharding_or_replicated(all_reduce.tensor, mesh, is_closed=True)
+    dims = [
+        DimensionSharding(with_axes(dim.axes, axes, mesh))
+        for dim, axes in zip(operand.dims, scattered, strict=True)
+    ]
+    out = op.out_sharding
+    sharding = out.with_mesh(all_reduce.out_sharding.mesh_or_ref).with_dims(dims)
+    attributes: dict[str, Attribute] = {
+        "reduce_scatter_axes": scattered,
+        "out_sharding": sharding,
+        **reduction_attributes(all_reduce.reduction_op),
+    }
+    final = _create(rewriter, op, ReduceScatterOp, all_reduce.tensor, attributes, all_reduce.location)
+    if not residual.is_empty:
+        attributes = {"slicing_axes": residual, "out_sharding": out}
+        final = _create(rewriter, op, AllSliceOp, final.results[0], attributes, op.location)
+    for user in list(all_reduce.output.users):
+        rewriter.replace(user, final)
+    rewriter.erase(all_reduce)
+    return True
+
+
+def _is_first_of_equal_slices(op: AllSliceOp, all_reduce: AllReduceOp) -> bool:
+    """Whether all users are all-slices along the same axes, and `op` is the first of them.
+
+    So its result can take the place of theirs. Of users in sibling regions, none is the first.
+    """
+    dominance = Dominance()
+    for user in all_reduce.output.users:
+        if not isinstance(user, AllSliceOp) or user.slicing_axes is not op.slicing_axes:
+            return False
+        if user is op:
+            continue
+        if (user.parent is op.parent and user.is_before(op)) or not dominance.value_dominates(
+            op.output, user
+        ):
+            return False
+    return True
+
+
+def _split_axes(reduction: AxisRefList, slicing: AxesPerDim) -> tuple[AxesPerDim, AxesPerDim] | None:
+    """Splits the axes of each dimension into the longest prefix of reduced axes, and the other axes.
+
+    None if a reduced axis is in none of the prefixes.
+    """
+    remaining = set(reduction)
+    scattered, residual = [], []
+    for axes in slicing:
+        count = 0
+        while count < len(axes) and axes.axes[count] in remaining:
+            remaining.remove(axes.axes[count])
+            count += 1
+        scattered.append(AxisRefList(axes.axes[:count]))
+        residual.append(AxisRefList(axes.axes[count:]))
+    return None if remaining else (AxesPerDim(tuple(scattered)), AxesPerDim(tuple(residual)))
+
+
+def _create(
+    rewriter: Rewriter,
+    replaced: CollectiveOp,
+    op_class: type[CollectiveOp],
+    tensor: Value,
+    attributes: dict[str, Attribute],
+    location: Location,
+) -> Op:
+    types = replaced.signature.result_types
+    return rewriter.create(op_class, [tensor], types, attributes, before=replaced, location=location)
+
+
+# --- The patterns of each operation, in the order in which Shardy registers them ------------------
+
+AllGatherOp.canonicalizations = (_pattern(_replace_if(_is_empty_all_gather), "AllGatherNoopPattern"),)
+AllSliceOp.canonicalizations = (
+    _pattern(_fold_all_slice_of_all_gather, "AllSliceOfAllGatherPattern", benefit=2),
+    _pattern(_replace_if(_is_empty_all_slice), "AllSliceNoopPattern"),
+    _pattern(_fuse_reduce_scatter, "ReduceScatterFusion"),
+)
+AllToAllOp.canonicalizations = (
+    _pattern(_fuse_all_to_alls, "AllToAllFusionPattern", benefit=2),
+    _pattern(_replace_if(_is_unused), "AllToAllNoUsePattern"),
+)
+CollectivePermuteOp.canonicalizations = (
+    _pattern(_replace_if(_keeps_sharding), "CollectivePermuteNoopPattern"),
+)
+AllReduceOp.canonicalizations = (
+    _pattern(_replace_if(_is_empty_all_reduce), "AllReduceNoopPattern"),
+    _pattern(
+        _fold_all_reduce_of_replicated_to_unreduced, "AllReduceOfReplicatedToUnreducedPattern", benefit=2
+    ),
+    _pattern(_replace_all_reduce_of_sharded_to_unreduced, "AllReduceOfShardedToUnreducedPattern"),
+)
+ReduceScatterOp.canonicalizations = (
+    _pattern(_replace_if(_is_empty_reduce_scatter), "ReduceScatterNoopPattern"),
+)

@@ -1,0 +1,138 @@
+"""Meshes: named axes, and the devices along them.
+
+<["x"=2, "y"=4]>                          eight devices with iota ids
+<["x"=2, "y"=2], device_ids=[3, 2, 1, 0]> four devices in another order
+<[], device_ids=[5]>                      a single device: a maximal mesh
+<[]>                                      an empty mesh, which is compatible with any other
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from sdyopt.base.interning import derived_field, set_derived
+from sdyopt.mlir.asm.format.attribute_format import (
+    BracketedList,
+    OptionalGroup,
+    attribute_format,
+    dialect_attribute,
+    integer,
+    list_of,
+    nested_list,
+    string,
+)
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.dialects.sdy.dialect import sdy
+from sdyopt.mlir.ir.attribute import Attribute
+
+
+def axis_problem(axis: MeshAxis) -> str | None:
+    """The error of an axis, None if it is valid."""
+    return None if axis.size > 0 else f"axis size must be at least 1, got: {axis.size}"
+
+
+@dialect_attribute(sdy, "mesh_axis", "Sdy_MeshAxis")
+class MeshAxis(Attribute):
+    """`"x"=2`: the name and size of a mesh axis."""
+
+    name: str
+    size: int
+    dialect = "sdy"
+    assembly = attribute_format(string("name"), "=", integer("size"), check=axis_problem)
+
+
+def mesh(axes: Sequence[MeshAxis], device_ids: Sequence[int] = ()) -> Mesh:
+    """The mesh with these axes and device ids, which are left out if they are iota."""
+    is_iota = bool(axes) and list(device_ids) == list(range(len(device_ids)))
+    if is_iota and len(device_ids) == prod(axis.size for axis in axes):
+        return Mesh(tuple(axes))
+    return Mesh(tuple(axes), tuple(device_ids))
+
+
+def mesh_problem(mesh: Mesh) -> str | None:
+    """The error of a mesh, None if it is valid."""
+    for device_id in mesh.device_ids:
+        if device_id < 0:
+            return f"device id must be non-negative, got: {device_id}"
+    if not mesh.axes:
+        if len(mesh.device_ids) > 1:
+            return "axes is empty and device_ids has more than one element"
+        return None
+    names: set[str] = set()
+    for axis in mesh.axes:
+        if axis.name in names:
+            return f'duplicate axis name: "{axis.name}"'
+        names.add(axis.name)
+    return _device_problem(mesh) if mesh.device_ids else None
+
+
+def _device_problem(mesh: Mesh) -> str | None:
+    count = len(mesh.device_ids)
+    if mesh.total_size != count:
+        return (
+            "total product of axis sizes must match total number of device ids, got: "
+            f"{mesh.total_size} != {count}"
+        )
+    ids = sorted(mesh.device_ids)
+    if ids != list(range(count)):
+        return f"sorted device ids must be iota(product(axes)), got: {', '.join(map(str, ids))}"
+    return None
+
+
+@dialect_attribute(sdy, "mesh", "Sdy_Mesh")
+class Mesh(Attribute):
+    """Axes, and the device ids in row-major order. `mesh(…)` leaves out iota device ids."""
+
+    axes: tuple[MeshAxis, ...] = ()
+    device_ids: tuple[int, ...] = ()
+    # Axis name -> index.
+    _positions: dict[str, int] = derived_field()
+    dialect = "sdy"
+    assembly = attribute_format(
+        "<",
+        BracketedList("[", nested_list("axes", MeshAxis), "]"),
+        OptionalGroup(
+            ", ",
+            "device_ids",
+            "=",
+            "[",
+            list_of("device_ids", "device_ids", "int64_t", AsmParser.integer, str),
+            "]",
+            default=(),
+        ),
+        ">",
+        build=mesh,
+        check=mesh_problem,
+    )
+
+    def __post_init__(self) -> None:
+        # If two axes have the same name, which the verifier rejects, the first counts.
+        numbered = reversed(list(enumerate(self.axes)))
+        set_derived(self, _positions={axis.name: index for index, axis in numbered})
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether this has neither axes nor devices, and so is compatible with any mesh."""
+        return not self.axes and not self.device_ids
+
+    @property
+    def is_maximal(self) -> bool:
+        """Whether this is a single device, without axes."""
+        return not self.axes and len(self.device_ids) == 1
+
+    @property
+    def total_size(self) -> int:
+        """The product of the axis sizes."""
+        return prod(axis.size for axis in self.axes)
+
+    def has_axis(self, name: str) -> bool:
+        return name in self._positions
+
+    def axis_size(self, name: str) -> int:
+        """The size of an axis of this mesh."""
+        return self.axes[self._positions[name]].size
+
+    def axis_position(self, name: str) -> int:
+        """The index of an axis; the number of axes if no axis has this name."""
+        return self._positions.get(name, len(self.axes))

@@ -1,0 +1,237 @@
+"""sdy's operations on a single value: constraints, reshards, barriers, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, OptionalGroup, TypeOf, assembly
+from sdyopt.mlir.asm.format.directives import constant_assembly
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.dialects.sdy.assembly_directives import (
+    ANY_RANKED_TENSOR,
+    ANY_STATIC_TENSOR,
+    SHARDING_ATTR,
+    ConstrainedTypeOf,
+    NamedAttr,
+    bare_attr,
+)
+from sdyopt.mlir.dialects.sdy.dialect import sdy
+from sdyopt.mlir.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding_checks import check_sharding
+from sdyopt.mlir.dialects.sdy.unreduced_checks import check_unreduced_transition
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
+from sdyopt.mlir.ir.constraints import ANY_TYPE, ELEMENTS_ATTR, I64_ATTR, AttrConstraint
+from sdyopt.mlir.ir.op_fields import attr, operand, operands, result
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.shape_traits import SAME_TYPE
+from sdyopt.mlir.ir.traits import INFERS_TYPES, PURE, TERMINATOR
+from sdyopt.mlir.ir.types import I32, I64, Type
+from sdyopt.mlir.ir.value import Value
+
+
+def operand_type(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+    """The result types of an operation whose result has the type of its operand."""
+    return signature.operand_types
+
+
+# --- Shardings ------------------------------------------------------------------------------------
+
+
+class _ShardingOp(ShardingOwner):
+    """An operation whose result is its input with a sharding."""
+
+    __slots__ = ()
+
+    input = operand(ANY_TYPE)
+    sharding = attr(SHARDING_ATTR)
+    output = result(ANY_TYPE)
+
+    assembly = assembly(
+        Operand("input"),
+        bare_attr("sharding", TensorSharding),
+        AttrDict(),
+        ":",
+        TypeOf("output", same=["input"]),
+    )
+    infer_result_types = staticmethod(operand_type)
+
+    def verify_symbol_uses(self) -> None:
+        check_sharding(self, self.sharding, self.signature.result_types[0], self.op_error)
+        before = sharding_of(value_before_barriers(self.input))
+        if before is not None:
+            any_kind = Behavior.UNREDUCED_OF_ANY_REDUCTION.active
+            introduced = self.sharding.reduction if any_kind else ReductionKind.SUM
+            check_unreduced_transition(self, (before,), (self.sharding,), introduced, before.reduction)
+
+    def result_sharding(self, index: int) -> TensorSharding:
+        return self.sharding
+
+
+@sdy.op("sharding_constraint", SAME_TYPE, INFERS_TYPES)
+class ShardingConstraintOp(_ShardingOp):
+    """Constrains the sharding of a value at this point of the program, as requested by the user."""
+
+    __slots__ = ()
+
+
+@sdy.op("reshard", PURE, SAME_TYPE, INFERS_TYPES)
+class ReshardOp(_ShardingOp):
+    """The same value with another sharding, which may require communication."""
+
+    __slots__ = ()
+
+
+def _parse_group_id(op_parser: OpAsmParser) -> Attribute:
+    start = op_parser.skip_trivia()
+    group_id = op_parser.attribute(I64)
+    if not isinstance(group_id, IntegerAttr):
+        raise op_parser.error("invalid kind of attribute specified", start)
+    return group_id
+
+
+@sdy.op("sharding_group", INFERS_TYPES)
+class ShardingGroupOp(Op):
+    """Adds a value to a sharding group. Propagation gives all values of a group equivalent shardings."""
+
+    __slots__ = ()
+
+    input = operand(ANY_RANKED_TENSOR)
+    group_id = attr(I64_ATTR)
+
+    assembly = assembly(
+        Operand("input"),
+        NamedAttr("group_id", _parse_group_id, lambda attribute: str(attribute.value)),
+        AttrDict(),
+        ":",
+        ConstrainedTypeOf("input", ANY_RANKED_TENSOR),
+    )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        return ()
+
+
+# --- Propagation ----------------------------------------------------------------------------------
+
+
+class PropagationDirection(IntEnum):
+    """The directions in which shardings may propagate."""
+
+    NONE = 0
+    FORWARD = 1
+    BACKWARD = 2
+    BOTH = 3
+
+
+_DIRECTION = AttrConstraint[PropagationDirection](
+    "propagation direction enum",
+    lambda a: isinstance(a, IntegerAttr) and a.type is I32 and 0 <= a.value <= 3,
+    lambda a: PropagationDirection(a.value),
+)
+
+
+def _parse_direction(op_parser: OpAsmParser) -> Attribute:
+    start = op_parser.skip_trivia()
+    word = next((name for name in PropagationDirection.__members__ if op_parser.accept(name)), None)
+    if word is None:
+        word = op_parser.accept_string()
+    if word is None:
+        names = ", ".join(PropagationDirection.__members__)
+        raise op_parser.error(
+            "expected string or keyword containing one of the following enum values for attribute "
+            f"'allowed_direction' [{names}]",
+            start,
+        )
+    if word not in PropagationDirection.__members__:
+        raise op_parser.error(f'invalid allowed_direction attribute specification: "{word}"', start)
+    return IntegerAttr(PropagationDirection[word], I32)
+
+
+@sdy.op("propagation_barrier", PURE, SAME_TYPE, INFERS_TYPES)
+class PropagationBarrierOp(Op):
+    """The same value; shardings propagate from input to output, from output to input, or not at all."""
+
+    __slots__ = ()
+
+    input = operand(ANY_RANKED_TENSOR)
+    allowed_direction = attr(_DIRECTION)
+    output = result(ANY_RANKED_TENSOR)
+
+    assembly = assembly(
+        Operand("input"),
+        NamedAttr(
+            "allowed_direction",
+            _parse_direction,
+            lambda attribute: PropagationDirection(attribute.value).name,
+        ),
+        AttrDict(),
+        ":",
+        ConstrainedTypeOf("input", ANY_RANKED_TENSOR, same=["output"]),
+    )
+    infer_result_types = staticmethod(operand_type)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        if signature[PropagationBarrierOp.allowed_direction] is PropagationDirection.BOTH:
+            raise signature.op_error(
+                "cannot specify `BOTH` as the direction. Not blocking propagation direction makes the op "
+                "redundant."
+            )
+
+
+def value_before_barriers(value: Value, cache: dict[Value, Value] | None = None) -> Value:
+    """The input of the chain of barriers that ends in this value; the value itself if no barrier defines it.
+
+    With a `cache`, repeated queries on a long chain take linear time; while a cache is in use, barriers must
+    not change. Barriers in a graph region may form a cycle; then the result is a value of the cycle.
+    """
+    if not isinstance(value.defining_op, PropagationBarrierOp):
+        return value
+    cache = {} if cache is None else cache
+    visited: dict[Value, None] = {}
+    while value not in visited and isinstance(barrier := value.defining_op, PropagationBarrierOp):
+        if value in cache:
+            value = cache[value]
+            break
+        visited[value] = None
+        value = barrier.input
+    cache.update(dict.fromkeys(visited, value))
+    return value
+
+
+# --- Other operations -------------------------------------------------------------------------------------
+
+
+@sdy.op("constant", PURE, INFERS_TYPES)
+class ConstantOp(Op):
+    """A constant that is not folded or merged, so that each use can have its own constant and sharding."""
+
+    __slots__ = ()
+
+    value = attr(ELEMENTS_ATTR)
+    output = result(ANY_STATIC_TENSOR)
+
+    assembly = constant_assembly()
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        return (signature[ConstantOp.value].type,)
+
+
+@sdy.op("return", PURE, TERMINATOR)
+class ReturnOp(Op):
+    """Terminates the body of an sdy operation; its operands are the results of the operation."""
+
+    __slots__ = ()
+
+    values = operands(ANY_TYPE)
+
+    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))

@@ -1,0 +1,317 @@
+"""Shardings: how the dimensions of a tensor are sharded along the axes of a mesh.
+
+    <@mesh, [{"x"}, {"y", ?}p1], replicated={"z"}, unreduced={"w"}>
+
+Dimension 0 is sharded along axis "x" and closed. Dimension 1 is sharded along "y", open, so that
+propagation may shard it further, and has priority 1. The tensor is explicitly replicated along "z" and
+unreduced along "w": along that axis the devices have partial results that are not reduced yet. The reduction
+is a sum unless it is named: `unreduced=max{"w"}`, `unreduced=min{"w"}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from math import prod
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.interning import derived_field, set_derived
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.asm.format.attribute_format import (
+    BracketedList,
+    Custom,
+    attribute_format,
+    dialect_attribute,
+    nested_list,
+    parse_nested,
+    with_error_at_next_token,
+)
+from sdyopt.mlir.asm.format.directives import symbol_text
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
+from sdyopt.mlir.dialects.sdy.dialect import sdy
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, accept_reduction_kind
+from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
+
+MeshOrRef = Mesh | SymbolRef
+
+# --- Dimension shardings --------------------------------------------------------------------------
+
+
+def _parse_dimension(parser: AsmParser) -> tuple[tuple[AxisRef, ...], bool, int | None]:
+    """Parses `{"x", ?}p1`."""
+    parser.expect("{")
+    axes: list[AxisRef] = []
+    is_closed = True
+    while not parser.accept("}"):
+        if axes:
+            parser.expect(",")
+        if parser.accept("?"):
+            is_closed = False
+            parser.expect("}")
+            break
+        axes.append(AxisRef.assembly.parse(parser))
+    return tuple(axes), is_closed, _parse_priority(parser)
+
+
+def _parse_priority(parser: AsmParser) -> int | None:
+    word = parser.accept_keyword()
+    if word is None:
+        return None
+    number = word[1:]
+    if word[0] != "p" or not (number.isascii() and number.isdigit()):
+        raise parser.error(f"expecting priority in format 'p<number>', got: {word}")
+    if number[0] == "0" and len(number) > 1:
+        raise parser.error(f"priorities with leading zeros are not allowed, got: {word}")
+    if len(number) > 19 or int(number) >= 1 << 63:
+        raise parser.error(f"expecting integer priority, got: {word}")
+    return int(number)
+
+
+def _dimension_text(dim: DimensionSharding) -> str:
+    parts = [axis_refs_text(dim.axes)] if dim.axes else []
+    if not dim.is_closed:
+        parts.append("?")
+    priority = "" if dim.priority is None else f"p{dim.priority}"
+    return f"{{{', '.join(parts)}}}{priority}"
+
+
+@dialect_attribute(sdy, "dimension_sharding", "Sdy_DimensionSharding", "{}")
+class DimensionSharding(Attribute):
+    """`{"x", ?}p1`: the axes that shard a dimension, major to minor.
+
+    Propagation does not shard a closed dimension further. It starts with the dimensions of priority 0, which
+    is the default, and then admits priorities 1, 2, ….
+    """
+
+    axes: tuple[AxisRef, ...] = ()
+    is_closed: bool = True
+    priority: int | None = None
+    dialect = "sdy"
+    assembly = attribute_format(Custom(_parse_dimension, _dimension_text))
+
+    def sharded_size(self, mesh: Mesh) -> int:
+        """The product of the sizes of the axes."""
+        return prod(axis.size(mesh) for axis in self.axes)
+
+    def closed(self) -> DimensionSharding:
+        """This dimension sharding, closed."""
+        return DimensionSharding(self.axes, True, self.priority)
+
+    def opened(self) -> DimensionSharding:
+        """This dimension sharding, open."""
+        return DimensionSharding(self.axes, False, self.priority)
+
+
+# --- Tensor shardings -----------------------------------------------------------------------------
+
+
+def _parse_mesh_or_ref(parser: AsmParser) -> tuple[MeshOrRef]:
+    try:
+        if parser.accept("mesh"):
+            message = "failed to parse MeshAttr"
+            return (parse_nested(parser, Mesh),)
+        message = "expecting MeshAttr or FlatSymbolRefAttr, got: <<NULL ATTRIBUTE>>"
+        return (_parse_mesh_name(parser),)
+    except DiagnosticError as error:
+        raise with_error_at_next_token(parser, error, message) from None
+
+
+def _parse_mesh_name(parser: AsmParser) -> SymbolRef:
+    start = parser.skip_trivia()
+    reference = parser.attribute()
+    if not isinstance(reference, SymbolRef) or reference.nested:
+        raise parser.error("invalid kind of attribute specified", start)
+    return reference
+
+
+def _parse_other_axes(
+    parser: AsmParser,
+) -> tuple[tuple[AxisRef, ...], tuple[AxisRef, ...], ReductionKind]:
+    """Parses `, replicated={"x"}` and `, unreduced=max{"y"}`, each at most once and in any order."""
+    lists: dict[str, tuple[AxisRef, ...]] = {"replicated": (), "unreduced": ()}
+    reduction = ReductionKind.SUM
+    while parser.accept(","):
+        keyword = next((word for word in lists if not lists[word] and parser.accept(word)), None)
+        if keyword is None:
+            raise parser.error(
+                "failed to parse Sdy_TensorSharding, expected valid named axis list after comma"
+            )
+        try:
+            has_equal_sign = parser.accept("=")
+            if not has_equal_sign and not (keyword == "unreduced" and Behavior.OPTIONAL_EQUAL_SIGN.active):
+                parser.expect("=")
+            if keyword == "unreduced" and has_equal_sign:
+                reduction = accept_reduction_kind(parser) or ReductionKind.SUM
+            lists[keyword] = _parse_axes(parser)
+        except DiagnosticError as error:
+            message = f"failed to parse Sdy_TensorSharding parameter '{keyword}_axes'"
+            raise with_error_at_next_token(parser, error, message) from None
+    return lists["replicated"], lists["unreduced"], reduction
+
+
+def _parse_axes(parser: AsmParser) -> tuple[AxisRef, ...]:
+    parser.expect("{")
+    try:
+        axes = parser.comma_list(lambda: parse_nested(parser, AxisRef))
+    except DiagnosticError as error:
+        message = "failed to parse axis list which is expected to be an `ArrayRef<AxisRefAttr>`"
+        raise with_error_at_next_token(parser, error, message) from None
+    parser.expect("}")
+    return tuple(axes)
+
+
+def _mesh_or_ref_text(sharding: TensorSharding) -> str:
+    mesh_or_ref = sharding.mesh_or_ref
+    if isinstance(mesh_or_ref, SymbolRef):
+        return symbol_text(mesh_or_ref.root)
+    return "mesh" + Mesh.assembly.text(mesh_or_ref)
+
+
+def _other_axes_text(sharding: TensorSharding) -> str:
+    lists = (
+        ("replicated=", sharding.replicated_axes),
+        (f"unreduced={sharding.reduction.prefix}", sharding.unreduced_axes),
+    )
+    return "".join([f", {words}{{{axis_refs_text(axes)}}}" for words, axes in lists if axes])
+
+
+@dialect_attribute(sdy, "sharding", "Sdy_TensorSharding")
+class TensorSharding(Attribute):
+    """The sharding of a tensor: dimension shardings, explicitly replicated axes and unreduced axes.
+
+    The mesh is a reference to a `sdy.mesh`, or inlined. `reduction` combines the partial results along the
+    unreduced axes; without unreduced axes it is the default. The methods pass every field to the constructor,
+    because interned objects are then looked up faster.
+    """
+
+    mesh_or_ref: MeshOrRef
+    dims: tuple[DimensionSharding, ...] = ()
+    replicated_axes: tuple[AxisRef, ...] = ()
+    unreduced_axes: tuple[AxisRef, ...] = ()
+    reduction: ReductionKind = ReductionKind.SUM
+    # Whether no dimension is sharded.
+    is_fully_replicated: bool = derived_field()
+    dialect = "sdy"
+    assembly = attribute_format(
+        "<",
+        Custom(_parse_mesh_or_ref, _mesh_or_ref_text),
+        ", ",
+        BracketedList("[", nested_list("dims", DimensionSharding, "dim_shardings"), "]"),
+        Custom(_parse_other_axes, _other_axes_text),
+        ">",
+    )
+
+    def __post_init__(self) -> None:
+        set_derived(self, is_fully_replicated=not any(dim.axes for dim in self.dims))
+
+    @property
+    def rank(self) -> int:
+        return len(self.dims)
+
+    @property
+    def mesh_name(self) -> str | None:
+        """The name of the mesh, None if it is inlined."""
+        return self.mesh_or_ref.root if isinstance(self.mesh_or_ref, SymbolRef) else None
+
+    @property
+    def axis_refs(self) -> Iterator[AxisRef]:
+        """The axes of the dimensions, then the replicated axes, then the unreduced axes."""
+        return chain(
+            (axis for dim in self.dims for axis in dim.axes), self.replicated_axes, self.unreduced_axes
+        )
+
+    @property
+    def is_fully_closed(self) -> bool:
+        """Whether all dimensions are closed."""
+        return all(dim.is_closed for dim in self.dims)
+
+    def is_equivalent(self, other: TensorSharding | None) -> bool:
+        """Whether both shard each dimension along the same mesh axes; None counts as fully replicated.
+
+        Since version 2026-08, both must also be unreduced along the same axes.
+        """
+        if Behavior.UNREDUCED_AXES_IN_EQUIVALENCE.active and not self._has_unreduced_axes_of(other):
+            return False
+        return self.shards_like(other)
+
+    def shards_like(self, other: TensorSharding | None) -> bool:
+        """Whether both shard each dimension along the same mesh axes; None counts as fully replicated.
+
+        If a dimension is sharded, an inlined mesh and a reference to an equal mesh count as different.
+        """
+        if self.is_fully_replicated:
+            return other is None or other.is_fully_replicated
+        return (
+            other is not None
+            and self.mesh_or_ref is other.mesh_or_ref
+            and [dim.axes for dim in self.dims] == [dim.axes for dim in other.dims]
+        )
+
+    def _has_unreduced_axes_of(self, other: TensorSharding | None) -> bool:
+        if other is None or not other.unreduced_axes:
+            return not self.unreduced_axes
+        return self.mesh_or_ref is other.mesh_or_ref and self.unreduced_axes == other.unreduced_axes
+
+    def with_mesh(self, mesh_or_ref: MeshOrRef) -> TensorSharding:
+        """This sharding with another mesh or mesh reference."""
+        return TensorSharding(
+            mesh_or_ref, self.dims, self.replicated_axes, self.unreduced_axes, self.reduction
+        )
+
+    def with_dims(self, dims: Iterable[DimensionSharding]) -> TensorSharding:
+        """This sharding with other dimension shardings."""
+        return TensorSharding(
+            self.mesh_or_ref, tuple(dims), self.replicated_axes, self.unreduced_axes, self.reduction
+        )
+
+    def with_replicated_axes(self, axes: tuple[AxisRef, ...]) -> TensorSharding:
+        """This sharding with other explicitly replicated axes."""
+        return TensorSharding(self.mesh_or_ref, self.dims, axes, self.unreduced_axes, self.reduction)
+
+    def with_unreduced_axes(
+        self, axes: tuple[AxisRef, ...], reduction: ReductionKind | None = None
+    ) -> TensorSharding:
+        """This sharding with other unreduced axes, and with another reduction if one is given.
+
+        Without unreduced axes, the reduction is the default.
+        """
+        kind = self.reduction if reduction is None else reduction
+        return TensorSharding(
+            self.mesh_or_ref, self.dims, self.replicated_axes, axes, kind if axes else ReductionKind.SUM
+        )
+
+    def closed(self) -> TensorSharding:
+        """This sharding with all dimensions closed, without replicated axes, which are then redundant."""
+        dims = tuple(dim.closed() for dim in self.dims)
+        return TensorSharding(self.mesh_or_ref, dims, (), self.unreduced_axes, self.reduction)
+
+
+@dialect_attribute(sdy, "sharding_per_value", "Sdy_TensorShardingPerValue")
+class ShardingPerValue(Attribute):
+    """`<[<@mesh, […]>, …]>`: a sharding for each operand or result of an operation."""
+
+    shardings: tuple[TensorSharding, ...] = ()
+    dialect = "sdy"
+    assembly = attribute_format("<", BracketedList("[", nested_list("shardings", TensorSharding), "]"), ">")
+
+    def at(self, index: int) -> TensorSharding | None:
+        """The sharding of a value; None if the list is too short, which the verifier rejects."""
+        return self.shardings[index] if index < len(self.shardings) else None
+
+    def __iter__(self) -> Iterator[TensorSharding]:
+        return iter(self.shardings)
+
+    def __len__(self) -> int:
+        return len(self.shardings)
+
+
+def fully_replicated(rank: int, mesh_or_ref: MeshOrRef, is_closed: bool) -> TensorSharding:
+    """The sharding that shards no dimension."""
+    return TensorSharding(mesh_or_ref, (DimensionSharding((), is_closed),) * rank)
+
+
+def sharding_text(sharding: TensorSharding) -> str:
+    """`<@mesh, [{"x"}, {}], replicated={"y"}, unreduced={"z"}>`."""
+    return TensorSharding.assembly.text(sharding)

@@ -1,0 +1,267 @@
+"""stablehlo's control flow (while, if, case, return), map and optimization_barrier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.base.releases import Behavior, on_change
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import PairwiseOpType
+from sdyopt.mlir.dialects.stablehlo.case_folding import FOLD_CONSTANT_CASE
+from sdyopt.mlir.dialects.stablehlo.diagnostic_text import listing, quoted, quoted_all
+from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
+from sdyopt.mlir.dialects.stablehlo.region_signatures import (
+    SINGLE_BLOCK,
+    RegionSignatures,
+    RegionVerifyingOp,
+    region_signature,
+)
+from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES, PAIRWISE_SAME_TYPE
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import are_all_compatible, least_specific_type
+from sdyopt.mlir.dialects.stablehlo.types import (
+    I32_TENSOR,
+    PRED_TENSOR,
+    TENSOR,
+    TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN,
+    TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER,
+    TENSOR_OR_TOKEN,
+)
+from sdyopt.mlir.dialects.stablehlo.while_assembly import parse_while, print_while
+from sdyopt.mlir.ir import op_fields
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.constraints import I64_ARRAY, ONE_BLOCK
+from sdyopt.mlir.ir.interfaces import BRANCHES, LOOP, OPERANDS_TO_RESULTS
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.shape_traits import SAME_SHAPE
+from sdyopt.mlir.ir.traits import PURE, RECURSIVE_EFFECTS, TERMINATOR
+from sdyopt.mlir.ir.types import I1, RankedTensor, Type, element_of
+from sdyopt.mlir.ir.value import BlockArgument
+
+
+@stablehlo.op("return", PURE, TERMINATOR)
+class ReturnOp(Op):
+    """Terminates a region and returns values to the enclosing operation."""
+
+    __slots__ = ()
+
+    values = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER)
+
+    assembly = assembly(Operand("values"), AttrDict(), OptionalGroup(":", TypeOf("values"), anchor="values"))
+
+
+@stablehlo.op("optimization_barrier", PURE, PAIRWISE_SAME_TYPE, INFERS_COMPATIBLE_TYPES)
+class OptimizationBarrierOp(Op):
+    """Forwards its operands once all of them have been computed."""
+
+    __slots__ = ()
+
+    values = op_fields.operands(TENSOR_OR_TOKEN)
+    out = op_fields.results(TENSOR_OR_TOKEN)
+
+    assembly = assembly(
+        AttrDict(),
+        OptionalGroup(Operand("values"), ":", PairwiseOpType(), anchor="values", otherwise=("(", ")")),
+    )
+    data_flow = OPERANDS_TO_RESULTS
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        return signature.operand_types
+
+
+# --- Branches --------------------------------------------------------------------------------
+
+
+class ConditionalOp(Op):
+    """Base of if and case: runs one of several branches and returns its results."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        selector = signature.operand_types[0]
+        assert isinstance(selector, RankedTensor)
+        if selector.rank != 0:  # case_i1, if_i1
+            raise signature.error_without_op_note(
+                f"operand should be rank 0 tensor but got rank {selector.rank}"
+            )
+        if not regions:  # case_c1
+            raise signature.error_without_op_note("expect at least one branch")
+        branches = [region_signature(region) for region in regions]
+        first = branches[0].returned_types
+        for index, branch in enumerate(branches):
+            if branch.argument_types:  # case_c2, if_c1
+                raise signature.error_without_op_note(
+                    f"branch {index} must have 0 arguments, but found {len(branch.argument_types)}"
+                )
+            if not are_all_compatible(first, branch.returned_types):  # case_c3, if_c2
+                raise signature.error_without_op_note(
+                    f"branch 0 and branch {index} have mismatched return types: {quoted_all(first)} vs "
+                    f"{quoted_all(branch.returned_types)}"
+                )
+        returned_types = zip(*(branch.returned_types for branch in branches), strict=True)
+        return [least_specific_type(signature, types) for types in returned_types]
+
+
+@stablehlo.op("if", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
+class IfOp(ConditionalOp):
+    """Runs `true_branch` or `false_branch`."""
+
+    __slots__ = ()
+
+    predicate = op_fields.operand(PRED_TENSOR)
+    out = op_fields.results(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN)
+    true_branch = op_fields.region(ONE_BLOCK)
+    false_branch = op_fields.region(ONE_BLOCK)
+
+
+@on_change
+def _set_data_flow_of_if() -> None:
+    IfOp.data_flow = BRANCHES if Behavior.IF_DATA_FLOW.active else None
+
+
+_set_data_flow_of_if()
+
+
+@stablehlo.op("case", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
+class CaseOp(ConditionalOp):
+    """Runs the branch with the given index, or the last branch if the index is out of range."""
+
+    __slots__ = ()
+
+    index = op_fields.operand(I32_TENSOR)
+    out = op_fields.results(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN)
+    branches = op_fields.regions(ONE_BLOCK)
+
+    canonicalizations = (FOLD_CONSTANT_CASE,)
+    data_flow = BRANCHES
+
+
+# --- Loops -----------------------------------------------------------------------------------
+
+
+@stablehlo.op("while", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
+class WhileOp(RegionVerifyingOp):
+    """Runs `body` on the loop-carried values as long as `cond` returns true."""
+
+    __slots__ = ()
+
+    values = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER)
+    out = op_fields.results(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER)
+    cond = op_fields.region(ONE_BLOCK)
+    body = op_fields.region(ONE_BLOCK)
+
+    assembly = assembly(Custom(parse_while, print=print_while))
+    data_flow = LOOP
+
+    def name_arguments(self, region: Region) -> list[tuple[BlockArgument, str]]:
+        return [(argument, "iterArg") for block in region.blocks[:1] for argument in block.arguments]
+
+    @staticmethod
+    def verify_region_signatures(signature: OpSignature, regions: RegionSignatures) -> None:
+        cond, body = regions
+        operands = signature.operand_types
+        _check_loop_types(signature, cond.argument_types, "condition block arguments")  # while_c1
+        _check_loop_types(signature, body.argument_types, "body block arguments")  # while_c2
+        if not body.has_terminator:
+            raise signature.error_without_op_note("The while body-region expected to have a terminator")
+        if not are_all_compatible(operands, body.returned_types):  # while_c2
+            raise signature.error_without_op_note(
+                "expect operands to be compatible with body block return types but got "
+                f"{quoted_all(operands)} vs {quoted_all(body.returned_types)}"
+            )
+        if len(cond.returned_types) != 1:  # while_c1
+            raise signature.error_without_op_note(
+                f"expect condition body returns a single value but got {len(cond.returned_types)}"
+            )
+        if not is_boolean_scalar(cond.returned_types[0]):  # while_c1
+            raise signature.error_without_op_note(
+                "expect condition block return a zero-ranked tensor of i1 but got "
+                f"{quoted(cond.returned_types[0])}"
+            )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        return signature.operand_types  # while_c3
+
+
+def _check_loop_types(signature: OpSignature, arguments: Sequence[Type], what: str) -> None:
+    if not are_all_compatible(signature.operand_types, arguments):
+        raise signature.error_without_op_note(
+            f"expect operands to be compatible with {what} but got "
+            f"{quoted_all(signature.operand_types)} vs {quoted_all(arguments)}"
+        )
+
+
+def is_boolean_scalar(type: Type) -> bool:
+    """Whether the type is `tensor<i1>`, with any encoding."""
+    return isinstance(type, RankedTensor) and type.rank == 0 and type.element is I1
+
+
+# --- map -------------------------------------------------------------------------------------
+
+
+@stablehlo.op("map", RECURSIVE_EFFECTS, SAME_SHAPE, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
+class MapOp(Op):
+    """Applies a scalar computation to the operands elementwise."""
+
+    __slots__ = ()
+
+    inputs = op_fields.operands(TENSOR)
+    dimensions = op_fields.attr(I64_ARRAY)
+    out = op_fields.result(TENSOR)
+    computation = op_fields.region(ONE_BLOCK)
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+        body = region_signature(regions[0])
+        inputs = signature.operand_types
+        if len(inputs) != len(body.argument_types):  # map_c4
+            raise signature.error_without_op_note(
+                "expects number of operands to match the arity of map computation, but got: "
+                f"{len(inputs)} and {len(body.argument_types)}"
+            )
+        for index, (argument, input) in enumerate(zip(body.argument_types, inputs, strict=True)):
+            _check_scalar_argument(signature, index, argument, input)
+        if len(body.returned_types) != 1:  # map_c4
+            raise signature.error_without_op_note(
+                f"computation must return single output, but got: {len(body.returned_types)}"
+            )
+        (returned,) = body.returned_types
+        if not isinstance(returned, RankedTensor) or returned.rank != 0:  # map_c4
+            raise signature.error_without_op_note(
+                f"computation must return 0-rank tensor, but got: {quoted(returned)}"
+            )
+        return [RankedTensor(_mapped_shape(signature), returned.element, None)]
+
+
+def _check_scalar_argument(signature: OpSignature, index: int, argument: Type, input: Type) -> None:
+    if not isinstance(argument, RankedTensor) or argument.rank != 0:  # map_c4
+        raise signature.error_without_op_note(
+            f"computation arguments must be 0-rank tensor, but got: arg #{index} of type {quoted(argument)}"
+        )
+    if argument.element is not element_of(input):  # map_c4
+        raise signature.error_without_op_note(
+            "element type of operands and computation arguments must match, but got: "
+            f"{quoted(element_of(input))} and {quoted(argument.element)}"
+        )
+
+
+def _mapped_shape(signature: OpSignature) -> tuple[int, ...]:
+    """The shape of the last operand. Checks that all dimensions of all operands are mapped, in order."""
+    dimensions = signature[MapOp.dimensions]
+    if dimensions != tuple(range(len(dimensions))):  # map_c3
+        raise signature.error_without_op_note(
+            f"requires monotonically increasing dimension numbers, but got: {listing(dimensions)}"
+        )
+    shape: tuple[int, ...] = ()
+    for input in signature.operand_types:
+        assert isinstance(input, RankedTensor)
+        shape = input.shape
+        if len(dimensions) != len(shape):  # map_c3
+            raise signature.error_without_op_note(
+                "applied to a subset of dimensions currently not supported: operand dimensions = "
+                f"{len(shape)}, requested map dimensions size = {len(dimensions)}"
+            )
+    return shape

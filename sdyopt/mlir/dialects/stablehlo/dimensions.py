@@ -1,0 +1,63 @@
+"""Checks of dimension numbers and shapes.
+
+The `check_…` functions raise a SignatureError if the condition does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.shape_traits import are_compatible_sizes
+
+Dimensions = Sequence[int]
+
+
+def is_unique(dimensions: Dimensions) -> bool:
+    """Whether the dimensions are distinct."""
+    return len(set(dimensions)) == len(dimensions)
+
+
+def is_sorted(dimensions: Dimensions) -> bool:
+    """Whether the dimensions are in ascending order; equal neighbors are allowed."""
+    return all(a <= b for a, b in pairwise(dimensions))
+
+
+def are_shapes_compatible(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Whether two shapes can be equal at run time: equal ranks, and sizes that are equal or dynamic."""
+    return len(a) == len(b) and all(map(are_compatible_sizes, a, b))
+
+
+def check_distinct(signature: OpSignature, a: Dimensions, b: Dimensions, a_name: str, b_name: str) -> None:
+    """Checks that no dimension is in both lists or twice in one."""
+    previous = set()
+    for dimension in (*a, *b):
+        if dimension in previous:
+            raise signature.error_without_op_note(
+                f"has duplicated dimension from {a_name} and {b_name}: {dimension}"
+            )
+        previous.add(dimension)
+
+
+def check_within(
+    signature: OpSignature, dimension: int, bound: int, name: str, bound_name: str, is_inclusive: bool = False
+) -> None:
+    """Checks that a dimension is in [0, bound), or in [0, bound] if `is_inclusive`."""
+    if not 0 <= dimension < bound + is_inclusive:
+        end = "]" if is_inclusive else ")"
+        raise signature.error_without_op_note(
+            f"Expects {name} to be in range [0, {bound_name}{end} i.e. [0, {bound}{end}. got: {dimension}."
+        )
+
+
+def check_all_within(
+    signature: OpSignature, dimensions: Dimensions, bound: int, name: str, bound_name: str
+) -> None:
+    """Checks that all dimensions are in [0, bound)."""
+    for dimension in dimensions:
+        if not 0 <= dimension < bound:
+            raise signature.error_without_op_note(
+                f"Expects each element of {name} to be in range [0, {bound_name}) i.e. [0, {bound}). "
+                f"got: {dimension}."
+            )

@@ -1,0 +1,142 @@
+"""Checks of the reducer regions of reduce, all_reduce, scatter and others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.mlir.dialects.quant import QuantizedType
+from sdyopt.mlir.dialects.stablehlo.diagnostic_text import quoted
+from sdyopt.mlir.dialects.stablehlo.quantized import bit_width
+from sdyopt.mlir.dialects.stablehlo.region_signatures import RegionSignature
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.shape_traits import are_compatible_shapes, are_compatible_sizes
+from sdyopt.mlir.ir.types import (
+    ComplexType,
+    FloatType,
+    IntegerType,
+    RankedTensor,
+    ShapedType,
+    Type,
+    element_of,
+)
+
+
+def check_reducer(
+    signature: OpSignature,
+    reducer: RegionSignature,
+    inputs: Sequence[Type],
+    init_values: Sequence[Type],
+    allowed_dimensions: Sequence[int],
+) -> None:
+    """Checks a reducer region: (accumulators, elements) -> accumulators, one of each per input.
+
+    The shape of an element is a subsequence of `allowed_dimensions`, up to dynamic sizes.
+    """
+    _check_counts(signature, reducer, len(inputs))
+    for type in reducer.returned_types:
+        if not isinstance(type, ShapedType):
+            raise signature.error_without_op_note(
+                "Reduction-region here must produce tensor-typed result(s), but produces "
+                f"{quoted(type)} instead"
+            )
+    for index, (input, init_value) in enumerate(zip(inputs, init_values, strict=True)):
+        _check_types(signature, reducer, index, input, init_value)
+        _check_shape(signature, reducer, index, allowed_dimensions)
+
+
+def _check_counts(signature: OpSignature, reducer: RegionSignature, count: int) -> None:
+    if len(reducer.argument_types) != 2 * count:
+        raise signature.error_without_op_note(
+            f"Reduction-region must take {2 * count} parameters, but takes "
+            f"{len(reducer.argument_types)} parameter(s)"
+        )
+    if not reducer.has_terminator:
+        raise signature.error_without_op_note("The reduction-region expected to have a terminator")
+    if not reducer.returned_types:
+        raise signature.error_without_op_note("The reduction-region expected to return some value(s)")
+    if len(reducer.returned_types) != count:
+        raise signature.error_without_op_note(
+            f"Reduction-region here must produce {count} tensors, but produces "
+            f"{len(reducer.returned_types)} instead"
+        )
+
+
+def _check_types(
+    signature: OpSignature, reducer: RegionSignature, index: int, input: Type, init_value: Type
+) -> None:
+    result = reducer.returned_types[index]
+    element_index = len(reducer.returned_types) + index
+    for number, ignores_precision in ((index, False), (element_index, True)):
+        parameter = reducer.argument_types[number]
+        if not have_compatible_shapes_and_element_types(result, parameter, ignores_precision):
+            raise signature.error_without_op_note(
+                f"The type of reduction-region's parameter at index {number} is different than the "
+                f"corresponding result type: {quoted(parameter)} vs {quoted(result)}"
+            )
+    if not are_compatible_shapes([init_value, result]):
+        raise signature.error_without_op_note(
+            f"The shape of reduction-region's result type at index {index} differs from the op's "
+            f"corresponding init-value type: {quoted(result)} vs {quoted(init_value)}"
+        )
+    if not _is_promotable(init_value, result):
+        raise signature.error_without_op_note(
+            f"The element-type of reduction-region's result type at index {index} is expected to be "
+            f"promotable from the op's corresponding init-value element-type: {quoted(result)} vs "
+            f"{quoted(init_value)}"
+        )
+    parameter = reducer.argument_types[element_index]
+    if not _is_promotable(input, parameter):
+        raise signature.error_without_op_note(
+            f"The element-type of reduction-region's argument at index {element_index} is expected to be "
+            f"promotable from {quoted(element_of(input))}, but got {quoted(element_of(parameter))}"
+        )
+
+
+def _check_shape(
+    signature: OpSignature, reducer: RegionSignature, index: int, allowed_dimensions: Sequence[int]
+) -> None:
+    element_index = len(reducer.returned_types) + index
+    parameter = reducer.argument_types[element_index]
+    shape = parameter.shape if isinstance(parameter, RankedTensor) else ()
+    if len(shape) > len(allowed_dimensions):
+        raise signature.error_without_op_note(
+            f"The rank of reduction-region's argument at index {element_index} is expected to be <= "
+            f"{len(allowed_dimensions)}, got {len(shape)}"
+        )
+    matched = 0
+    for size in allowed_dimensions:
+        if matched < len(shape) and are_compatible_sizes(size, shape[matched]):
+            matched += 1
+    if matched != len(shape):
+        raise signature.error_without_op_note(
+            f"The shape of reduction-region's argument at index {element_index} is not compatible with that "
+            f"of reduce-op's input-parameter at index {index}"
+        )
+
+
+def have_compatible_shapes_and_element_types(left: Type, right: Type, ignores_precision: bool) -> bool:
+    """Whether two tensors have compatible shapes and the same element type.
+
+    With `ignores_precision`, all float types are the same.
+    """
+    if not isinstance(right, ShapedType) or not are_compatible_shapes([left, right]):
+        return False
+    a, b = element_of(left), element_of(right)
+    return a is b or (ignores_precision and isinstance(a, FloatType) and isinstance(b, FloatType))
+
+
+def _is_promotable(source: Type, target: Type) -> bool:
+    """Whether the element type of `source` is promotable to that of `target`.
+
+    A float type is promotable to any float type. Integer, complex and quantized types are promotable to types
+    of the same kind that are not narrower; quantized types must also have the same expressed type.
+    """
+    a, b = element_of(source), element_of(target)
+    if isinstance(a, FloatType) and isinstance(b, FloatType):
+        return True
+    if isinstance(a, QuantizedType) and isinstance(b, QuantizedType):
+        return a.expressed is b.expressed and bit_width(a) <= bit_width(b)
+    for cls in (IntegerType, ComplexType):
+        if isinstance(a, cls) and isinstance(b, cls):
+            return bit_width(a) <= bit_width(b)
+    return False

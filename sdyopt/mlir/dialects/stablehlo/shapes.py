@@ -1,0 +1,278 @@
+"""stablehlo.reshape, dynamic_reshape, transpose, reverse, get_dimension_size and set_dimension_size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.stablehlo import types
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
+    AllOperands,
+    SameOperandsAndResultType,
+    i64_list_attr,
+    integer_attr,
+)
+from sdyopt.mlir.dialects.stablehlo.bounds import Bounds, bounds_of, encoding_with
+from sdyopt.mlir.dialects.stablehlo.diagnostic_text import listing
+from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
+from sdyopt.mlir.dialects.stablehlo.quantized import (
+    check_element_types,
+    check_reshape_scales,
+    check_same_per_axis_scales,
+    check_same_per_tensor_scale,
+    quantized_axis,
+)
+from sdyopt.mlir.dialects.stablehlo.shape_operand import check_shape_operand, constant_integers
+from sdyopt.mlir.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import are_compatible
+from sdyopt.mlir.ir import op_fields
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.constraints import I64_ARRAY, I64_ATTR, non_negative
+from sdyopt.mlir.ir.op_fields import attr, operand, result
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE
+from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE
+from sdyopt.mlir.ir.types import DYNAMIC, I32, RankedTensor, Type, tensor
+from sdyopt.mlir.ir.verify_signature import infer_and_compare_types
+
+
+@stablehlo.op("reshape", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES)
+class ReshapeOp(Op):
+    """Changes the shape; the elements keep their row-major order."""
+
+    __slots__ = ()
+
+    operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    out = result(types.STATIC_OR_BOUNDED_TENSOR)
+
+    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        source, target = signature[ReshapeOp.operand], signature[ReshapeOp.out]
+        if not source.has_static_shape or not target.has_static_shape:
+            return
+        check_element_counts(signature, source, target)
+        check_reshape_scales(signature, source, target)
+
+
+@stablehlo.op("dynamic_reshape", NO_MEMORY_EFFECT)
+class DynamicReshapeOp(Op):
+    """reshape with the result shape given by an operand."""
+
+    __slots__ = ()
+
+    operand = op_fields.operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    output_shape = op_fields.operand(types.STATIC_DIMENSION_TENSOR)
+    out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+
+    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        source, target = signature[DynamicReshapeOp.operand], signature[DynamicReshapeOp.out]
+        check_element_types(signature, source, target)  # dynamic_reshape_c1
+        if source.has_static_shape and target.has_static_shape:  # dynamic_reshape_c2
+            check_element_counts(signature, source, target)
+
+    def verify_in_context(self) -> None:
+        source, target = self.signature[DynamicReshapeOp.operand], self.signature[DynamicReshapeOp.out]
+        check_shape_operand(self, self.output_shape, target)  # dynamic_reshape_c4
+        if self.signature[DynamicReshapeOp.output_shape].shape[0] != target.rank:
+            raise self.signature.error_without_op_note(
+                "result should have a rank equal to the number of elements in output_shape"
+            )
+        shape = constant_integers(self.output_shape) if source.has_static_shape else None
+        if shape is not None and prod(shape) != source.num_elements:
+            raise self.signature.error_without_op_note(
+                "output_shape is incompatible with input type of operation: input has "
+                f"{source.num_elements} elements, but output_shape has {prod(shape)}"
+            )
+        check_reshape_scales(self.signature, source, target)  # dynamic_reshape_c1, dynamic_reshape_c3
+
+
+def check_element_counts(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
+    """Checks that two static shapes have the same number of elements."""
+    if target.num_elements != source.num_elements:
+        raise signature.error_without_op_note(
+            f"number of output elements ({target.num_elements}) doesn't match expected number of elements "
+            f"({source.num_elements})"
+        )
+
+
+@stablehlo.op("transpose", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
+class TransposeOp(Op):
+    """Permutes the dimensions."""
+
+    __slots__ = ()
+
+    operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    permutation = attr(I64_ARRAY)
+    out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+
+    assembly = assembly(
+        Operand("operand"), ",", "dims", "=", i64_list_attr("permutation"), AttrDict(), ":", FunctionalType()
+    )
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        source, target = signature[TransposeOp.operand], signature[TransposeOp.out]
+        check_same_per_tensor_scale(signature, source, target)  # transpose_c1
+        check_same_per_axis_scales(signature, source, target)
+        source_axis, target_axis = quantized_axis(source), quantized_axis(target)
+        permutation = signature[TransposeOp.permutation]
+        if source_axis is None or target_axis is None or target_axis >= len(permutation):
+            return
+        if source_axis != permutation[target_axis]:  # transpose_c4
+            raise signature.error_without_op_note(
+                f"operand quantization_dimension {source_axis} is not same as permutation[{target_axis}] = "
+                f"{permutation[target_axis]}"
+            )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        source, permutation = signature[TransposeOp.operand], signature[TransposeOp.permutation]
+        if len(permutation) != source.rank:
+            raise signature.error_without_op_note(
+                f"TransposeOp operand rank {source.rank} does not match permutation size {len(permutation)}"
+            )
+        if sorted(permutation) != list(range(source.rank)):
+            raise signature.error_without_op_note(
+                f"attribute permutation must be a permutation of [{listing(range(source.rank))}] but got "
+                f"{listing(permutation)}"
+            )
+        bounds = bounds_of(source)
+        return [
+            RankedTensor(
+                tuple(source.shape[d] for d in permutation),
+                source.element,
+                encoding_with(source.encoding, [bounds[d] for d in permutation] if bounds else []),
+            )
+        ]
+
+
+@stablehlo.op("reverse", NO_MEMORY_EFFECT, SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
+class ReverseOp(Op):
+    """Reverses the order of elements along some dimensions."""
+
+    __slots__ = ()
+
+    operand = operand(types.TENSOR)
+    dimensions = attr(I64_ARRAY)
+    out = result(types.TENSOR)
+
+    assembly = assembly(
+        Operand("operand"),
+        ",",
+        "dims",
+        "=",
+        i64_list_attr("dimensions"),
+        AttrDict(),
+        ":",
+        SameOperandsAndResultType(),
+    )
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        dimensions, rank = signature[ReverseOp.dimensions], signature[ReverseOp.operand].rank
+        if len(set(dimensions)) != len(dimensions):  # reverse_c2
+            raise signature.error_without_op_note(f"dimensions should be unique. Got: {listing(dimensions)}")
+        for dimension in dimensions:  # reverse_c3
+            if dimension < 0:
+                raise signature.error_without_op_note(
+                    f"all dimensions should be non-negative. Got dimension: {dimension}."
+                )
+            if dimension >= rank:
+                raise signature.error_without_op_note(
+                    f"all dimensions should be between [0, {rank}). Got dimension: {dimension}."
+                )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [signature[ReverseOp.operand]]
+
+
+# --- Sizes ----------------------------------------------------------------------------------
+
+
+@stablehlo.op("get_dimension_size", PURE, INFERS_COMPATIBLE_TYPES)
+class GetDimensionSizeOp(Op):
+    """The size of a dimension."""
+
+    __slots__ = ()
+
+    operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
+    dimension = attr(non_negative(I64_ATTR))
+    out = result(types.I32_TENSOR)
+
+    assembly = assembly(
+        Operand("operand"), ",", "dim", "=", integer_attr("dimension"), AttrDict(), ":", FunctionalType()
+    )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        source, dimension = signature[GetDimensionSizeOp.operand], signature[GetDimensionSizeOp.dimension]
+        _check_dimension(signature, source, dimension)
+        return [tensor((), I32)]
+
+
+@stablehlo.op("set_dimension_size", NO_MEMORY_EFFECT)
+class SetDimensionSizeOp(Op):
+    """Sets the size of a dimension to the value of `size`."""
+
+    __slots__ = ()
+
+    operand = op_fields.operand(types.TENSOR)
+    size = op_fields.operand(types.I32_TENSOR)
+    dimension = attr(non_negative(I64_ATTR))
+    out = result(types.TENSOR)
+
+    assembly = assembly(
+        Operand("operand"),
+        ",",
+        Operand("size"),
+        ",",
+        "dim",
+        "=",
+        integer_attr("dimension"),
+        AttrDict(),
+        ":",
+        FunctionalType(),
+    )
+
+    def verify_in_context(self) -> None:
+        # The inferred type depends on the value of a constant size, which the signature does not contain.
+        size = constant_integers(self.size)
+        infer_and_compare_types(
+            self.signature, lambda: [_type_with_size(self.signature, size)], are_compatible, plain_type
+        )
+
+
+def _type_with_size(signature: OpSignature, size: list[int] | None) -> Type:
+    """The inferred result type.
+
+    The dimension becomes dynamic, and its old size or bound becomes its bound. But if the size operand is a
+    constant equal to this bound, the dimension becomes static.
+    """
+    if signature[SetDimensionSizeOp.size].rank:
+        raise signature.error_without_op_note("size operand should be of rank-0")
+    source, dimension = signature[SetDimensionSizeOp.operand], signature[SetDimensionSizeOp.dimension]
+    _check_dimension(signature, source, dimension)
+    shape, bounds = list(source.shape), list(bounds_of(source) or (DYNAMIC,) * source.rank)
+    if shape[dimension] != DYNAMIC:
+        bounds[dimension] = shape[dimension]
+    shape[dimension] = DYNAMIC
+    if size is not None and size[0] == bounds[dimension]:
+        shape[dimension], bounds[dimension] = size[0], DYNAMIC
+    is_bounded = any(bound != DYNAMIC for bound in bounds)
+    return RankedTensor(tuple(shape), source.element, Bounds(tuple(bounds)) if is_bounded else None)
+
+
+def _check_dimension(signature: OpSignature, source: RankedTensor, dimension: int) -> None:
+    if dimension >= source.rank:
+        raise signature.error_without_op_note(
+            f"requires dimension attribute in range [0, {source.rank}); found ({dimension})"
+        )

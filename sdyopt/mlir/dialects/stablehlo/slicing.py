@@ -1,0 +1,265 @@
+"""stablehlo.slice, dynamic_slice, dynamic_update_slice and real_dynamic_slice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.print_template import Template
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.dialects.stablehlo import types
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
+    AllOperands,
+    OperandsWithCommas,
+    i64_list_attr,
+)
+from sdyopt.mlir.dialects.stablehlo.bounds import bounds_of, encoding_with
+from sdyopt.mlir.dialects.stablehlo.diagnostic_text import listing
+from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
+from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
+from sdyopt.mlir.ir import op_fields
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import DenseArray
+from sdyopt.mlir.ir.constraints import I64_ARRAY
+from sdyopt.mlir.ir.op_fields import attr, operand, operands, result
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.shape_traits import (
+    SAME_ELEMENT_TYPE,
+    same_attribute_sizes,
+    same_element_types,
+    same_types,
+)
+from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE
+from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor, Type, tensor
+
+_RANGE_FIELDS = ("start_indices", "limit_indices", "strides")
+
+
+def _parse_ranges(op_parser: OpAsmParser) -> None:
+    """Parses `[0:4, 1:9:2]`: start, limit and an optional stride, 1 by default."""
+
+    def parse_range() -> tuple[int, int, int]:
+        start = op_parser.integer()
+        op_parser.expect(":")
+        limit = op_parser.integer()
+        return start, limit, op_parser.integer() if op_parser.accept(":") else 1
+
+    ranges: list[tuple[int, int, int]] = []
+    op_parser.expect("[")
+    while not op_parser.accept("]"):
+        if ranges:
+            op_parser.expect(",")
+        ranges.append(parse_range())
+    for index, field in enumerate(_RANGE_FIELDS):
+        op_parser.attributes[field] = DenseArray(I64, tuple(r[index] for r in ranges))
+
+
+def _write_ranges(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    lists = [signature[SliceOp.start_indices], signature[SliceOp.limit_indices], signature[SliceOp.strides]]
+    if len(set(map(len, lists))) > 1:  # invalid; as in StableHLO, this text cannot be parsed again
+        fields = zip(_RANGE_FIELDS, lists, strict=True)
+        out.word(f"[{', '.join(f'{name}: {listing(values)}' for name, values in fields)}]")
+        return
+    out.word(f"[{', '.join(map(_range_text, *lists))}]")
+
+
+def _range_text(start: int, limit: int, stride: int) -> str:
+    return f"{start}:{limit}" if stride == 1 else f"{start}:{limit}:{stride}"
+
+
+@stablehlo.op(
+    "slice",
+    same_attribute_sizes(*_RANGE_FIELDS),
+    NO_MEMORY_EFFECT,
+    SAME_ELEMENT_TYPE,
+    INFERS_COMPATIBLE_TYPES,
+)
+class SliceOp(Op):
+    """Extracts, in each dimension, the elements from start to limit (exclusive), with a stride."""
+
+    __slots__ = ()
+
+    operand = operand(types.TENSOR)
+    start_indices = attr(I64_ARRAY)
+    limit_indices = attr(I64_ARRAY)
+    strides = attr(I64_ARRAY)
+    out = result(types.TENSOR)
+
+    assembly = assembly(
+        Operand("operand"),
+        Custom(_parse_ranges, _write_ranges, elides=_RANGE_FIELDS),
+        AttrDict(),
+        ":",
+        FunctionalType(),
+    )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        source, count = signature[SliceOp.operand], len(signature[SliceOp.start_indices])
+        if count != source.rank:  # slice_c2
+            raise signature.error_without_op_note(
+                f"the number of elements in start_indices ({count}) does not match the rank of the operand "
+                f"({source.rank})"
+            )
+        bounds = bounds_of(source)
+        shape = tuple(_sliced_size(signature, index, bounds) for index in range(source.rank))
+        encoding = encoding_with(source.encoding, [DYNAMIC] * len(bounds))
+        return [RankedTensor(shape, source.element, encoding)]
+
+
+def _sliced_size(signature: OpSignature, index: int, bounds: Sequence[int]) -> int:
+    """The size of one result dimension. Raises a SignatureError for an invalid range."""
+    start, limit = signature[SliceOp.start_indices][index], signature[SliceOp.limit_indices][index]
+    stride = signature[SliceOp.strides][index]
+    size, what = signature[SliceOp.operand].shape[index], "size"
+    if size == DYNAMIC and bounds:
+        size, what = bounds[index], "bound"
+    if start < 0:  # slice_c3
+        raise signature.error_without_op_note(f"negative start index {start} in dimension {index}")
+    if size != DYNAMIC and limit > size:  # slice_c3
+        raise signature.error_without_op_note(
+            f"limit index {limit} is larger than dimension {what} {size} in dimension {index}"
+        )
+    if start > limit:  # slice_c3
+        raise signature.error_without_op_note(
+            f"start index {start} is larger than limit index {limit} in dimension {index}"
+        )
+    if stride <= 0:  # slice_c4
+        raise signature.error_without_op_note(
+            f"stride must be positive but got {stride} in dimension {index}"
+        )
+    return -((start - limit) // stride)  # slice_c5
+
+
+@stablehlo.op("dynamic_slice", same_element_types("operand", out="result"), PURE, INFERS_COMPATIBLE_TYPES)
+class DynamicSliceOp(Op):
+    """Extracts a slice of static size at start indices given by operands."""
+
+    __slots__ = ()
+
+    operand = operand(types.TENSOR)
+    start_indices = operands(types.SCALAR_INT_TENSOR)
+    slice_sizes = attr(I64_ARRAY)
+    out = result(types.TENSOR)
+
+    assembly = assembly(
+        Operand("operand"),
+        ",",
+        OperandsWithCommas("start_indices"),
+        "sizes",
+        "=",
+        i64_list_attr("slice_sizes"),
+        AttrDict(),
+        ":",
+        FunctionalType(),
+    )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        source, sizes = signature[DynamicSliceOp.operand], signature[DynamicSliceOp.slice_sizes]
+        starts = signature[DynamicSliceOp.start_indices]
+        if len(starts) != len(sizes):  # dynamic_slice_c2
+            raise signature.error_without_op_note(
+                f"has mismatched number of slice sizes ({len(sizes)}) and number of start indices "
+                f"({len(starts)})"
+            )
+        if source.rank != len(starts):  # dynamic_slice_c2
+            raise signature.error_without_op_note(
+                f"has mismatched number of start indices ({len(starts)}) and the rank of operand "
+                f"({source.rank})"
+            )
+        _check_index_types(signature, starts)  # dynamic_slice_c3
+        for index, (slice_size, size) in enumerate(zip(sizes, source.shape, strict=True)):  # dynamic_slice_c4
+            if slice_size < 0:
+                raise signature.error_without_op_note(
+                    f"has negative size index to dynamic slice: {slice_size}"
+                )
+            if size != DYNAMIC and slice_size > size:
+                raise signature.error_without_op_note(
+                    f"has slice size {slice_size} greater than dimension size {size} in dimension {index} of "
+                    "operand"
+                )
+        return [tensor(sizes, source.element)]
+
+
+@stablehlo.op(
+    "dynamic_update_slice",
+    same_element_types("operand", "update", out="result"),
+    PURE,
+    INFERS_COMPATIBLE_TYPES,
+)
+class DynamicUpdateSliceOp(Op):
+    """Replaces a slice of `operand` with `update`; the start indices are given by operands."""
+
+    __slots__ = ()
+
+    operand = op_fields.operand(types.TENSOR)
+    update = op_fields.operand(types.TENSOR)
+    start_indices = operands(types.SCALAR_INT_TENSOR)
+    out = result(types.TENSOR)
+
+    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        source, update = signature[DynamicUpdateSliceOp.operand], signature[DynamicUpdateSliceOp.update]
+        starts = signature[DynamicUpdateSliceOp.start_indices]
+        if update.rank != source.rank:  # dynamic_update_slice_c3
+            raise signature.error_without_op_note(
+                f"update rank does not match operand rank: {update.rank} vs {source.rank}."
+            )
+        if len(starts) != source.rank:  # dynamic_update_slice_c4
+            raise signature.error_without_op_note(
+                f"expects number of start_indices to match operand rank: {len(starts)} vs {source.rank}."
+            )
+        _check_index_types(signature, starts)  # dynamic_update_slice_c5
+        for index, (update_size, size) in enumerate(zip(update.shape, source.shape, strict=True)):
+            if DYNAMIC not in (update_size, size) and update_size > size:  # dynamic_update_slice_c6
+                raise signature.error_without_op_note(
+                    f"expects size at dimension {index} of update to be in range [0, {size}]. "
+                    f"Got: {update_size}."
+                )
+        return [source]
+
+
+@stablehlo.op(
+    "real_dynamic_slice",
+    same_element_types("operand", out="result"),
+    same_types("start_indices", "limit_indices", "strides"),
+    NO_MEMORY_EFFECT,
+)
+class RealDynamicSliceOp(Op):
+    """slice with start, limit and stride given by operands."""
+
+    __slots__ = ()
+
+    operand = op_fields.operand(types.TENSOR)
+    start_indices = op_fields.operand(types.DIMENSION_TENSOR)
+    limit_indices = op_fields.operand(types.DIMENSION_TENSOR)
+    strides = op_fields.operand(types.DIMENSION_TENSOR)
+    out = result(types.TENSOR)
+
+    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        rank = signature[RealDynamicSliceOp.operand].rank
+        fields = (
+            RealDynamicSliceOp.start_indices,
+            RealDynamicSliceOp.limit_indices,
+            RealDynamicSliceOp.strides,
+        )
+        for name, field in zip(_RANGE_FIELDS, fields, strict=True):
+            size = signature[field].shape[0]
+            if size != rank:
+                raise signature.error_without_op_note(
+                    f"has mismatched number of operand rank ({rank}) and {name} size ({size})"
+                )
+
+
+def _check_index_types(signature: OpSignature, types: Sequence[RankedTensor]) -> None:
+    """Checks that all start indices have the same element type."""
+    if any(type.element is not types[0].element for type in types):
+        raise signature.error_without_op_note("start indices must have same element type")

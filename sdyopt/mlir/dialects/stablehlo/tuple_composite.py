@@ -1,0 +1,169 @@
+"""stablehlo.tuple, get_tuple_element and composite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.dialects.stablehlo import types
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
+    AllOperands,
+    TupleOpType,
+    integer_attr,
+    string_attr,
+)
+from sdyopt.mlir.dialects.stablehlo.diagnostic_text import quoted
+from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
+from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
+from sdyopt.mlir.ir.attribute import EMPTY_DICT
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import integer
+from sdyopt.mlir.ir.constraints import (
+    DICT_ATTR,
+    FLAT_SYMBOL_ATTR,
+    FUNCTION_TYPE_ATTR,
+    I32_ATTR,
+    STRING_ATTR,
+    non_negative,
+)
+from sdyopt.mlir.ir.op_fields import (
+    attr,
+    default_valued_optional_attr,
+    operand,
+    operands,
+    regions,
+    result,
+    results,
+)
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import lookup_symbol
+from sdyopt.mlir.ir.traits import FUNCTION, PURE
+from sdyopt.mlir.ir.types import I32, TupleType, Type
+
+# --- Tuples ---------------------------------------------------------------------------------
+
+
+@stablehlo.op("tuple", PURE, INFERS_COMPATIBLE_TYPES)
+class TupleOp(Op):
+    """Packs values into a tuple."""
+
+    __slots__ = ()
+
+    val = operands(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE_OR_BUFFER)
+    out = result(types.TUPLE)
+
+    assembly = assembly(AllOperands(), AttrDict(), ":", TupleOpType())
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [TupleType(signature.operand_types)]
+
+
+@stablehlo.op("get_tuple_element", PURE, INFERS_COMPATIBLE_TYPES)
+class GetTupleElementOp(Op):
+    """Extracts one element of a tuple."""
+
+    __slots__ = ()
+
+    operand = operand(types.TUPLE)
+    index = attr(non_negative(I32_ATTR))
+    out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE_OR_BUFFER)
+
+    assembly = assembly(
+        Operand("operand"), "[", integer_attr("index", I32), "]", AttrDict(), ":", FunctionalType()
+    )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        elements, index = signature[GetTupleElementOp.operand].types, signature[GetTupleElementOp.index]
+        if index >= len(elements):  # get_tuple_element_c1
+            raise signature.error_without_op_note(
+                f"index {index} is out of bounds of operand with size {len(elements)}"
+            )
+        return [elements[index]]
+
+
+# --- Composites -----------------------------------------------------------------------------
+
+_NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
+
+
+def _parse_regions(op_parser: OpAsmParser) -> None:
+    """Parses an optional `({ … }, { … })`."""
+    if not op_parser.accept("("):
+        return
+    while op_parser.looking_at("{"):
+        op_parser.region()
+        if not op_parser.accept(","):
+            break
+    op_parser.expect(")")
+
+
+def _print_regions(op: CompositeOp, printer: OpAsmPrinter) -> None:
+    if not op.regions:
+        return
+    separator = " ("
+    for region in op.regions:
+        printer.write(separator)
+        printer.region(region, print_arguments=True)
+        separator = ", "
+    printer.write(")")
+
+
+@stablehlo.op("composite")
+class CompositeOp(Op):
+    """An operation composed of others: the function `decomposition` defines its semantics."""
+
+    __slots__ = ()
+
+    inputs = operands(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE)
+    op_name = attr(STRING_ATTR, name="name")
+    composite_attributes = default_valued_optional_attr(DICT_ATTR, EMPTY_DICT)
+    decomposition = attr(FLAT_SYMBOL_ATTR)
+    version = default_valued_optional_attr(I32_ATTR, integer(0, I32))
+    composite_regions = regions()
+    outputs = results(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE)
+
+    assembly = assembly(
+        string_attr("op_name", name="name"),
+        AllOperands(),
+        Custom(_parse_regions, print=_print_regions),
+        AttrDict(),
+        ":",
+        FunctionalType(),
+    )
+
+    def verify_symbol_uses(self) -> None:
+        if not _NAME.fullmatch(self.op_name):  # composite_c1
+            raise _error(
+                self,
+                "name must be a valid namespaced op name, i.e. it must match the following regular "
+                f'expression: ^{_NAME.pattern}$ e.g. "my_namespace.my_op"',
+            )
+        function = lookup_symbol(self, self.decomposition)
+        if function is None or FUNCTION not in function.traits:  # composite_c2
+            raise _error(self, f"'{self.decomposition}' does not reference a valid function")
+        type = FUNCTION_TYPE_ATTR.value(function.signature.attributes["function_type"])
+        _check_types(self, "operand", self.signature.operand_types, type.inputs)  # composite_c3
+        _check_types(self, "result", self.signature.result_types, type.results)  # composite_c4
+
+
+def _error(op: Op, message: str) -> DiagnosticError:
+    return DiagnosticError.at(op.location, message)
+
+
+def _check_types(op: Op, what: str, types: Sequence[Type], expected_types: Sequence[Type]) -> None:
+    if len(types) != len(expected_types):
+        raise _error(op, f"has {len(types)} {what}(s), but decomposition has {len(expected_types)}")
+    for index, (type, expected) in enumerate(zip(types, expected_types, strict=True)):
+        if type is not expected:
+            raise _error(
+                op,
+                f"{what} at index {index} has type {quoted(type)}, but decomposition has type "
+                f"{quoted(expected)}",
+            )

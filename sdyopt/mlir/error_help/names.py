@@ -1,0 +1,274 @@
+"""Explanations of names: operations, dialects, values, symbols, attributes, keywords."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sdyopt.mlir.asm.format.directives import symbol_text
+from sdyopt.mlir.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, STRING_EXTENT
+from sdyopt.mlir.error_help.culprit import argument, attribute, attribute_name, first_of, result, text, within
+from sdyopt.mlir.error_help.table import Case, Explanation, backticked, did_you_mean, explains, listed
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.symbols import FunctionOpInterface, SymbolTableOp, nearest_symbol_table, symbol_name
+
+# The dialects that are searched first for an operation that is written without its dialect.
+_USUAL_DIALECTS = ("stablehlo", "sdy", "func", "chlo", "mesh")
+_STRING = re.compile(f"({STRING_EXTENT}?)")
+_WORD = re.compile(BARE_ID)
+_LOCAL_NAME = re.compile(rf"({SSA_ID})(?=(?::\d+)?\s*(?:,\s*{SSA_ID}(?::\d+)?\s*){{0,20}}=|\s*:)")
+_TOP_LEVEL_FUNCTION = re.compile(r"^[ \t]*func\.func\b", re.MULTILINE)
+
+
+# --- Operations and dialects ------------------------------------------------------------------
+
+
+@explains(r"custom op '(?P<name>(?!HloModule)[^']*)' is unknown")
+def _unknown_operation(case: Case) -> Explanation:
+    name = case["name"]
+    if "." in name:
+        return Explanation(help=_similar_operation(name, case.dialects), token=case.offset)
+    owners = [d for d in _usual_dialects_first(case.dialects) if _has_operation(case.dialects, d, name)]
+    if owners:
+        return Explanation(help=f"write the dialect, too: `{owners[0]}.{name}`", token=case.offset)
+    candidates = [f"{d}.{op}" for d in _USUAL_DIALECTS for op in _operations(case.dialects, d)]
+    by_mnemonic = {candidate.partition(".")[2]: candidate for candidate in reversed(candidates)}
+    return Explanation(
+        help=did_you_mean(name, by_mnemonic, lambda mnemonic: f"`{by_mnemonic[mnemonic]}`"),
+        token=case.offset,
+    )
+
+
+@explains(r"Dialect `(?P<namespace>[^'`]*)' not found for custom op '(?P<name>[^']*)'")
+def _unknown_dialect(case: Case) -> Explanation:
+    return Explanation(help=_dialect_help(case["name"], case.dialects), token=case.offset)
+
+
+@explains(r"operation being parsed with an unregistered dialect")
+def _unregistered_dialect(case: Case) -> Explanation:
+    before = list(_STRING.finditer(case.text, case.text.rfind("\n", 0, case.offset) + 1, case.offset))
+    if not before:
+        return Explanation()
+    return Explanation(help=_dialect_help(before[-1][1].strip('"'), case.dialects), token=before[-1].start())
+
+
+@explains(r"unregistered operation '(?P<name>[^']*)' found in dialect")
+def _unregistered_operation(case: Case) -> Explanation:
+    name = case["name"]
+    return Explanation([text(f'"{name}"')], _similar_operation(name, case.dialects))
+
+
+def _dialect_help(name: str, dialects: DialectTable) -> str:
+    namespace, _, mnemonic = name.partition(".")
+    help = did_you_mean(namespace, dialects.names(), lambda other: f"`{other}.{mnemonic}`")
+    return help or (
+        "load the dialect of another package with --load-dialect-plugin=NAME, or accept unknown operations "
+        "in generic form with --allow-unregistered-dialect"
+    )
+
+
+def _similar_operation(name: str, dialects: DialectTable) -> str:
+    namespace = name.partition(".")[0]
+    return did_you_mean(name, [f"{namespace}.{op}" for op in _operations(dialects, namespace)])
+
+
+def _operations(dialects: DialectTable, namespace: str) -> Iterable[str]:
+    dialect = dialects.find(namespace)
+    return () if dialect is None else dialect.ops
+
+
+def _has_operation(dialects: DialectTable, namespace: str, mnemonic: str) -> bool:
+    return mnemonic in _operations(dialects, namespace)
+
+
+def _usual_dialects_first(dialects: DialectTable) -> list[str]:
+    return [*_USUAL_DIALECTS, *(name for name in dialects.names() if name not in _USUAL_DIALECTS)]
+
+
+# --- Values and blocks ----------------------------------------------------------------------
+
+
+@explains(r"^use of undeclared SSA value name")
+def _undeclared_value(case: Case) -> Explanation:
+    """Suggests a value with a similar name that the same function defines before the use."""
+    name = _token(case, SSA_ID)
+    start = max((m.start() for m in _TOP_LEVEL_FUNCTION.finditer(case.text, 0, case.offset)), default=0)
+    # Names such as %12 and %13 are similar by chance.
+    names = [] if name[1:2].isdigit() else [m[1] for m in _LOCAL_NAME.finditer(case.text, start, case.offset)]
+    help = did_you_mean(name, reversed(names))
+    return Explanation(
+        help=help or "a value is defined before its use, in the same function or an enclosing region",
+        token=case.offset,
+    )
+
+
+@explains(r"^redefinition of SSA value '(?P<name>[^']*)'")
+def _redefined_value(case: Case) -> Explanation:
+    return Explanation(help=f"give one of the two another name than `{case['name']}`", token=case.offset)
+
+
+@explains(
+    r"^use of value '(?P<name>[^']*)' expects different type than prior uses: '(?P<new>.*)' vs '(?P<old>.*)'$"
+)
+def _other_type(case: Case) -> Explanation:
+    return Explanation(
+        help=f"write `{case['old']}`, the type of `{case['name']}`, or convert the value first",
+        token=case.offset,
+    )
+
+
+@explains(r"^reference to an undefined block")
+def _undefined_block(case: Case) -> Explanation:
+    labels = re.findall(rf"^[ \t]*({BLOCK_ID})", case.text, re.MULTILINE)
+    return Explanation(help=did_you_mean(_token(case, BLOCK_ID), labels), token=case.offset)
+
+
+@explains(r"^undefined symbol alias id '(?P<name>[^']*)'")
+def _undefined_alias(case: Case) -> Explanation:
+    # The position is after the name.
+    line_start = case.text.rfind("\n", 0, case.offset) + 1
+    starts = [(case.text.rfind(sigil + case["name"], line_start, case.offset), sigil) for sigil in "#!"]
+    start, sigil = max(starts)
+    aliases = re.findall(rf"^({re.escape(sigil)}[\w$.-]+)\s*=", case.text, re.MULTILINE)
+    return Explanation(
+        help=did_you_mean(sigil + case["name"], aliases)
+        or f"define the alias at the top of the file: `{sigil}{case['name']} = …`",
+        token=start if start >= 0 else case.offset,
+    )
+
+
+# --- Symbols ----------------------------------------------------------------------------------
+
+
+@explains(r"'(?P<name>[^']*)' does not reference a valid (?P<what>function|symbol)")
+def _undefined_function(case: Case) -> Explanation:
+    name = case["name"]
+    return Explanation([text(symbol_text(name))], symbol_help(case, name, "func.func"))
+
+
+@explains(r"reference to undefined function '(?P<name>[^']*)'")
+def _undefined_callee(case: Case) -> Explanation:
+    name = case["name"].removeprefix("@")
+    return Explanation([text(symbol_text(name))], symbol_help(case, name, "func.func"))
+
+
+@explains(r"[Uu]ndefined required mesh symbol \"(?P<name>[^\"]*)\"")
+def _undefined_mesh(case: Case) -> Explanation:
+    name = case["name"]
+    return Explanation([text(symbol_text(name))], symbol_help(case, name, "mesh.mesh"))
+
+
+@explains(r"expected valid '@'-identifier for symbol name")
+def _symbol_name(_: Case) -> Explanation:
+    return Explanation(help="write the name of a symbol with `@`: `@name`")
+
+
+@explains(r"Failed to lookup function: (?P<name>\S+)")
+def _missing_function(case: Case) -> Explanation:
+    return Explanation(help=f"add the function `{symbol_text(case['name'].removeprefix('@'))}` to the module")
+
+
+@explains(r"redefinition of symbol named '(?P<name>[^']*)'")
+def _redefined_symbol(case: Case) -> Explanation:
+    name = symbol_text(case["name"])
+    return Explanation([first_of(text(name), attribute("sym_name"))], f"rename one of the two `{name}`")
+
+
+@explains(r"symbol declaration cannot have public visibility")
+def _public_declaration(_: Case) -> Explanation:
+    return Explanation(help="write `private` before the name, or give the function a body")
+
+
+def symbol_help(case: Case, name: str, op_name: str) -> str:
+    """Suggests a similar symbol that an operation of this name defines, or lists all such symbols."""
+    table = None if case.op is None else nearest_symbol_table(case.op)
+    if not isinstance(table, SymbolTableOp):
+        return ""
+    found = [op for op in table.symbols() if op.signature.name == op_name]
+    names = [n for op in reversed(found) if (n := symbol_name(op)) is not None]
+    if similar := did_you_mean(name, names, lambda other: f"`{symbol_text(other)}`"):
+        return similar
+    defined = listed([symbol_text(other) for other in names])
+    return f"the module defines {defined}" if defined else f"the module has no {op_name}"
+
+
+# --- Attributes and keywords ------------------------------------------------------------------
+
+
+@explains(r"requires attribute '(?P<name>[^']*)'")
+def _missing_attribute(case: Case) -> Explanation:
+    name, op = case["name"], case.op
+    present = [] if op is None else [n for n, _ in (*op.signature.attributes.entries, *op.attributes.entries)]
+    unknown = [other for other in present if op is None or other not in _declared(case)]
+    meant = next((other for other in unknown if did_you_mean(other, [name])), None)
+    if meant is not None:
+        return Explanation([attribute_name(meant)], f"did you mean `{name}`?")
+    return Explanation(help=f"write `{name} = …`")
+
+
+def _declared(case: Case) -> set[str]:
+    """The names of the attributes and regions that the class of the operation declares."""
+    assert case.op is not None
+    return {getattr(field, "name", "") for field in type(case.op).fields.values()}
+
+
+@explains(r"attribute '(?P<name>[^']*)' failed to satisfy constraint: (?P<what>.*)")
+def _wrong_attribute(case: Case) -> Explanation:
+    return Explanation([attribute(case["name"])], f"`{case['name']}` is: {case['what']}")
+
+
+@explains(r"(?P<word>argument|result)s may only have dialect attributes")
+def _plain_attribute(case: Case) -> Explanation:
+    """Finds the first attribute without a dialect prefix, as the verifier does."""
+    if not isinstance(case.op, FunctionOpInterface):
+        return Explanation()
+    is_argument = case["word"] == "argument"
+    dictionaries = case.op.argument_attributes if is_argument else case.op.result_attributes
+    for index, attributes in enumerate(dictionaries):
+        for name, _ in attributes.entries:
+            if "." not in name:
+                meant = "`sdy.sharding`" if name == "sharding" else f"`dialect.{name}`"
+                value = argument(index) if is_argument else result(index)
+                help = f"write the name of the attribute with that of its dialect: {meant}"
+                return Explanation([within(value, attribute_name(name))], help)
+    return Explanation()
+
+
+@explains(r"#\"(?P<name>[^\"]*)\"<.* attribute created with unregistered dialect")
+def _attribute_of_unknown_dialect(case: Case) -> Explanation:
+    return Explanation(help=did_you_mean(case["name"], case.dialects.names(), lambda name: f"`#{name}.`"))
+
+
+@explains(r"expected \S+ to be one of: (?P<names>.*)$")
+def _wrong_keyword(case: Case) -> Explanation:
+    return _one_of(case, case["names"].split(", "))
+
+
+@explains(r"one of the following enum values for attribute '[^']*' \[(?P<names>.*)\]")
+def _wrong_enum(case: Case) -> Explanation:
+    return _one_of(case, case["names"].split(", "))
+
+
+def _one_of(case: Case, names: list[str]) -> Explanation:
+    word = _token(case, BARE_ID)
+    return Explanation(
+        help=did_you_mean(word, names) or f"choose from {listed(map(backticked, names), 20)}",
+        token=case.offset,
+    )
+
+
+@explains(r"^unknown (?P<kind>attribute|  ?type|type) `(?P<name>[^`]*)` in dialect `(?P<dialect>[^`]*)`")
+def _unknown_kind(case: Case) -> Explanation:
+    dialect = case.dialects.find(case["dialect"])
+    if dialect is None:
+        return Explanation()
+    is_type = "type" in case["kind"]
+    known, sigil = (dialect.type_parsers, "!") if is_type else (dialect.attribute_parsers, "#")
+    help = did_you_mean(case["name"], known, lambda other: f"`{sigil}{dialect.name}.{other}`")
+    return Explanation(help=help or f"{dialect.name} has {listed(sorted(known))}")
+
+
+def _token(case: Case, pattern: str) -> str:
+    """The token of this form at the position of the diagnostic; empty if there is none."""
+    match = re.compile(pattern).match(case.text, max(0, case.offset))
+    return "" if match is None else match[0]

@@ -1,0 +1,172 @@
+"""Constraints on declared operands, results, attributes and regions, described in MLIR's words.
+
+Diagnostics contain the description: "operand #0 must be {description}, but got …" and
+"attribute 'x' failed to satisfy constraint: {description}".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import UnionType
+from typing import Any, Generic, TypeVar
+
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef, TypeAttr, UnitAttr
+from sdyopt.mlir.ir.builtin_attributes import (
+    DenseArray,
+    DenseElements,
+    DenseResource,
+    DenseStringElements,
+    FloatAttr,
+    IntegerAttr,
+    SparseElements,
+)
+from sdyopt.mlir.ir.types import F32, FunctionType, IntegerType, Type
+
+T = TypeVar("T")
+PythonValue = TypeVar("PythonValue", covariant=True)
+C = TypeVar("C", bound=Type, covariant=True)
+
+
+@dataclass(frozen=True, eq=False)
+class TypeConstraint(Generic[C]):
+    """A set of types, all of class `C`, and its description."""
+
+    description: str
+    accepts: Callable[[Type], bool]
+
+
+@dataclass(frozen=True, eq=False)
+class AttrConstraint(Generic[PythonValue]):
+    """A set of attributes, its description, and the conversion of an attribute to its Python value.
+
+    The parser rejects an inherent attribute of another storage class in `<{…}>` before anything is verified.
+    `accepts_storage` accepts every attribute of the storage class; None if `accepts` does. For example, the
+    storage class of a positive integer attribute is that of all integer attributes.
+    """
+
+    description: str
+    accepts: Callable[[Attribute], bool]
+    value: Callable[[Any], PythonValue]
+    accepts_storage: Callable[[Attribute], bool] | None = None
+
+    def has_storage_class(self, attribute: Attribute) -> bool:
+        """Whether an operation can store this attribute, valid or not."""
+        accepts = self.accepts if self.accepts_storage is None else self.accepts_storage
+        return accepts(attribute)
+
+
+@dataclass(frozen=True, eq=False)
+class RegionConstraint:
+    """A set of regions, and its description.
+
+    The error is "region #0 ('body') failed to verify constraint: {description}".
+    """
+
+    description: str
+    accepts: Callable[[Any], bool]
+
+
+ANY_TYPE: TypeConstraint[Type] = TypeConstraint("any type", lambda type: True)
+ANY_REGION = RegionConstraint("any region", lambda region: True)
+ONE_BLOCK = RegionConstraint("region with 1 blocks", lambda region: len(region.blocks) == 1)
+
+
+def _is_a(cls: type | UnionType) -> Callable[[Attribute], bool]:
+    return lambda attribute: isinstance(attribute, cls)
+
+
+def of_class(cls: type[T], description: str) -> AttrConstraint[T]:
+    """The attributes of a Python class; the Python value is the attribute itself."""
+    return AttrConstraint(
+        description, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute
+    )
+
+
+def _is_integer(width: int) -> Callable[[Attribute], bool]:
+    type = IntegerType(width)
+    return lambda attribute: isinstance(attribute, IntegerAttr) and attribute.type is type
+
+
+def _integer(width: int) -> AttrConstraint[int]:
+    return AttrConstraint(
+        f"{width}-bit signless integer attribute", _is_integer(width), lambda a: a.value, _is_a(IntegerAttr)
+    )
+
+
+def non_negative(constraint: AttrConstraint[int]) -> AttrConstraint[int]:
+    """The integers of a constraint that are at least 0."""
+    return AttrConstraint(
+        f"{constraint.description} whose value is non-negative",
+        lambda a: constraint.accepts(a) and constraint.value(a) >= 0,
+        constraint.value,
+        constraint.has_storage_class,
+    )
+
+
+def positive(constraint: AttrConstraint[int]) -> AttrConstraint[int]:
+    """The integers of a constraint that are at least 1."""
+    return AttrConstraint(
+        f"{constraint.description} whose value is positive",
+        lambda a: constraint.accepts(a) and constraint.value(a) > 0,
+        constraint.value,
+        constraint.has_storage_class,
+    )
+
+
+I32_ATTR = _integer(32)
+I64_ATTR = _integer(64)
+BOOL_ATTR: AttrConstraint[bool] = AttrConstraint("bool attribute", _is_integer(1), lambda a: bool(a.value))
+STRING_ATTR: AttrConstraint[str] = AttrConstraint(
+    "string attribute", lambda a: isinstance(a, StringAttr), lambda a: a.value
+)
+UNIT_ATTR: AttrConstraint[bool] = AttrConstraint(
+    "unit attribute", lambda a: isinstance(a, UnitAttr), lambda a: True
+)
+F32_ATTR: AttrConstraint[FloatAttr] = AttrConstraint(
+    "32-bit float attribute",
+    lambda a: isinstance(a, FloatAttr) and a.type is F32,
+    lambda a: a,
+    _is_a(FloatAttr),
+)
+FUNCTION_TYPE_ATTR: AttrConstraint[FunctionType] = AttrConstraint(
+    "type attribute of function type",
+    lambda a: isinstance(a, TypeAttr) and isinstance(a.type, FunctionType),
+    lambda a: a.type,
+    _is_a(TypeAttr),
+)
+ANY_ATTR = of_class(Attribute, "any attribute")
+ARRAY_ATTR = of_class(ArrayAttr, "array attribute")
+DICT_ATTR = of_class(DictAttr, "dictionary of named attribute values")
+DICT_ARRAY_ATTR = AttrConstraint[ArrayAttr](
+    "Array of dictionary attributes",
+    lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, DictAttr) for e in a.elements),
+    lambda a: a,
+    _is_a(ArrayAttr),
+)
+FLAT_SYMBOL_ATTR: AttrConstraint[str] = AttrConstraint(
+    "flat symbol reference attribute",
+    lambda a: isinstance(a, SymbolRef) and not a.nested,
+    lambda a: a.root,
+)
+Elements = DenseElements | DenseStringElements | DenseResource | SparseElements
+ELEMENTS_ATTR: AttrConstraint[Elements] = AttrConstraint(
+    "constant vector/tensor attribute", lambda a: isinstance(a, Elements), lambda a: a
+)
+
+
+def _dense_array(width: int) -> AttrConstraint[tuple[int, ...]]:
+    type = IntegerType(width)
+    return AttrConstraint(
+        f"i{width} dense array attribute",
+        lambda a: isinstance(a, DenseArray) and a.element is type,
+        lambda a: a.values,
+    )
+
+
+I64_ARRAY = _dense_array(64)
+BOOL_ARRAY: AttrConstraint[tuple[bool, ...]] = AttrConstraint(
+    "i1 dense array attribute",
+    lambda a: isinstance(a, DenseArray) and a.element is IntegerType(1),
+    lambda a: tuple(bool(v) for v in a.values),
+)

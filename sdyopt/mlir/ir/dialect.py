@@ -1,0 +1,202 @@
+"""Dialects: named sets of operations, attributes and types.
+
+    stablehlo = Dialect("stablehlo")
+
+    @stablehlo.op("add", PURE)
+    class AddOp(Op): ...
+
+The registry finds the module of a dialect by its namespace, so there is no list of dialects. The asm layer
+parses and prints; the parsers and printers of dialect attributes and types that it calls are registered here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from sdyopt.base.releases import Behavior, on_change
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.op_fields import (
+    OPERAND_SEGMENTS,
+    RESULT_SEGMENTS,
+    AttrField,
+    Field,
+    RegionField,
+    active_fields,
+)
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, TERMINATOR, Trait
+from sdyopt.mlir.ir.types import RankedTensor, Type
+
+C = TypeVar("C", bound=type[Op])
+A = TypeVar("A", bound=Callable[..., Attribute])
+T = TypeVar("T", bound=Callable[..., Type])
+P = TypeVar("P", bound=Callable[..., str])
+K = TypeVar("K")
+AttributeClass = type[Attribute]
+
+# (op, attribute name, attribute) -> raises DiagnosticError
+VerifyOpAttribute = Callable[[Op, str, Attribute], None]
+# (op, index of region, index of argument, attribute name, attribute) -> raises DiagnosticError
+VerifyArgumentAttribute = Callable[[Op, int, str, Attribute], None]
+
+
+# The printers of dialect attributes and types by class: (attribute, printer) -> text, mnemonic first.
+PRINTERS: dict[AttributeClass, Callable[..., str]] = {}
+
+
+class Dialect:
+    """A namespace with its operations, attributes, types and hooks."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.ops: dict[str, type[Op]] = {}
+        # Mnemonic -> parser of the text after it.
+        self.attribute_parsers: dict[str, Callable[..., Attribute]] = {}
+        self.type_parsers: dict[str, Callable[..., Type]] = {}
+        # The errors for a mnemonic without a parser.
+        self.unknown_attribute = "unknown attribute `{mnemonic}` in dialect `{dialect}`"
+        self.unknown_type = "unknown type `{mnemonic}` in dialect `{dialect}`"
+        # Attribute name -> help for a value that lacks the dialect and the mnemonic, such as `<@mesh, […]>`.
+        self.hints: dict[str, str] = {}
+        # The verifier of discardable attributes whose names start with the namespace and a dot. Those of
+        # function arguments and results have verifiers of their own, below.
+        self.verify_op_attribute: VerifyOpAttribute | None = None
+        # The discardable attributes whose verifiers read more than the signature and enclosing operations.
+        self.nonlocal_attributes: frozenset[str] = frozenset()
+        self.verify_argument_attribute: VerifyArgumentAttribute | None = None
+        self.verify_result_attribute: VerifyArgumentAttribute | None = None
+        # (encoding of a tensor, tensor type without it) -> the error message, to which the parser appends the
+        # type; None if the encoding is valid.
+        self.verify_encoding: Callable[[Attribute, RankedTensor], str | None] | None = None
+        # (attribute, type, location) -> a detached constant operation, or None.
+        self.materialize_constant: Callable[..., Op | None] | None = None
+        # Whether the inliner may inline functions with operations of this dialect.
+        self.is_inlinable = False
+
+    def op(self, mnemonic: str, *traits: Trait, since: Behavior | None = None) -> Callable[[C], C]:
+        """Class decorator: registers the class as the operation `name.mnemonic`.
+
+        Releases without the behaviour `since` do not have the operation.
+        """
+
+        def register(cls: C) -> C:
+            assert mnemonic not in self.ops, f"{self.name}.{mnemonic} is defined twice"
+            cls.name = f"{self.name}.{mnemonic}"
+            cls.dialect = self
+            cls.since = since
+            cls.traits = frozenset(traits)
+            cls.trait_order = traits
+            cls.is_terminator = TERMINATOR in traits
+            fields = {}
+            for base in reversed(cls.__mro__):
+                fields.update({n: f for n, f in vars(base).items() if isinstance(f, Field)})
+            cls.fields = active_fields(fields)
+            if any(field.behavior is not None for field in fields.values()):
+                _changing_fields[cls] = fields
+            for index, field in enumerate(f for f in fields.values() if isinstance(f, RegionField)):
+                field.index = index
+                cls.declares_regions = True
+            self.ops[mnemonic] = cls
+            return cls
+
+        return register
+
+    def attribute(self, mnemonic: str) -> Callable[[A], A]:
+        """Decorator of the function that parses what follows `#name.mnemonic`."""
+
+        def add(function: A) -> A:
+            _check_is_new(self.attribute_parsers, mnemonic, self.name)
+            self.attribute_parsers[mnemonic] = function
+            return function
+
+        return add
+
+    def type(self, mnemonic: str) -> Callable[[T], T]:
+        """Decorator of the function that parses what follows `!name.mnemonic`."""
+
+        def add(function: T) -> T:
+            _check_is_new(self.type_parsers, mnemonic, self.name)
+            self.type_parsers[mnemonic] = function
+            return function
+
+        return add
+
+    def printer(self, cls: AttributeClass) -> Callable[[P], P]:
+        """Decorator of the function that prints an attribute or type of `cls`, from the mnemonic on."""
+
+        def add(function: P) -> P:
+            _check_is_new(PRINTERS, cls, self.name)
+            PRINTERS[cls] = function
+            return function
+
+        return add
+
+
+def _check_is_new(table: Mapping[K, object], key: K, dialect: str) -> None:
+    assert key not in table, f"{dialect} defines {key} twice"
+
+
+def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:
+    """These inherent attributes and, for each missing required one, its default if it has one."""
+    for field in op_class.fields.values():
+        if not isinstance(field, AttrField) or field.is_optional or field.default is None:
+            continue
+        if attributes.get(field.name) is None:
+            attributes = attributes.with_entry(field.name, field.default)
+    return attributes
+
+
+def inherent_names(op_class: type[Op]) -> frozenset[str]:
+    """The names of the inherent attributes of this class, segment sizes included."""
+    names = _inherent_names.get(op_class)
+    if names is None:
+        declared = [field.name for field in op_class.fields.values() if isinstance(field, AttrField)]
+        segments = [name for trait, name in _SEGMENTS.items() if trait in op_class.traits]
+        names = _inherent_names[op_class] = frozenset(declared + segments)
+    return names
+
+
+_SEGMENTS = {ATTR_SIZED_OPERANDS: OPERAND_SEGMENTS, ATTR_SIZED_RESULTS: RESULT_SEGMENTS}
+_inherent_names: dict[type[Op], frozenset[str]] = {}
+
+# The declared fields of the classes whose fields depend on the release.
+_changing_fields: dict[type[Op], dict[str, Field]] = {}
+
+
+@on_change
+def _change_fields() -> None:
+    for op_class, fields in _changing_fields.items():
+        op_class.fields = active_fields(fields)
+        _inherent_names.pop(op_class, None)
+
+
+class DialectTable:
+    """The dialects of a run by namespace, each loaded on first use.
+
+    `names` lists the available namespaces.
+    """
+
+    def __init__(
+        self, load: Callable[[str], Dialect | None], names: Callable[[], Sequence[str]] = tuple
+    ) -> None:
+        self._load = load
+        self.names = names
+        self._loaded: dict[str, Dialect | None] = {}
+
+    def find(self, namespace: str) -> Dialect | None:
+        """The dialect of this namespace; None if it is not registered."""
+        try:
+            return self._loaded[namespace]
+        except KeyError:
+            dialect = self._loaded[namespace] = self._load(namespace)
+            return dialect
+
+    def op_class(self, name: str) -> type[Op] | None:
+        """The class of the operation `namespace.mnemonic`; None if it is not registered."""
+        namespace, _, mnemonic = name.partition(".")
+        dialect = self.find(namespace)
+        op_class = None if dialect is None else dialect.ops.get(mnemonic)
+        if op_class is None or op_class.since is None or op_class.since.active:
+            return op_class
+        return None

@@ -1,0 +1,265 @@
+"""What passes ask of any operation: memory effects, regions and terminators, data-flow edges, branches.
+
+Memory effects are those that dead code elimination and CSE need. The traits constrain the parent of an
+operation, or the blocks of its regions, and are checked as in MLIR. Branches are terminators with successor
+operands, which become the arguments of the successor blocks.
+
+Data-flow edges of region-branching operations are those of Shardy's ShardableDataFlowOpInterface. An edge
+connects sources (operands of the operation, or of the terminators of its regions) with targets (results, or
+block arguments of its regions). One of the targets is the edge's owner. All sources and targets of an edge
+should have the same sharding, so propagation along edges passes shardings into and out of regions.
+
+    class WhileOp(Op):
+        data_flow = LOOP
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.builtin_attributes import DenseArray
+from sdyopt.mlir.ir.op_fields import OPERAND_SEGMENTS, OperandField, operand_ranges
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import (
+    NO_MEMORY_EFFECT,
+    NO_TERMINATOR,
+    PURE,
+    RECURSIVE_EFFECTS,
+    SYMBOL,
+    TERMINATOR,
+    Trait,
+)
+from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
+
+
+def is_trivially_dead(op: Op) -> bool:
+    """Whether the operation is unused and can be erased (`isOpTriviallyDead`)."""
+    for result in op.results:
+        if result.first_use is not None:
+            return False
+    return would_be_dead(op)
+
+
+def would_be_dead(op: Op) -> bool:
+    """Whether the operation can be erased once it is unused (`wouldOpBeTriviallyDead`)."""
+    traits = op.traits
+    if TERMINATOR in traits or (SYMBOL in traits and op.attribute("sym_name") is not None):
+        return False
+    return is_memory_effect_free(op)
+
+
+def is_memory_effect_free(op: Op) -> bool:
+    """Whether the operation is known to have no memory effects (`isMemoryEffectFree`).
+
+    The operations in its regions count only if it has the trait RECURSIVE_EFFECTS.
+    """
+    traits = op.traits
+    if RECURSIVE_EFFECTS in traits:
+        return all(
+            is_memory_effect_free(child)
+            for region in op.regions
+            for block in region.blocks
+            for child in block.ops
+        )
+    check = type(op).is_effect_free
+    if check is not None:
+        return check(op.signature)
+    return PURE in traits or NO_MEMORY_EFFECT in traits
+
+
+def terminator_of(region: Region) -> Op:
+    """The terminator of the only block of a region."""
+    last = region.blocks[0].last
+    assert last is not None
+    return last
+
+
+def has_parent(name: str) -> Trait:
+    """The parent must be an operation of this name (`HasParent`)."""
+
+    def check(op: Op) -> None:
+        parent = op.parent_op
+        if parent is None or parent.signature.name != name:
+            raise op.op_error(f"expects parent op '{name}'")
+
+    return Trait(f"has parent {name}", verify_in_context=check)
+
+
+def ends_with(name: str) -> Trait:
+    """Regions have at most one block, whose last op has this name (`SingleBlockImplicitTerminator`)."""
+
+    def check(op: Op) -> None:
+        for region in op.regions:
+            last = region.blocks[0].last if region.blocks else None
+            if last is not None and last.signature.name != name:
+                raise op.op_error(
+                    f"expects regions to end with '{name}', found '{last.signature.name}'"
+                ).note(f"in custom textual format, the absence of terminator implies '{name}'")
+
+    return Trait(f"ends with {name}", verify_regions=check, verify_structure=_check_single_block)
+
+
+def _check_single_block(op: Op) -> None:
+    for index, region in enumerate(op.regions):
+        if not region.blocks:
+            continue
+        if len(region.blocks) > 1:
+            raise op.op_error(f"expects region #{index} to have 0 or 1 blocks")
+        if region.blocks[0].first is None and NO_TERMINATOR not in op.traits:
+            raise op.op_error("expects a non-empty block")
+
+
+def _check_no_arguments(op: Op) -> None:
+    for region in op.regions:
+        if region.blocks and region.blocks[0].arguments:
+            number = f" #{region.index}" if len(op.regions) > 1 else ""
+            raise op.op_error(f"region{number} should have no arguments")
+
+
+# Entry blocks have no arguments (`NoRegionArguments`).
+NO_REGION_ARGUMENTS = Trait("no-region-arguments", verify_structure=_check_no_arguments)
+# Each region has at most one block, which is not empty unless the operation has the trait NO_TERMINATOR.
+SINGLE_BLOCK = Trait("single-block", verify_structure=_check_single_block)
+
+
+class DataFlow:
+    """The data-flow edges of an operation class. By default, result i is the owner of edge i."""
+
+    def owners(self, op: Op) -> Sequence[Value]:
+        """The owner of each edge."""
+        return op.results
+
+    def owner_of_target(self, op: Op, target: Value) -> Value | None:
+        """The owner of the edge with this target.
+
+        None if no edge has this target, which is invalid; the verifier reports it.
+        """
+        assert isinstance(target, OpResult | BlockArgument)
+        return op.results[target.index] if target.index < len(op.results) else None
+
+    def sources(self, op: Op, owner: Value) -> list[OpOperand]:
+        """The sources of an edge."""
+        raise NotImplementedError
+
+    def other_targets(self, op: Op, owner: Value) -> list[Value]:
+        """The targets of an edge other than its owner."""
+        return []
+
+
+class _SingleBody(DataFlow):
+    """Operands flow to the arguments of the only block, and returned values to the results."""
+
+    def owners(self, op: Op) -> Sequence[Value]:
+        return (*op.regions[0].blocks[0].arguments, *op.results)
+
+    def owner_of_target(self, op: Op, target: Value) -> Value | None:
+        return target
+
+    def sources(self, op: Op, owner: Value) -> list[OpOperand]:
+        if isinstance(owner, BlockArgument):
+            return [op.operand_uses[owner.index]]
+        assert isinstance(owner, OpResult)
+        return [terminator_of(op.regions[0]).operand_uses[owner.index]]
+
+
+class _Loop(DataFlow):
+    """The op's operands and the last region's returned values flow to all region arguments and results."""
+
+    def sources(self, op: Op, owner: Value) -> list[OpOperand]:
+        assert isinstance(owner, OpResult)
+        terminator = terminator_of(op.regions[-1])
+        return [op.operand_uses[owner.index], terminator.operand_uses[owner.index]]
+
+    def other_targets(self, op: Op, owner: Value) -> list[Value]:
+        assert isinstance(owner, OpResult)
+        return [region.blocks[0].arguments[owner.index] for region in op.regions]
+
+
+class _Branches(DataFlow):
+    """The values that each region returns flow to the results."""
+
+    def sources(self, op: Op, owner: Value) -> list[OpOperand]:
+        assert isinstance(owner, OpResult)
+        return [terminator_of(region).operand_uses[owner.index] for region in op.regions]
+
+
+class _OperandsToResults(DataFlow):
+    """Operands flow to the results."""
+
+    def sources(self, op: Op, owner: Value) -> list[OpOperand]:
+        assert isinstance(owner, OpResult)
+        return [op.operand_uses[owner.index]]
+
+
+SINGLE_BODY = _SingleBody()
+LOOP = _Loop()
+BRANCHES = _Branches()
+OPERANDS_TO_RESULTS = _OperandsToResults()
+
+
+def successor_operand_range(branch: Op, successor_index: int) -> tuple[int, int]:
+    """The operands that a branch forwards to a successor: (index of the first, number of them)."""
+    field = branch.fields[branch.successor_operands[successor_index]]
+    assert isinstance(field, OperandField)
+    return field.range_of(branch.signature)
+
+
+def forwarded_operands(op: Op) -> Set[int]:
+    """The indices of the operands that are forwarded to successors; empty if the class declares none."""
+    ranges = [
+        successor_operand_range(op, successor_index) for successor_index in range(len(op.successor_operands))
+    ]
+    return {index for start, count in ranges for index in range(start, start + count)}
+
+
+def incoming_edges(block: Block) -> list[tuple[Op, int]]:
+    """The branches to a block, each with the index of the block in its successors, once per such index."""
+    return [
+        (predecessor.last, successor_index)
+        for predecessor in dict.fromkeys(block.predecessors)
+        if predecessor.last is not None
+        for successor_index, successor in enumerate(predecessor.last.successors)
+        if successor is block
+    ]
+
+
+def successor_operand_values(branch: Op, successor_index: int) -> list[Value]:
+    """The operands that a branch forwards to a successor."""
+    start, count = successor_operand_range(branch, successor_index)
+    return list(branch.operands[start : start + count])
+
+
+def append_successor_operands(
+    rewriter: Rewriter, branch: Op, successor_index: int, values: Sequence[Value]
+) -> None:
+    """Appends values to the operands that a branch forwards to a successor."""
+    start, count = successor_operand_range(branch, successor_index)
+    name = branch.successor_operands[successor_index]
+    ranges = operand_ranges(branch.signature)
+    sizes = [size + len(values) * (field == name) for field, (_, size) in ranges.items()]
+    operands = list(branch.operands)
+    operands[start + count : start + count] = values
+    _set_operands(rewriter, branch, operands, sizes)
+
+
+def keep_successor_operands(rewriter: Rewriter, branch: Op, kept: Set[BlockArgument]) -> None:
+    """Erases the successor operands of all block arguments that are not in `kept`."""
+    dropped: set[int] = set()
+    for successor_index, block in enumerate(branch.successors):
+        start, _ = successor_operand_range(branch, successor_index)
+        dropped.update(start + argument.index for argument in block.arguments if argument not in kept)
+    if not dropped:
+        return
+    ranges = operand_ranges(branch.signature).values()
+    sizes = [sum(index not in dropped for index in range(start, start + count)) for start, count in ranges]
+    values = [value for index, value in enumerate(branch.operands) if index not in dropped]
+    _set_operands(rewriter, branch, values, sizes)
+
+
+def _set_operands(rewriter: Rewriter, branch: Op, values: Sequence[Value], sizes: Sequence[int]) -> None:
+    segments = branch.signature.attributes.get(OPERAND_SEGMENTS)
+    rewriter.set_operands(branch, values)
+    if isinstance(segments, DenseArray):
+        rewriter.set_attribute(branch, OPERAND_SEGMENTS, DenseArray(segments.element, tuple(sizes)))

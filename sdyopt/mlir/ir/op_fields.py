@@ -1,0 +1,319 @@
+"""The operands, results, attributes and regions that an operation class declares as fields.
+
+    @stablehlo.op("dot_general", PURE)
+    class DotGeneralOp(Op):
+        lhs = operand(TENSOR)
+        rhs = operand(TENSOR)
+        out = result(TENSOR)
+        dot_dimension_numbers = attr(DOT_DIMENSIONS)
+        precision_config = optional_attr(PRECISION_CONFIG)
+
+On an operation, a field gives its value: `op.lhs` is a Value, `op.dot_dimension_numbers` the Python value of
+the attribute.
+On a signature, an operand or result field gives its type: `signature[DotGeneralOp.lhs]`.
+
+    inputs = operands(TENSOR).since(Behavior.BROADCASTS_OF_SEVERAL_VALUES, before=operand(TENSOR))
+
+declares a field that older releases declare otherwise, or, without `before`, do not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
+
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import DenseArray
+from sdyopt.mlir.ir.constraints import ANY_REGION, AttrConstraint, RegionConstraint, TypeConstraint
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.ir.value import OpResult, Value
+
+if TYPE_CHECKING:  # operation.py imports this module
+    from sdyopt.mlir.ir.operation import Op
+
+T = TypeVar("T", covariant=True)
+# What an operand or result field gives: values on an operation (V), types on a signature (S).
+V = TypeVar("V", covariant=True)
+S = TypeVar("S", covariant=True)
+C = TypeVar("C", bound=Type)
+
+ONE, OPTIONAL, VARIADIC = "one", "optional", "variadic"
+
+OPERAND_SEGMENTS = "operandSegmentSizes"
+RESULT_SEGMENTS = "resultSegmentSizes"
+
+
+class Field:
+    """A declared operand, result, attribute or region of an operation class, or a group of them.
+
+    `field_name` is its name in Python. Releases without `behavior` have the field `before` instead, or none.
+    """
+
+    field_name: str
+    behavior: Behavior | None = None
+    before: Field | None = None
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.field_name = name
+        if self.before is not None:
+            self.before.__set_name__(owner, name)
+
+    def since(self, behavior: Behavior, before: Field | None = None) -> Self:
+        """Declares the first behaviour with this field, and the field of the releases before it."""
+        self.behavior, self.before = behavior, before
+        return self
+
+    def of_signature(self, signature: OpSignature) -> Any:
+        """The type of an operand or result, or the value of an attribute; see `OpSignature.__getitem__`."""
+        raise NotImplementedError
+
+
+class ValueField(Field, Generic[V, S]):
+    """A group of operands or results; `arity` is ONE, OPTIONAL or VARIADIC."""
+
+    # The name of the attribute with the number of values in each group.
+    segment_sizes: str
+
+    def __init__(self, constraint: TypeConstraint[Type], arity: str) -> None:
+        self.constraint = constraint
+        self.arity = arity
+
+    def range_of(self, signature: OpSignature) -> tuple[int, int]:
+        """The index of the first value of this field, and the number of values."""
+        raise NotImplementedError
+
+    def of_signature(self, signature: OpSignature) -> S:
+        start, count = self.range_of(signature)
+        types = self.types_of(signature)
+        if self.arity == ONE:
+            return cast(S, types[start])
+        if self.arity == OPTIONAL:
+            return cast(S, types[start] if count else None)
+        return cast(S, types[start : start + count])
+
+    def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
+        """The types of all operands, or of all results."""
+        raise NotImplementedError
+
+    def value_at(self, op: Op, index: int) -> Value:
+        """An operand, or a result."""
+        raise NotImplementedError
+
+    def values_of(self, op: Op) -> Sequence[Value]:
+        """All operands, or all results."""
+        raise NotImplementedError
+
+    @overload
+    def __get__(self, op: None, owner: type[Op]) -> Self: ...
+    @overload
+    def __get__(self, op: Op, owner: type[Op]) -> V: ...
+    def __get__(self, op: Op | None, owner: type[Op]) -> Self | V:
+        if op is None:
+            return self
+        start, count = self.range_of(op.signature)
+        if self.arity == ONE:
+            return cast(V, self.value_at(op, start))
+        values = self.values_of(op)
+        if self.arity == OPTIONAL:
+            return cast(V, values[start] if count else None)
+        return cast(V, values[start : start + count])
+
+
+class OperandField(ValueField[V, S]):
+    """A group of operands."""
+
+    segment_sizes = OPERAND_SEGMENTS
+
+    def range_of(self, signature: OpSignature) -> tuple[int, int]:
+        return signature.cached(operand_ranges)[self.field_name]
+
+    def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
+        return signature.operand_types
+
+    def value_at(self, op: Op, index: int) -> Value:
+        return op._operands[index].value
+
+    def values_of(self, op: Op) -> Sequence[Value]:
+        return op.operands
+
+
+class ResultField(ValueField[V, S]):
+    """A group of results."""
+
+    segment_sizes = RESULT_SEGMENTS
+
+    def range_of(self, signature: OpSignature) -> tuple[int, int]:
+        return signature.cached(result_ranges)[self.field_name]
+
+    def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
+        return signature.result_types
+
+    def value_at(self, op: Op, index: int) -> OpResult:
+        return op.results[index]
+
+    def values_of(self, op: Op) -> Sequence[OpResult]:
+        return op.results
+
+
+class AttrField(Field, Generic[T]):
+    """An inherent attribute.
+
+    A missing required attribute is an error, unless it has a default, which is then filled in. A missing
+    optional attribute stays missing, and reads as its default, or as None if it has none.
+    """
+
+    def __init__(
+        self, constraint: AttrConstraint[T], name: str | None, is_optional: bool, default: Attribute | None
+    ):
+        self.constraint = constraint
+        self.name = name or ""
+        self.is_optional = is_optional
+        self.default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        super().__set_name__(owner, name)
+        self.name = self.name or name
+
+    def of_signature(self, signature: OpSignature) -> T:
+        attribute = signature.attributes.get(self.name)
+        if attribute is None:
+            attribute = self.default
+        return cast(T, None if attribute is None else self.constraint.value(attribute))
+
+    @overload
+    def __get__(self, op: None, owner: type[Op]) -> Self: ...
+    @overload
+    def __get__(self, op: Op, owner: type[Op]) -> T: ...
+    def __get__(self, op: Op | None, owner: type[Op]) -> Self | T:
+        return self if op is None else self.of_signature(op.signature)
+
+
+class RegionField(Field, Generic[T]):
+    """One region, or (`is_variadic`) all regions from `index` on. `index` is set by the `op` decorator."""
+
+    index: int
+
+    def __init__(self, constraint: RegionConstraint, is_variadic: bool, name: str | None = None) -> None:
+        self.constraint = constraint
+        self.is_variadic = is_variadic
+        # The name in diagnostics.
+        self.name = name or ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        super().__set_name__(owner, name)
+        self.name = self.name or name
+
+    @overload
+    def __get__(self, op: None, owner: type[Op]) -> RegionField[T]: ...
+    @overload
+    def __get__(self, op: Op, owner: type[Op]) -> T: ...
+    def __get__(self, op: Op | None, owner: type[Op]) -> RegionField[T] | T:
+        if op is None:
+            return self
+        return cast(T, op.regions[self.index :] if self.is_variadic else op.regions[self.index])
+
+
+def operand(constraint: TypeConstraint[C]) -> OperandField[Value, C]:
+    """Exactly one operand."""
+    return OperandField(constraint, ONE)
+
+
+def optional_operand(constraint: TypeConstraint[C]) -> OperandField[Value | None, C | None]:
+    """At most one operand."""
+    return OperandField(constraint, OPTIONAL)
+
+
+def operands(constraint: TypeConstraint[C]) -> OperandField[list[Value], tuple[C, ...]]:
+    """Any number of operands."""
+    return OperandField(constraint, VARIADIC)
+
+
+def result(constraint: TypeConstraint[C]) -> ResultField[OpResult, C]:
+    """Exactly one result."""
+    return ResultField(constraint, ONE)
+
+
+def results(constraint: TypeConstraint[C]) -> ResultField[tuple[OpResult, ...], tuple[C, ...]]:
+    """Any number of results."""
+    return ResultField(constraint, VARIADIC)
+
+
+def attr(
+    constraint: AttrConstraint[T], name: str | None = None, default: Attribute | None = None
+) -> AttrField[T]:
+    """A required attribute; a missing one is filled in with the default, if there is one."""
+    return AttrField(constraint, name, is_optional=False, default=default)
+
+
+def optional_attr(constraint: AttrConstraint[T], name: str | None = None) -> AttrField[T | None]:
+    """An optional attribute; a missing one reads as None."""
+    return AttrField(constraint, name, is_optional=True, default=None)
+
+
+def default_valued_optional_attr(
+    constraint: AttrConstraint[T], default: Attribute, name: str | None = None
+) -> AttrField[T]:
+    """An optional attribute; a missing one stays missing and reads as the default."""
+    return AttrField(constraint, name, is_optional=True, default=default)
+
+
+def region(constraint: RegionConstraint = ANY_REGION, name: str | None = None) -> RegionField[Region]:
+    """Exactly one region."""
+    return RegionField(constraint, is_variadic=False, name=name)
+
+
+def regions(constraint: RegionConstraint = ANY_REGION) -> RegionField[tuple[Region, ...]]:
+    """Any number of regions, after the others."""
+    return RegionField(constraint, is_variadic=True)
+
+
+# Field name -> (index of the first value, number of values).
+Ranges = dict[str, tuple[int, int]]
+
+
+def operand_ranges(signature: OpSignature) -> Ranges:
+    """The range of each operand field in the operands, by the field's name."""
+    fields = [f for f in signature.op_class.fields.values() if isinstance(f, OperandField)]
+    return _ranges(signature, fields, len(signature.operand_types))
+
+
+def result_ranges(signature: OpSignature) -> Ranges:
+    """The range of each result field in the results, by the field's name."""
+    fields = [f for f in signature.op_class.fields.values() if isinstance(f, ResultField)]
+    return _ranges(signature, fields, len(signature.result_types))
+
+
+def _ranges(signature: OpSignature, fields: Sequence[ValueField[object, object]], total: int) -> Ranges:
+    """The range of each field in all `total` operands or results.
+
+    The segment sizes attribute has the size of each field. Without it, the optional and variadic fields share
+    the remaining values equally.
+    """
+    segments = signature.attributes.get(fields[0].segment_sizes) if fields else None
+    if isinstance(segments, DenseArray):
+        sizes = [int(size) for size in segments.values]
+    else:
+        variable_fields = sum(field.arity != ONE for field in fields)
+        rest = max(total - (len(fields) - variable_fields), 0)
+        # As SameVariadicOperandSize and SameVariadicResultSize require of several such fields.
+        sizes = [1 if field.arity == ONE else rest // variable_fields for field in fields]
+    ranges, start = {}, 0
+    for field, size in zip(fields, sizes, strict=False):
+        ranges[field.field_name] = (start, size)
+        start += size
+    return ranges
+
+
+def active_fields(fields: Mapping[str, Field]) -> dict[str, Field]:
+    """These declared fields as the followed release has them."""
+    active = {}
+    for name, declared in fields.items():
+        field: Field | None = declared
+        if declared.behavior is not None and not declared.behavior.active:
+            field = declared.before
+        if field is not None:
+            active[name] = field
+    return active

@@ -1,0 +1,137 @@
+"""Operation signatures: the class, name, inherent attributes, operand types and result types of an operation.
+
+Mutable attributes (`Op.mutable_attributes`) are not part of it. Signatures are interned. What depends on the
+signature alone, such as whether it is valid, and the sharding rule, is computed once and stored in its
+`cache`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from sdyopt.base.interning import Interned, derived_field, instances, set_derived
+from sdyopt.base.releases import on_change
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.types import Type
+
+if TYPE_CHECKING:  # an operation has a signature, which names the operation's class
+    from sdyopt.mlir.ir.operation import Op
+
+T = TypeVar("T")
+F = TypeVar("F", covariant=True)
+
+
+class SignatureField(Protocol[F]):
+    """A declared operand, result or attribute, whose type or value can be read from a signature."""
+
+    def of_signature(self, signature: OpSignature) -> F:
+        """The type of an operand or result, or the value of an attribute."""
+
+
+class SignatureError(Exception):
+    """A signature violates a constraint; the verifier adds the operation's location.
+
+    If `prefixed`, the message is reported after `'dialect.name' op `, as by MLIR's emitOpError. Unless
+    `shows_operation`, no note with the operation follows: the C++ tools report such an error at a location
+    only. `followers` are errors that this one causes, reported after it.
+    """
+
+    def __init__(self, message: str, prefixed: bool, shows_operation: bool = True) -> None:
+        super().__init__(message)
+        self.message = message
+        self.prefixed = prefixed
+        self.shows_operation = shows_operation
+        self.notes: list[str] = []
+        self.followers: list[SignatureError] = []
+
+    def note(self, message: str) -> SignatureError:
+        """Adds a note at the location of the operation."""
+        self.notes.append(message)
+        return self
+
+    def then(self, error: SignatureError) -> SignatureError:
+        """Adds an error that this one causes, reported after it."""
+        self.followers.append(error)
+        return self
+
+
+# The classes of all signatures, unused ones included.
+_classes: set[type[Op]] = set()
+
+
+def may_exist(op_class: type[Op]) -> bool:
+    """Whether a program may have operations of a class, or of one derived from it.
+
+    It has none if there has never been a signature of such a class.
+    """
+    return any(issubclass(known, op_class) for known in _classes)
+
+
+class OpSignature(Interned):
+    """The interned part of an operation.
+
+    `name` is `op_class.name` or, for an unregistered operation, the name in the text. `cache` has values that
+    are computed from the signature, by the function that computes them or by another key.
+    """
+
+    op_class: type[Op]
+    name: str
+    attributes: DictAttr
+    operand_types: tuple[Type, ...]
+    result_types: tuple[Type, ...]
+    cache: dict[object, Any] = derived_field()
+
+    def __post_init__(self) -> None:
+        set_derived(self, cache={})
+        _classes.add(self.op_class)
+
+    def cached(self, function: Callable[[OpSignature], T]) -> T:
+        """`function(self)`, computed once per signature."""
+        try:
+            value: T = self.cache[function]
+        except KeyError:
+            value = self.cache[function] = function(self)
+        return value
+
+    def attribute(self, name: str) -> Attribute | None:
+        """The inherent attribute of this name; None if it is missing or mutable."""
+        return self.attributes.get(name)
+
+    def with_attributes(self, attributes: DictAttr) -> OpSignature:
+        """A copy with other inherent attributes."""
+        return OpSignature(self.op_class, self.name, attributes, self.operand_types, self.result_types)
+
+    def with_types(self, operand_types: tuple[Type, ...], result_types: tuple[Type, ...]) -> OpSignature:
+        """A copy with other operand and result types."""
+        return OpSignature(self.op_class, self.name, self.attributes, operand_types, result_types)
+
+    def error(self, message: str) -> SignatureError:
+        """An error with this message (`emitError`)."""
+        return SignatureError(message, prefixed=False)
+
+    def op_error(self, message: str) -> SignatureError:
+        """An error with the prefix `'dialect.name' op ` (`emitOpError`)."""
+        return SignatureError(message, prefixed=True)
+
+    def error_without_op_note(self, message: str) -> SignatureError:
+        """An error at the location of the operation, without the note that shows the operation."""
+        return SignatureError(message, prefixed=False, shows_operation=False)
+
+    def __getitem__(self, field: SignatureField[F]) -> F:
+        """The type or value of a declared field of the operation's class: `signature[DotOp.lhs]`.
+
+        The type of an operand or result (None or a tuple of types where the field is optional or
+        variadic), or the value of an attribute.
+        """
+        return field.of_signature(self)
+
+    def __repr__(self) -> str:
+        return f"<signature of {self.name}>"
+
+
+@on_change
+def _clear_caches() -> None:
+    """Forgets what was computed by the behaviours of another release."""
+    for signature in instances(OpSignature):
+        signature.cache.clear()

@@ -1,0 +1,330 @@
+"""The verifier, in MLIR's order: an operation, then the operations in its regions, then its region traits.
+
+Operations that are isolated from above, such as functions, are verified separately, after the other
+operations of the parent, so that an error in one does not hide errors in the next. Within an isolated
+operation, the first error ends verification. Errors are emitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit, handling
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.dialect import DialectTable, VerifyArgumentAttribute
+from sdyopt.mlir.ir.dominance import Dominance, check_uses_in
+from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import SYMBOL_TABLE, FunctionOpInterface, check_symbol_table, type_of_function
+from sdyopt.mlir.ir.traits import ISOLATED, NO_TERMINATOR
+from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.ir.verify_signature import (
+    PrintType,
+    check_entries,
+    check_inferred_types,
+    check_no_branch_inside,
+    check_region_count,
+    check_regions,
+    check_successor_count,
+    signature_problem,
+)
+
+# The valid pairs of signature and discardable attributes, of operations without regions. Validity depends on
+# the enclosing operations, so there is one set per operation that `scopes_attributes`.
+ValidAttributes = set[tuple[OpSignature, DictAttr]]
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """Verifies operations against their classes, and discardable attributes against their dialects.
+
+    `verify…` methods emit errors and return whether everything is valid; `check…` methods raise
+    DiagnosticError, or InvalidNested after emitting errors.
+    """
+
+    dialects: DialectTable
+    print_type: PrintType
+    print_op: Callable[[Op], str]
+    # Valid signatures of classes that verify only the signature.
+    _valid_signatures: set[OpSignature] = field(default_factory=set, init=False, repr=False)
+    # The cache of `reads_nonlocal_state`.
+    _has_nonlocal: dict[DictAttr, bool] = field(default_factory=dict, init=False, repr=False)
+
+    def verify(self, op: Op, valid: ValidAttributes | None = None) -> bool:
+        """Whether `op` and everything nested in it is valid; errors are emitted."""
+        try:
+            self.check_nested(op, set() if valid is None else valid)
+            self.check_dominance(op)
+        except DiagnosticError as error:
+            emit(error.diagnostic)
+            return False
+        except InvalidNested:
+            return False
+        return True
+
+    def is_valid(self, op: Op) -> bool:
+        """Whether `op` and everything nested in it is valid; errors are discarded."""
+        with handling(lambda _: None):
+            return self.verify(op)
+
+    # --- One operation ------------------------------------------------------------------
+
+    def check_op(self, op: Op) -> None:
+        """Checks an operation without the nested ones."""
+        if op.attributes.entries:
+            self._check_discardable_attributes(op)
+        has_regions = op.regions or op.declares_regions
+        if has_regions:
+            check_region_count(op)
+        check_successor_count(op)
+        if has_regions:
+            for trait in op.trait_order:
+                if trait.verify_structure is not None:
+                    trait.verify_structure(op)
+        problem = signature_problem(op.signature, self.print_type)
+        if problem is not None:
+            raise _signature_error(op, problem)
+        if not op.name:
+            self._check_unregistered(op)
+        if has_regions:
+            check_regions(op)
+        self._check_in_context(op, op if isinstance(op, FunctionOpInterface) else None)
+        check_entries(op)
+
+    def check_unedited(self, op: Op) -> None:
+        """Checks an operation that has not changed itself, but may depend on edits of others.
+
+        The attributes of the arguments and results of a function depend on nothing else.
+        """
+        if op.attributes.entries:
+            self._check_discardable_attributes(op)
+        if op.regions:
+            for trait in op.trait_order:
+                if trait.verify_structure is not None:
+                    trait.verify_structure(op)
+            check_regions(op)
+            check_entries(op)
+        self._check_in_context(op)
+
+    def _check_in_context(self, op: Op, function: FunctionOpInterface | None = None) -> None:
+        """Calls the verifiers of traits and of the class, and checks the value attributes of `function`."""
+        try:
+            for trait in op.trait_order:
+                if trait.verify_in_context is not None:
+                    trait.verify_in_context(op)
+            if function is not None:
+                self._check_function_attributes(function)
+            if op.verify_in_context is not None:
+                op.verify_in_context()
+        except SignatureError as problem:
+            raise _signature_error(op, problem) from None
+
+    def _check_unregistered(self, op: Op) -> None:
+        """Checks that an operation without a class is of an unregistered dialect."""
+        if self.dialects.find(op.dialect_name) is not None:
+            raise op.error(
+                f"unregistered operation '{op.signature.name}' found in dialect ('{op.dialect_name}') that"
+                " does not allow unknown operations"
+            )
+
+    def _check_discardable_attributes(self, op: Op) -> None:
+        for name, attribute in op.attributes.entries:
+            self._check_discardable_attribute(op, name, attribute)
+
+    def _check_discardable_attribute(self, op: Op, name: str, attribute: Attribute) -> None:
+        check = type(attribute).verify_symbols
+        if check is not None:
+            check(attribute, op)
+        namespace, dot, _ = name.partition(".")
+        if not dot:
+            return
+        dialect = self.dialects.find(namespace)
+        if dialect is not None and dialect.verify_op_attribute is not None:
+            dialect.verify_op_attribute(op, name, attribute)
+
+    def _check_function_attributes(self, op: FunctionOpInterface) -> None:
+        """Checks the attributes of the arguments and results of a function."""
+        function_type = type_of_function(op)
+        for word, dictionaries, types, hook in (
+            ("argument", op.argument_attributes, function_type.inputs, "verify_argument_attribute"),
+            ("result", op.result_attributes, function_type.results, "verify_result_attribute"),
+        ):
+            if len(dictionaries) != len(types):
+                raise op.op_error(
+                    f"expects {word} attribute array to have the same number of elements as the number of "
+                    f"function {word}s, got {len(dictionaries)}, but expected {len(types)}"
+                )
+            # An attribute that is valid on one value is valid on all values of the same type.
+            valid: set[tuple[str, Attribute, Type]] = set()
+            checks: dict[str, VerifyArgumentAttribute | None] = {}
+            for index, (attributes, type) in enumerate(zip(dictionaries, types, strict=True)):
+                for name, attribute in attributes.entries:
+                    if name not in checks:
+                        checks[name] = self._value_attribute_check(op, word, name, hook)
+                    check = checks[name]
+                    if check is not None and (name, attribute, type) not in valid:
+                        check(op, index, name, attribute)
+                        valid.add((name, attribute, type))
+
+    def _value_attribute_check(
+        self, op: Op, word: str, name: str, hook: str
+    ) -> VerifyArgumentAttribute | None:
+        """The verifier of an attribute of arguments or results; None if its dialect has none."""
+        namespace, dot, _ = name.partition(".")
+        if not dot:
+            raise op.op_error(f"{word}s may only have dialect attributes")
+        dialect = self.dialects.find(namespace)
+        check: VerifyArgumentAttribute | None = None if dialect is None else getattr(dialect, hook)
+        return check
+
+    # --- Nested operations --------------------------------------------------------------
+
+    def verify_regions(self, op: Op) -> bool:
+        """Runs `check_region_traits` on `op`, in which all operations are valid; errors are emitted."""
+        try:
+            self.check_region_traits(op)
+        except DiagnosticError as error:
+            emit(error.diagnostic)
+            return False
+        return True
+
+    def check_nested(self, op: Op, valid: ValidAttributes) -> None:
+        """Checks an operation and everything nested in it, except dominance."""
+        self.check_op(op)
+        self._check_regions(op, valid)
+
+    def _check_regions(self, op: Op, valid: ValidAttributes) -> None:
+        """Checks nested operations, isolated ones after the others, and then calls `check_region_traits`."""
+        isolated: list[Op] = []
+        if op.scopes_attributes:
+            valid = set()
+        for region in op.regions:
+            for block in region.blocks:
+                self._check_block(block, isolated, valid)
+        invalid = [inner for inner in isolated if not self.verify(inner, valid)]
+        if invalid:
+            raise InvalidNested
+        self.check_region_traits(op)
+
+    def _check_block(self, block: Block, isolated: list[Op], valid: ValidAttributes) -> None:
+        if block.first is None:
+            self.check_terminator(block)
+        if block.parent is not None and len(block.parent.blocks) > 1:
+            check_no_branch_inside(block)
+        child: Op | None = block.first
+        while child is not None:
+            signature, attributes = child.signature, child.attributes
+            if signature in self._valid_signatures and not child.regions and not child.successors:
+                if attributes.entries and (signature, attributes) not in valid:
+                    self._check_new_attributes(child, valid)
+                child = child.next
+                continue
+            if child.regions and ISOLATED in child.traits:
+                isolated.append(child)
+            else:
+                self.check_op(child)
+                if child.regions or child.declares_regions:
+                    self._check_regions(child, valid)
+                elif _verifies_signature_only(type(child)):
+                    self._valid_signatures.add(signature)
+            child = child.next
+        if block.first is not None:
+            self.check_terminator(block)
+
+    def check_op_without_regions(self, op: Op, valid: ValidAttributes) -> None:
+        """Checks an operation without regions, skipping signatures and attributes cached as valid."""
+        if op.signature not in self._valid_signatures or op.successors:
+            self.check_op(op)
+            if _verifies_signature_only(type(op)):
+                self._valid_signatures.add(op.signature)
+        else:
+            self.check_attributes(op, valid)
+
+    def check_attributes(self, op: Op, valid: ValidAttributes) -> None:
+        """Checks the discardable attributes of an operation."""
+        if op.attributes.entries and (op.signature, op.attributes) not in valid:
+            self._check_new_attributes(op, valid)
+
+    def _check_new_attributes(self, op: Op, valid: ValidAttributes) -> None:
+        self._check_discardable_attributes(op)
+        if not self.reads_nonlocal_state(op.attributes):
+            valid.add((op.signature, op.attributes))
+
+    def reads_nonlocal_state(self, attributes: DictAttr) -> bool:
+        """Whether the verifiers of these attributes read more than the signature and enclosing operations."""
+        has_nonlocal = self._has_nonlocal.get(attributes)
+        if has_nonlocal is None:
+            dialects = [self.dialects.find(name.partition(".")[0]) for name, _ in attributes.entries]
+            has_nonlocal = any(
+                dialect is not None and name in dialect.nonlocal_attributes
+                for dialect, (name, _) in zip(dialects, attributes.entries, strict=True)
+            )
+            self._has_nonlocal[attributes] = has_nonlocal
+        return has_nonlocal
+
+    def check_terminator(self, block: Block) -> None:
+        """Checks that a block ends with a terminator, where its parent operation requires one."""
+        op, last = block.parent_op, block.last
+        assert block.parent is not None and op is not None
+        if (NO_TERMINATOR in op.traits or not op.name) and len(block.parent.blocks) <= 1:
+            return
+        if last is None:
+            raise DiagnosticError.at(op.location, "empty block: expect at least a terminator")
+        if last.name and not last.is_terminator:
+            raise last.error(f"block with no terminator, has {self.print_op(last)}")
+
+    def check_region_traits(self, op: Op, symbol_users: Iterable[Op] | None = None) -> None:
+        """Checks what depends on nested operations: region traits, `verify_regions`, inferred types.
+
+        `symbol_users` are at least those in the scope of `op`; they are searched for if None.
+        """
+        for trait in op.trait_order:
+            if trait is SYMBOL_TABLE:
+                check_symbol_table(op, symbol_users)
+            elif trait.verify_regions is not None:
+                trait.verify_regions(op)
+        if op.verify_regions is not None:
+            op.verify_regions()
+        try:
+            check_inferred_types(op.signature, op.regions, self.print_type)
+        except SignatureError as problem:
+            raise _signature_error(op, problem) from None
+
+    # --- Dominance ----------------------------------------------------------------------
+
+    def check_dominance(self, op: Op) -> None:
+        """Checks that definitions dominate uses in an operation, except in nested isolated operations."""
+        dominance = Dominance()
+        pending = [op]
+        while pending:
+            for region in pending.pop().regions:
+                for block in region.blocks:
+                    inner = check_uses_in(block, dominance)
+                    pending += [child for child in inner if ISOLATED not in child.traits]
+
+
+class InvalidNested(Exception):
+    """A nested isolated operation is invalid; the errors are already emitted."""
+
+
+def _verifies_signature_only(op_class: type[Op]) -> bool:
+    """Whether a class has no verifiers but those of the signature and of symbol uses."""
+    if not op_class.name or op_class.declares_regions or op_class.verify_in_context is not None:
+        return False
+    return not any(
+        trait.verify_in_context or trait.verify_regions or trait.verify_structure
+        for trait in op_class.trait_order
+    )
+
+
+def _signature_error(op: Op, problem: SignatureError) -> DiagnosticError:
+    """The diagnostic for a signature error, at an operation with this signature."""
+    error = op.op_error(problem.message) if problem.prefixed else op.error(problem.message)
+    if not problem.shows_operation:
+        error.diagnostic.operation = None
+    for note in problem.notes:
+        error.note(note)
+    error.diagnostic.followers = [_signature_error(op, follower).diagnostic for follower in problem.followers]
+    return error

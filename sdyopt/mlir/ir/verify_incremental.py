@@ -1,0 +1,259 @@
+"""Incremental verification: verifies only what edits may have invalidated in a valid program.
+
+Unless it has a nonlocal verifier, the validity of an operation depends only on its signature and attributes,
+the definitions of its operands, the enclosing operations, and the nested ones. So this checks the edited
+operations, their users, the enclosing operations, and all operations with nonlocal verifiers, which it finds
+in an index (`ir.reader_index`). On the first error it verifies everything, so that errors and their order are
+those of full verification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from itertools import chain
+from typing import NoReturn
+
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.block import Block
+from sdyopt.mlir.ir.dominance import Dominance, check_uses
+from sdyopt.mlir.ir.edit_log import EditLog
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.reader_index import ReaderIndex
+from sdyopt.mlir.ir.traits import ISOLATED
+from sdyopt.mlir.ir.verify import ValidAttributes, Verifier
+
+
+class IncrementalVerifier:
+    """Implements `pipeline.run.Verify`, for one program.
+
+    Every edit must be in the log of some call of `verify_edits`.
+    """
+
+    def __init__(self, verifier: Verifier) -> None:
+        self._verifier = verifier
+        # The readers in the whole program; None until they are needed.
+        self._index: ReaderIndex | None = None
+
+    def verify_edits(self, op: Op, edits: EditLog) -> bool:
+        """Whether `op`, valid before, is valid after edits inside it; errors are emitted."""
+        if edits.needs_full_verification or op in edits.moved:
+            # Not all edits are in the log.
+            self._index = None
+            return self._verifier.verify(op)
+        outermost_moved = edits.moved - _nested_in_others(edits.moved)
+        try:
+            with handling(_stop):
+                readers = self._readers(op, outermost_moved, edits)
+                _IncrementalCheck(self._verifier, op, readers, edits).run(outermost_moved)
+        except (_NeedsFullVerification, DiagnosticError):
+            return self._verifier.verify(op)
+        return True
+
+    def verify_regions(self, op: Op) -> bool:
+        """As `Verifier.verify_regions`."""
+        if self._index is not None and self._index.root is op:
+            try:
+                with handling(_stop):
+                    self._verifier.check_region_traits(op, self._index.symbol_users)
+            except (_NeedsFullVerification, DiagnosticError):
+                pass  # the symbol users are in no particular order
+            else:
+                return True
+        return self._verifier.verify_regions(op)
+
+    def _readers(self, op: Op, outermost_moved: Set[Op], edits: EditLog) -> ReaderIndex:
+        """The readers nested in `op`. Adds those that are new since the last call to the index."""
+        if self._index is None:
+            self._index = ReaderIndex(_outermost(op), self._verifier.reads_nonlocal_state)
+        else:
+            self._index.update(outermost_moved, chain(edits.attributes_changed, edits.signature_changed))
+        if op is self._index.root or not self._index.nonlocal_readers:
+            # The symbol users are read for the root only.
+            return self._index
+        return ReaderIndex(op, self._verifier.reads_nonlocal_state)
+
+
+class _NeedsFullVerification(Exception):
+    """There is an error, or validity does not follow from checking the edited operations."""
+
+
+def _stop(diagnostic: Diagnostic) -> NoReturn:
+    raise _NeedsFullVerification
+
+
+class _IncrementalCheck:
+    def __init__(self, verifier: Verifier, root: Op, index: ReaderIndex, edits: EditLog) -> None:
+        self._verifier = verifier
+        self._root = root
+        self._index = index
+        self._edits = edits
+        self._dominance = Dominance()
+        # For each block that contains edits, whether they must be checked.
+        self._must_check_block: dict[Block, bool] = {root.parent: False} if root.parent is not None else {}
+        # Checked after the edited operations: the operations that enclose them, and those whose verifiers may
+        # read them.
+        self._enclosing: dict[Op, None] = {}
+        self._readers: set[Op] = set()
+        # Those of the enclosing operations that are edited themselves.
+        self._edited: set[Op] = set()
+        # Moved operations, their users, and operations with changed operands: the dominance of their operands
+        # is checked.
+        self._users: set[Op] = set()
+        self._valid_by_scope: dict[Op | None, ValidAttributes] = {}
+        self._valid_in: dict[Block, ValidAttributes] = {}
+
+    def run(self, outermost_moved: Set[Op]) -> None:
+        # No set is the union or difference of others, because a pass may edit nearly all operations.
+        edits = self._edits
+        # Everything nested in these is checked with them, other moved operations too.
+        for op in outermost_moved:
+            if self._must_check(op):
+                self._check_moved(op)
+        for op in edits.signature_changed:
+            if op not in edits.moved and self._must_check(op):
+                self._check_edited(op)
+                self._add_readers(op)
+        # Many operations have the same new attributes: one representative is checked.
+        representatives: dict[tuple[Block | None, OpSignature, DictAttr], Op] = {}
+        for op in edits.attributes_changed:
+            if op in edits.signature_changed or op in edits.moved:
+                continue
+            if op.regions or op.verify_in_context is not None:
+                self._check_changed_attributes(op)
+            else:
+                representatives[op.parent, op.signature, op.attributes] = op
+        for op in representatives.values():
+            self._check_changed_attributes(op)
+        self._users |= edits.operands_changed
+        for op in self._users:
+            if self._must_check(op):
+                check_uses(op, self._dominance, True)
+                if op.verify_in_context is not None and op.reads_definitions:
+                    self._readers.add(op)
+        for block in edits.shrunk_blocks.union(op.parent for op in edits.moved if op.parent is not None):
+            if self._must_check_in(block):
+                self._verifier.check_terminator(block)
+        for op in edits.changed_inside:
+            self._must_check(op)  # adds the enclosing operations
+        for op in [*self._enclosing, *self._readers.union(self._index.nonlocal_readers)]:
+            if op in self._edited:
+                self._verifier.check_op(op)
+            else:
+                self._verifier.check_unedited(op)
+        for op in self._enclosing:
+            self._verifier.check_region_traits(op, self._index.symbol_users if op is self._root else None)
+
+    # --- What must be checked -----------------------------------------------------------
+
+    def _must_check(self, op: Op) -> bool:
+        """Whether an operation is the root or still nested in it, and not nested in a moved operation."""
+        if op is self._root:
+            self._enclosing[op] = None
+            return True
+        return op.parent is not None and self._must_check_in(op.parent)
+
+    def _must_check_in(self, block: Block) -> bool:
+        must_check = self._must_check_block.get(block)
+        if must_check is None:
+            outer = block.parent_op
+            must_check = outer is not None and outer not in self._edits.moved and self._must_check(outer)
+            self._must_check_block[block] = must_check
+            if must_check:
+                assert outer is not None and block.parent is not None
+                if len(block.parent.blocks) > 1:
+                    raise _NeedsFullVerification  # dominance depends on all branches
+                self._enclosing[outer] = None
+                if not block.is_ordered:
+                    block.number()
+        return must_check
+
+    def _valid_at(self, op: Op) -> ValidAttributes:
+        """The valid attributes in the innermost enclosing operation that `scopes_attributes`."""
+        block, inner_blocks = op.parent, []
+        assert block is not None
+        while (valid := self._valid_in.get(block)) is None:
+            inner_blocks.append(block)
+            scope = block.parent_op
+            if scope is None or scope.parent is None or scope.scopes_attributes:
+                valid = self._valid_by_scope.setdefault(scope, set())
+                break
+            block = scope.parent
+        for inner in inner_blocks:
+            self._valid_in[inner] = valid
+        return valid
+
+    # --- Checks -------------------------------------------------------------------------
+
+    def _check_moved(self, op: Op) -> None:
+        """Checks an operation and everything nested in it; its users are checked later."""
+        if op.successors:
+            raise _NeedsFullVerification
+        if ISOLATED in op.traits:
+            self._verifier.verify(op, self._valid_at(op))
+        elif op.regions or op.declares_regions:
+            self._verifier.check_nested(op, self._valid_at(op))
+            self._verifier.check_dominance(op)
+        else:
+            self._verifier.check_op_without_regions(op, self._valid_at(op))
+        self._users.add(op)
+        for result in op.results:
+            self._users.update(result.users)
+
+    def _check_changed_attributes(self, op: Op) -> None:
+        parent = op.parent_op
+        # If the parent ignores discardable attributes, only whether it is still in the program matters.
+        if self._must_check(parent if parent is not None and parent.ignores_discardable_attributes else op):
+            self._check_edited(op)
+
+    def _check_edited(self, op: Op) -> None:
+        """Checks an operation with a new signature or attributes, and nested ones that may depend on these.
+
+        Some of them are checked later, as enclosing operations or readers.
+        """
+        if not (op.regions or op.declares_regions):
+            self._verifier.check_op_without_regions(op, self._valid_at(op))
+        elif op.ignores_discardable_attributes:
+            self._verifier.check_attributes(op, self._valid_at(op))
+        elif op.scopes_attributes and op is not self._root:
+            self._check_moved(op)
+        else:
+            self._enclosing[op] = None
+            self._edited.add(op)
+            for region in op.regions:
+                for block in region.blocks:
+                    if block.last is not None:
+                        self._readers.add(block.last)
+
+    def _add_readers(self, op: Op) -> None:
+        """Adds the users with a `verify_in_context`, which may read the definitions of operands."""
+        for result in op.results:
+            use = result.first_use
+            while use is not None:
+                if use.owner.verify_in_context is not None and use.owner.reads_definitions:
+                    self._readers.add(use.owner)
+                use = use.next_use
+
+
+def _nested_in_others(ops: Set[Op]) -> set[Op]:
+    """The operations in `ops` that are nested in other operations in `ops`."""
+    is_enclosed: dict[Op, bool] = {}
+    for op in ops:
+        path: list[Op] = []
+        current: Op | None = op
+        while current is not None and current not in is_enclosed:
+            path.append(current)
+            current = current.parent_op
+        inside = current is not None and (is_enclosed[current] or current in ops)
+        for each in reversed(path):
+            is_enclosed[each] = inside
+            inside = inside or each in ops
+    return {op for op in ops if is_enclosed[op]}
+
+
+def _outermost(op: Op) -> Op:
+    """The outermost operation that encloses an operation, or is it."""
+    while (outer := op.parent_op) is not None:
+        op = outer
+    return op

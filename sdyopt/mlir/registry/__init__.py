@@ -1,0 +1,28 @@
+"""The registry of passes, pass pipelines and dialects by name."""
+
+from sdyopt.mlir.registry.discovery import (
+    LIST_PASSES,
+    add_dialect,
+    all_dialects,
+    all_passes,
+    find_dialect,
+    find_entry,
+    import_passes,
+    lookup,
+)
+from sdyopt.mlir.registry.table import PassEntry, PipelineEntry, register, register_pipeline
+
+__all__ = [
+    "LIST_PASSES",
+    "PassEntry",
+    "PipelineEntry",
+    "add_dialect",
+    "all_dialects",
+    "all_passes",
+    "find_dialect",
+    "find_entry",
+    "import_passes",
+    "lookup",
+    "register",
+    "register_pipeline",
+]

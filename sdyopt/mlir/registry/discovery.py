@@ -1,0 +1,147 @@
+"""Finds the module of a pass, pipeline or dialect by name, without a list of files.
+
+A pass or pipeline is in the file that its flag names: `sdy-close-shardings` is in
+`passes/exporting/close_shardings.py`. So running a pass imports only its module. Help imports all modules,
+and so does the search for a flag without such a file. Passes that show an analysis are beside the analyses.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Final
+
+from sdyopt.base.diagnostics.usage import UsageError, nearest
+from sdyopt.mlir.dialects import dialect_names, load_dialect
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.pipeline.base import MODULE
+from sdyopt.mlir.pipeline.text import add_entry, parse_passes, parse_pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.registry.table import PassEntry, PipelineEntry, entries
+
+# Help for the name of a pass that resembles no other.
+LIST_PASSES: Final = "--list-passes lists the passes"
+
+# The package of the passes that show an analysis, such as a report. It is above the registry, so a name.
+_ANALYSIS_PASSES: Final = "sdyopt.analysis.passes"
+# Dialects of other packages, by namespace.
+_added_dialects: dict[str, Dialect] = {}
+
+
+def find_entry(flag: str) -> PassEntry | PipelineEntry | None:
+    """The entry of a flag; None if there is none. Imports as few modules as possible."""
+    for modules in _likely_modules(flag):
+        if flag in entries:
+            break
+        for module in modules:
+            import_module(module)
+    return entries.get(flag)
+
+
+def lookup(flag: str) -> PassEntry | PipelineEntry:
+    """The entry of a flag. Without one, raises UsageError with the most similar name, if any, as help."""
+    entry = find_entry(flag)
+    if entry is None:
+        message = f"'{flag}' does not refer to a registered pass or pass pipeline"
+        raise UsageError(message, nearest(flag, entries) or LIST_PASSES)
+    return entry
+
+
+def all_passes() -> list[PassEntry | PipelineEntry]:
+    """All listed passes and pipelines, sorted by name."""
+    import_passes()
+    return [entries[flag] for flag in sorted(entries) if entries[flag].is_listed]
+
+
+def import_passes() -> None:
+    """Imports all passes, from `sdyopt.passes` in an installed wheel or `passes` in a checkout."""
+    for module in _pass_modules():
+        import_module(module)
+
+
+def _likely_modules(flag: str) -> Iterator[list[str]]:
+    """Groups of modules to import, in turn, until a flag is registered; the last group is all modules."""
+    yield []
+    by_name: dict[str, list[str]] = {}
+    for module in _pass_modules():
+        by_name.setdefault(module.rpartition(".")[2], []).append(module)
+    name = flag.replace("-", "_")
+    yield by_name.get(name, [])
+    yield by_name.get(name.partition("_")[2], [])
+    yield list(_pass_modules())
+
+
+@cache
+def _pass_modules() -> tuple[str, ...]:
+    """The full names of all modules in packages of passes, in a fixed order, without importing them."""
+    passes = "sdyopt.passes" if find_spec("sdyopt.passes") else "passes"
+    return tuple(module for package in (passes, _ANALYSIS_PASSES) for module in _modules_of(package))
+
+
+def _modules_of(package: str) -> Iterator[str]:
+    spec = find_spec(package)
+    for folder in (spec.submodule_search_locations if spec is not None else None) or ():
+        yield from _modules_in(folder, package)
+
+
+def _modules_in(folder: str, package: str) -> Iterator[str]:
+    with os.scandir(folder) as iterator:
+        files = sorted(iterator, key=lambda file: file.name)
+    for file in files:
+        name = file.name.removesuffix(".py")
+        if name != file.name and name != "__init__":
+            yield f"{package}.{name}"
+        elif name.isidentifier() and name != "__pycache__" and file.is_dir():
+            yield from _modules_in(file.path, f"{package}.{name}")
+
+
+def find_dialect(namespace: str) -> Dialect | None:
+    """The dialect of a namespace, imported on first use; None if there is none."""
+    return _added_dialects.get(namespace) or load_dialect(namespace)
+
+
+def add_dialect(dialect: Dialect) -> None:
+    """Registers a dialect of another package; raises UsageError if the namespace is taken."""
+    existing = find_dialect(dialect.name)
+    if existing is not None and existing is not dialect:
+        raise UsageError(f"dialect '{dialect.name}' is defined twice")
+    _added_dialects[dialect.name] = dialect
+
+
+def all_dialects() -> list[str]:
+    """The namespaces of all available dialects, sorted."""
+    return sorted({*dialect_names(), *_added_dialects})
+
+
+# The flag whose value is a whole pipeline.
+_PIPELINE_FLAG: Final = "pass-pipeline"
+
+
+def read_pipeline(text: str) -> Pipeline:
+    """The pipeline of `-cse -sdy-close-shardings`, of `builtin.module(cse)` or of `cse,canonicalize`.
+
+    Raises UsageError.
+    """
+    text = text.strip()
+    if text.startswith("-"):
+        pipeline = Pipeline()
+        for flag in _split_flags(text):
+            name, _, value = flag.lstrip("-").partition("=")
+            if name == _PIPELINE_FLAG:
+                pipeline.add_nested(parse_pipeline(value, lookup).elements)
+            else:
+                add_entry(pipeline, lookup(name), name, value, nests=True)
+        return pipeline
+    is_whole = text.startswith(f"{MODULE}(")
+    return parse_pipeline(text, lookup) if is_whole else parse_passes(text, lookup)
+
+
+def _split_flags(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as problem:
+        raise UsageError(f"{text}: {problem}") from None

@@ -1,0 +1,1 @@
+"""The algebra of shardings, and how operations run on shards."""

@@ -1,0 +1,123 @@
+"""Conversion of a module to local types: each operation is local, or is lowered.
+
+Operations are visited in pre-order. A local operation is kept and gets local result types. The results of a
+lowered operation get local types as well, so its users, which are visited later, find the sharding and the
+local type of each operand at its original definition. Replacements are applied at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.mlir.asm.printer.asm_printer import print_for_note
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.operation import Op, UnregisteredOp
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.partition.deferred_replacements import DeferredReplacements
+from sdyopt.shardy.partition.local_context import LocalContext, LoweringOptions
+from sdyopt.shardy.partition.local_ops import check_is_local
+from sdyopt.shardy.partition.partial_results import combine_results
+from sdyopt.shardy.partition.registry import lowering_of
+
+_KEPT = (ModuleOp, MeshOp)
+
+
+def convert_to_local(module: ModuleOp, options: LoweringOptions) -> bool:
+    """Converts a module whose devices exchange data only in collectives; returns whether it changed."""
+    rewriter = Rewriter()
+    conversion = _Conversion(LocalContext(module, options, rewriter), rewriter)
+    for op in list(module.walk()):
+        if not isinstance(op, _KEPT):
+            conversion.visit(op)
+    conversion.finish()
+    return rewriter.changed
+
+
+class _Conversion:
+    def __init__(self, local: LocalContext, rewriter: Rewriter) -> None:
+        self._local = local
+        self._rewriter = rewriter
+        self._replacements = DeferredReplacements(rewriter)
+        self._manual_computations: list[ManualComputationOp] = []
+        # The local result types of kept operations, which follow from their signatures and attributes and
+        # the shardings of their operands.
+        self._kept_types: dict[object, Sequence[Type]] = {}
+
+    def visit(self, op: Op) -> None:
+        """Lowers an operation, or gives it local types."""
+        if op.regions or op.data_flow is not None or lowering_of(type(op)) is not None:
+            self._convert(op)
+            return
+        key = op.signature, op.attributes, *map(self._local.sharding, op.operands)
+        local_types = self._kept_types.get(key)
+        if local_types is None:
+            self._kept_types[key] = self._convert(op)
+        else:
+            self._rewriter.retype(op, local_types)
+
+    def _convert(self, op: Op) -> Sequence[Type]:
+        """Lowers an operation, or gives it local types. Returns the local result types."""
+        local_types = [self._local.local_type(result, op) for result in op.results]
+        self._localize_arguments(op)
+        lower = lowering_of(type(op))
+        if lower is not None:
+            try:
+                values = lower(op, self._local)
+            except DiagnosticError as error:
+                raise error.then(legalization_error(op)) from None
+            if (axes := self._local.uncombined.pop(op, None)) is not None:
+                values = combine_results(op, values or self._copy(op, local_types), axes, self._local)
+            if values is not None:
+                self._replacements.add(op, values)
+        elif op.dialect_name == "sdy" and not op.is_terminator and op.data_flow is None:
+            raise legalization_error(op)
+        elif not isinstance(op, UnregisteredOp):
+            check_is_local(op, self._local)
+        if isinstance(op, ManualComputationOp):
+            self._manual_computations.append(op)
+        self._rewriter.retype(op, local_types)
+        return local_types
+
+    def _copy(self, op: Op, types: Sequence[Type]) -> Sequence[Value]:
+        """The results of a copy of an operation with local types."""
+        attributes = {**dict(op.signature.attributes), **dict(op.attributes)}
+        regions = [Region() for _ in op.regions]
+        for old, new in zip(op.regions, regions, strict=True):
+            self._rewriter.copy_region(old, new)
+        return self._local.builder(op).create(type(op), op.operands, types, attributes, regions).results
+
+    def _localize_arguments(self, op: Op) -> None:
+        for region in op.regions:
+            for block in region.blocks:
+                for argument in block.arguments:
+                    self._rewriter.retype_argument(argument, self._local.local_type(argument, op))
+
+    def finish(self) -> None:
+        """Replaces the results of lowered operations, and inlines manual computations."""
+        self._replacements.apply()
+        for computation in reversed(self._manual_computations):
+            self._inline(computation)
+
+    def _inline(self, computation: ManualComputationOp) -> None:
+        block = computation.block
+        for argument, operand in zip(block.arguments, computation.operands, strict=True):
+            self._rewriter.replace_all_uses(argument, operand)
+        returned = block.last
+        assert returned is not None and returned.is_terminator
+        for op in list(block.ops):
+            if op is not returned:
+                self._rewriter.move(op, before=computation)
+        self._rewriter.replace(computation, returned.operands)
+
+
+def legalization_error(op: Op) -> DiagnosticError:
+    """The error of an operation that has no lowering, or whose lowering failed."""
+    return op.error(
+        f"failed to legalize operation '{op.name}' that was explicitly marked illegal: {print_for_note(op)}"
+    )

@@ -1,0 +1,252 @@
+"""Creation of StableHLO operations on local values, before the operation that is being lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.channel import ChannelHandle
+from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp, AllReduceOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp, ComparisonDirection, SelectOp
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp
+from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, IotaOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
+from sdyopt.mlir.ir.attribute import Attribute, UnitAttr
+from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense, dense_array, element_size, integer
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I1, I64, RankedTensor, Type, tensor
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.partition.identities import exact_sum_identity
+
+SCALAR_I64 = tensor((), I64)
+
+
+class LocalBuilder:
+    """Creates operations at the location of an operation: before it, or at the end of a block."""
+
+    def __init__(self, before: Op, rewriter: Rewriter, at_end_of: Block | None = None) -> None:
+        self.before = before
+        self.rewriter = rewriter
+        self._block = at_end_of
+
+    def create(
+        self,
+        op_class: type[Op],
+        operands: Sequence[Value],
+        result_types: Sequence[Type],
+        attributes: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> Op:
+        """Creates an operation with these inherent and discardable attributes."""
+        return self.rewriter.create(
+            op_class,
+            operands,
+            result_types,
+            attributes,
+            before=self.before if self._block is None else None,
+            at_end_of=self._block,
+            location=self.before.lazy_location,
+            regions=regions,
+        )
+
+    # --- Constants and indices ----------------------------------------------------------------
+
+    def constant(self, value: DenseElements) -> Value:
+        """A constant tensor."""
+        return self.create(ConstantOp, (), [value.type], {"value": value}).result
+
+    def splat(self, type: RankedTensor, element: bytes) -> Value:
+        """A constant tensor whose elements all have these bytes."""
+        return self.constant(DenseElements(type, element))
+
+    def zero(self, type: RankedTensor) -> Value:
+        """A constant tensor of zeros, or of `false`."""
+        return self.splat(type, bytes(element_size(type.element)))
+
+    def sum_identity(self, type: RankedTensor) -> Value:
+        """A constant tensor whose sum with any tensor is that tensor, to the bit.
+
+        Floats are negative zeros, because -0.0 + 0.0 is 0.0.
+        """
+        return self.splat(type, exact_sum_identity(type.element))
+
+    def integers(self, type: RankedTensor, values: Sequence[int]) -> Value:
+        """A constant tensor of integers, in row-major order."""
+        return self.constant(dense_integers(type, values))
+
+    def index(self, value: int, element: Type = I64) -> Value:
+        """A scalar constant."""
+        return self.integers(tensor((), element), [value])
+
+    def look_up(self, table: Sequence[int], element: Type, index: Value) -> Value:
+        """The element of a constant table at an index, as a tensor of one element."""
+        return self.dynamic_slice(self.integers(tensor((len(table),), element), table), [index], [1])
+
+    def iota(self, type: RankedTensor, dimension: int) -> Value:
+        """A tensor of the indices along one dimension."""
+        return self.create(IotaOp, (), [type], {"iota_dimension": integer(dimension, I64)}).result
+
+    # --- Shapes -------------------------------------------------------------------------------
+
+    def reshape(self, value: Value, shape: Sequence[int]) -> Value:
+        """The elements of a tensor, in row-major order, in another shape."""
+        return self.create(ReshapeOp, [value], [_reshaped(value, shape)]).result
+
+    def transpose(self, value: Value, permutation: Sequence[int]) -> Value:
+        """A tensor whose dimension i is dimension `permutation[i]` of `value`."""
+        shape = [shape_of(value)[dim] for dim in permutation]
+        attributes = {"permutation": dense_array(I64, permutation)}
+        return self.create(TransposeOp, [value], [_reshaped(value, shape)], attributes).result
+
+    def broadcast(
+        self,
+        value: Value,
+        type: RankedTensor,
+        dimensions: Sequence[int] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+    ) -> Value:
+        """A tensor whose dimension `dimensions[i]` is dimension i of `value`."""
+        attributes = {"broadcast_dimensions": dense_array(I64, dimensions), **(attributes or {})}
+        return self.create(BroadcastInDimOp, [value], [type], attributes).result
+
+    def slice(
+        self, value: Value, starts: Sequence[int], limits: Sequence[int], strides: Sequence[int] | None = None
+    ) -> Value:
+        """The elements from start to before limit in each dimension, with stride 1 by default."""
+        strides = [1] * len(starts) if strides is None else strides
+        shape = [
+            -((start - limit) // step) for start, limit, step in zip(starts, limits, strides, strict=True)
+        ]
+        attributes = {
+            "start_indices": dense_array(I64, starts),
+            "limit_indices": dense_array(I64, limits),
+            "strides": dense_array(I64, strides),
+        }
+        return self.create(SliceOp, [value], [_reshaped(value, shape)], attributes).result
+
+    def dynamic_slice(self, value: Value, starts: Sequence[Value], sizes: Sequence[int]) -> Value:
+        """`sizes` elements of each dimension, from run-time start indices on."""
+        attributes = {"slice_sizes": dense_array(I64, sizes)}
+        return self.create(DynamicSliceOp, [value, *starts], [_reshaped(value, sizes)], attributes).result
+
+    def pad(
+        self,
+        value: Value,
+        padding_value: Value,
+        low: Sequence[int],
+        high: Sequence[int],
+        interior: Sequence[int] | None = None,
+    ) -> Value:
+        """A tensor with padding around its elements, and between them."""
+        interior = [0] * len(low) if interior is None else interior
+        shape = [
+            before + size + max(0, size - 1) * between + after
+            for size, before, after, between in zip(shape_of(value), low, high, interior, strict=True)
+        ]
+        attributes = {
+            "edge_padding_low": dense_array(I64, low),
+            "edge_padding_high": dense_array(I64, high),
+            "interior_padding": dense_array(I64, interior),
+        }
+        return self.create(PadOp, [value, padding_value], [_reshaped(value, shape)], attributes).result
+
+    def concatenate(self, values: Sequence[Value], dimension: int) -> Value:
+        """The values one after the other along a dimension."""
+        shape = list(shape_of(values[0]))
+        shape[dimension] = sum(shape_of(value)[dimension] for value in values)
+        attributes = {"dimension": integer(dimension, I64)}
+        return self.create(ConcatenateOp, values, [_reshaped(values[0], shape)], attributes).result
+
+    # --- Elementwise --------------------------------------------------------------------------
+
+    def binary(self, op_class: type[Op], lhs: Value, rhs: Value) -> Value:
+        """An elementwise operation on two tensors of the same type, which is also that of the result."""
+        return self.create(op_class, [lhs, rhs], [lhs.type]).result
+
+    def convert(self, value: Value, element: Type) -> Value:
+        """A tensor with its elements converted to another type, or to the same one."""
+        return self.create(ConvertOp, [value], [tensor(shape_of(value), element)]).result
+
+    def compare(self, lhs: Value, rhs: Value, direction: str) -> Value:
+        """An elementwise comparison: `EQ`, `NE`, `GE`, `GT`, `LE` or `LT`."""
+        attributes = {"comparison_direction": ComparisonDirection(direction)}
+        return self.create(CompareOp, [lhs, rhs], [tensor(shape_of(lhs), I1)], attributes).result
+
+    def select(self, mask: Value, on_true: Value, on_false: Value) -> Value:
+        """The elements of `on_true` where the mask is true, else those of `on_false`."""
+        return self.create(SelectOp, [mask, on_true, on_false], [on_true.type]).result
+
+    # --- Collectives --------------------------------------------------------------------------
+
+    def all_gather(
+        self, value: Value, dim: int, groups: Attribute, group_size: int, channel: ChannelHandle
+    ) -> Value:
+        """The values of the devices of a group one after the other along a dimension."""
+        shape = list(shape_of(value))
+        shape[dim] *= group_size
+        attributes = {
+            "all_gather_dim": integer(dim, I64),
+            "replica_groups": groups,
+            "channel_handle": channel,
+            "use_global_device_ids": UnitAttr(),
+        }
+        return self.create(AllGatherOp, [value], [_reshaped(value, shape)], attributes).result
+
+    def all_reduce(
+        self, value: Value, groups: Attribute, channel: ChannelHandle, combiner: type[Op] | Region
+    ) -> Value:
+        """The values of the devices of a group, combined by a binary operation or a region."""
+        attributes = {
+            "replica_groups": groups,
+            "channel_handle": channel,
+            "use_global_device_ids": UnitAttr(),
+        }
+        element = ranked(value).element
+        body = combiner if isinstance(combiner, Region) else self.reducer(element, combiner)
+        return self.create(AllReduceOp, [value], [value.type], attributes, [body]).result
+
+    # --- Bodies -------------------------------------------------------------------------------
+
+    def reducer(self, element: Type, op_class: type[Op]) -> Region:
+        """A region that combines two scalars by a binary operation."""
+        region, type = Region(), tensor((), element)
+        block = region.add_block()
+        location = self.before.lazy_location
+        arguments = [block.add_argument(type, location) for _ in range(2)]
+        combined = self.rewriter.create(op_class, arguments, [type], at_end_of=block, location=location)
+        self.rewriter.create(ReturnOp, combined.results, at_end_of=block, location=location)
+        return region
+
+
+def dense_integers(type: RankedTensor, values: Sequence[int]) -> DenseElements:
+    """The attribute of a tensor of integers, in row-major order; a splat where all are equal."""
+    size = element_size(type.element)
+    if len(set(values)) == 1:
+        values = values[:1]
+    mask = (1 << 8 * size) - 1
+    return dense(type, b"".join([(value & mask).to_bytes(size, "little") for value in values]))
+
+
+def shape_of(value: Value) -> tuple[int, ...]:
+    """The shape of a tensor."""
+    return ranked(value).shape
+
+
+def ranked(value: Value) -> RankedTensor:
+    """The type of a tensor."""
+    assert isinstance(value.type, RankedTensor)
+    return value.type
+
+
+def scalar_type(value: Value) -> RankedTensor:
+    """The type of a scalar with the elements of a tensor."""
+    return tensor((), ranked(value).element)
+
+
+def _reshaped(value: Value, shape: Sequence[int]) -> RankedTensor:
+    return tensor(tuple(shape), ranked(value).element)

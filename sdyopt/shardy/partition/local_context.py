@@ -1,0 +1,190 @@
+"""What lowerings need besides the operation: local types, builders, devices and channels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, with_axes
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.channel import ChannelHandle
+from sdyopt.mlir.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I32, I64, UI32, RankedTensor, Type, tensor
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.partition.channels import Channels
+from sdyopt.shardy.partition.device_positions import MAX_DEVICES, replica_groups, shard_indices
+from sdyopt.shardy.partition.local_builder import LocalBuilder, dense_integers
+from sdyopt.shardy.partition.local_types import Axes, FinalLocalTypes
+from sdyopt.shardy.sharding.axis_lists import sharded_size
+from sdyopt.shardy.sharding.replica_groups import groups_by_axes
+
+
+@dataclass(frozen=True)
+class LoweringOptions:
+    """The options of `-sdy-convert-global-to-local`."""
+
+    per_dim_all_gather: bool = False
+    combine_multi_dimension_reduce_scatter: bool = False
+    enable_rgv3: bool = False
+    replica_count: int = 1
+    update_in_place: bool = False
+
+
+class ReplicaGroups(NamedTuple):
+    """Replica groups as an attribute, and the number of devices in each."""
+
+    attribute: Attribute
+    size: int
+
+
+def raw_device_id(builder: LocalBuilder, is_replicated: bool) -> Value:
+    """The id of the device that runs the program, a replica or a partition, as a scalar `ui32`."""
+    id_class = ReplicaIdOp if is_replicated else PartitionIdOp
+    return builder.create(id_class, (), [tensor((), UI32)]).result
+
+
+def device_id(builder: LocalBuilder, is_replicated: bool) -> Value:
+    """The id of the device that runs the program as a scalar `i64`."""
+    return builder.convert(raw_device_id(builder, is_replicated), I64)
+
+
+class LocalContext:
+    """What the lowerings of one module share."""
+
+    def __init__(self, module: ModuleOp, options: LoweringOptions, rewriter: Rewriter) -> None:
+        self.options = options
+        self.rewriter = rewriter
+        self.types = FinalLocalTypes(module)
+        # By reduction and axes: the combined results of a reduction that no single collective can combine.
+        self.combined: dict[object, Sequence[Value]] = {}
+        # The axes of partial results that no operation of the program combines.
+        self.uncombined: dict[Op, Axes] = {}
+        self._channels = Channels(module)
+
+    def builder(self, op: Op) -> LocalBuilder:
+        """A builder that creates operations before `op`, which is being lowered."""
+        return LocalBuilder(op, self.rewriter)
+
+    # --- Shardings ----------------------------------------------------------------------------
+
+    def sharding(self, value: Value) -> TensorSharding | None:
+        """The sharding of a value; None if it has none or if its mesh does not exist."""
+        return self.types.sharding(value)
+
+    def axes_per_dim(self, value: Value) -> Sequence[Axes]:
+        """The axes that shard each dimension of a value."""
+        return self.types.axes_per_dim(value)
+
+    def mesh(self, sharding: TensorSharding, op: Op) -> Mesh:
+        """The mesh of a sharding. Raises DiagnosticError if it does not exist."""
+        mesh = self.types.mesh(sharding)
+        if mesh is None:
+            raise op.op_error("failed to resolve mesh")
+        return mesh
+
+    def common_mesh(self, op: Op) -> Mesh:
+        """The mesh of the first sharded operand or result. Raises DiagnosticError if none is sharded."""
+        return self.mesh(self.first_sharding(op), op)
+
+    def first_sharding(self, op: Op) -> TensorSharding:
+        """The sharding of the first sharded operand or result. Raises DiagnosticError if none is sharded."""
+        for value in (*op.operands, *op.results):
+            sharding = self.sharding(value)
+            if sharding is not None and not sharding.is_fully_replicated:
+                return sharding
+        raise op.op_error("failed to resolve mesh")
+
+    def local_type(self, value: Value, op: Op) -> Type:
+        """The local type of a value that still has its global type."""
+        return self.types.local_type(value.type, self.sharding(value), op)
+
+    def local_tensor(self, value: Value, op: Op) -> RankedTensor:
+        """The local type of a tensor that still has its global type."""
+        type = self.local_type(value, op)
+        assert isinstance(type, RankedTensor)
+        return type
+
+    # --- Devices ------------------------------------------------------------------------------
+
+    def replica_groups(
+        self, axes: Sequence[AxisRef], mesh: Mesh, mesh_or_ref: MeshOrRef, op: Op
+    ) -> ReplicaGroups:
+        """The groups of devices that differ along `axes` only."""
+        if Behavior.SUB_AXIS_REFS.active:
+            axes = with_axes((), axes, mesh)
+        if self.options.enable_rgv3 and (by_axes := groups_by_axes(axes, mesh_or_ref)) is not None:
+            return ReplicaGroups(by_axes, sharded_size(axes, mesh))
+        check_device_count(mesh, op)
+        return _dense_groups(tuple(axes), mesh)
+
+    def new_channel(self) -> ChannelHandle:
+        """A channel handle that is not used yet."""
+        return self._channels.new()
+
+    def device_id(self, builder: LocalBuilder) -> Value:
+        """The id of the device that runs the program, as an index into tables by device id."""
+        id = raw_device_id if Behavior.INT32_OFFSETS.active else device_id
+        return id(builder, self.options.replica_count > 1)
+
+    def lookup(self, builder: LocalBuilder, per_device: Sequence[int], element: Type) -> Value:
+        """The element for this device of a table by device id, as a tensor of one element."""
+        return builder.look_up(per_device, element, self.device_id(builder))
+
+    def offset(
+        self, builder: LocalBuilder, axes: Axes, mesh: Mesh, shard_size: int, element: Type | None = None
+    ) -> Value:
+        """The offset of this device's shard in a dimension that is sharded along `axes`, as a scalar."""
+        check_device_count(mesh, builder.before)
+        offsets = [index * shard_size for index in shard_indices(axes, mesh)]
+        element = element or offset_type([max(offsets)])
+        return builder.reshape(self.lookup(builder, offsets, element), ())
+
+    def slice_for_axes(
+        self,
+        builder: LocalBuilder,
+        value: Value,
+        axes_per_dim: Sequence[Axes],
+        mesh: Mesh,
+        type: RankedTensor,
+    ) -> Value:
+        """This device's shard, of type `type`, of a tensor that is not sharded along `axes_per_dim` yet."""
+        element = offset_type(
+            (sharded_size(axes, mesh) - 1) * size for axes, size in zip(axes_per_dim, type.shape, strict=True)
+        )
+        starts = [
+            self.offset(builder, axes, mesh, size, element) if axes else builder.index(0, element)
+            for axes, size in zip(axes_per_dim, type.shape, strict=True)
+        ]
+        return builder.dynamic_slice(value, starts, type.shape)
+
+
+def offset_type(offsets: Iterable[int]) -> Type:
+    """The type of offsets up to some numbers."""
+    return I32 if Behavior.INT32_OFFSETS.active and max(offsets, default=0) < 1 << 31 else I64
+
+
+@cache
+def _dense_groups(axes: Axes, mesh: Mesh) -> ReplicaGroups:
+    groups = replica_groups(axes, mesh)
+    type = tensor((len(groups), len(groups[0])), I64)
+    return ReplicaGroups(dense_integers(type, [d for group in groups for d in group]), len(groups[0]))
+
+
+def check_device_count(mesh: Mesh, op: Op) -> None:
+    """Raises DiagnosticError if a table with one entry for each device would be too large."""
+    if mesh.total_size > MAX_DEVICES:
+        raise op.op_error(f"needs a table of all {mesh.total_size} devices; the limit is {MAX_DEVICES}")
+
+
+def first_shard_table(axes: Axes, mesh: Mesh, op: Op) -> list[int]:
+    """By device id: 1 if the device has the first shard along `axes`, else 0."""
+    check_device_count(mesh, op)
+    return [int(index == 0) for index in shard_indices(axes, mesh)]

@@ -1,0 +1,162 @@
+"""Which dimensions of an operation must not be sharded, because it needs elements of other shards along them.
+
+    @crosses_shards(SliceOp)
+    def slice(op: SliceOp, types: LocalTypes) -> Iterable[Dim]: ...
+
+By default, this follows from the sharding rule: an operation needs all elements along need-replication and
+permutation factors. An operation without a rule needs all elements of all dimensions, and runs on every
+device, which is correct for operations without side effects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple, TypeVar
+
+from sdyopt.mlir.dialects.func import CallOp
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.sharding.chlo_rules import chlo_rule_of
+from sdyopt.shardy.sharding.op_sharding_rule_registry import derived_rule_of, sharding_rule_of
+
+
+class Dim(NamedTuple):
+    """A dimension of an operand or result: `tensor` counts operands, then results; -1 is the last result."""
+
+    tensor: int
+    dim: int
+
+
+Crossing = Callable[[Any, LocalTypes], Iterable[Dim]]
+C = TypeVar("C", bound=Crossing)
+
+_crossings: dict[type[Op], Crossing] = {}
+_windows: set[Crossing] = set()
+
+
+def crosses_shards(*op_classes: type[Op], has_windows: bool = False) -> Callable[[C], C]:
+    """Registers the function that finds the dimensions of operations of these classes.
+
+    `has_windows` marks a function that keeps a dimension sharded if each window over it lies in one shard.
+    """
+
+    def register(function: C) -> C:
+        for op_class in op_classes:
+            assert op_class not in _crossings, f"{op_class.name} is registered twice"
+            _crossings[op_class] = function
+        if has_windows:
+            _windows.add(function)
+        return function
+
+    return register
+
+
+def dims_to_replicate(op: Op, types: LocalTypes, keep_local_windows: bool) -> list[Dim]:
+    """The sharded dimensions that must be replicated before the operation can run on shards.
+
+    With `keep_local_windows`, a dimension over which windows slide stays sharded if each lies in one shard.
+    """
+    if op.is_terminator or op.data_flow is not None or isinstance(op, CallOp):
+        return []
+    key = op.signature, op.attributes, *map(types.sharding, op.operands), keep_local_windows
+    dims = types.dims_to_replicate.get(key)
+    if dims is None:
+        dims = types.dims_to_replicate[key] = tuple(_find_dims(op, types, keep_local_windows))
+    return [Dim(*each) for each in dims]
+
+
+def _find_dims(op: Op, types: LocalTypes, keep_local_windows: bool) -> list[Dim]:
+    """The dimensions to replicate, which follow from the signature, the attributes and operand shardings."""
+    axes = [types.axes_per_dim(value) for value in (*op.operands, *op.results)]
+    if not any(map(any, axes)):
+        return []
+    _load_crossings()
+    find = _crossings.get(type(op), by_rule)
+    if has_different_meshes(op, types) or (has_user_rule(op) and not isinstance(op, CustomCallOp)):
+        find = _everything
+    elif find in _windows and not keep_local_windows:
+        find = by_rule
+    dims = [*find(op, types), *_differently_sharded(op, axes)]
+    return [each for each in dict.fromkeys(dims) if axes[each.tensor][each.dim]]
+
+
+def _everything(op: Op, types: LocalTypes) -> Iterator[Dim]:
+    return all_dims(op)
+
+
+def has_user_rule(op: Op) -> bool:
+    """Whether the rule was written by the user, and so may not describe what the operation needs."""
+    rule = op.attributes.get(SHARDING_RULE)
+    if not isinstance(rule, OpShardingRule) or rule is chlo_rule_of(op):
+        return False
+    return rule.is_custom or rule is not derived_rule_of(op)
+
+
+def _differently_sharded(op: Op, axes: Sequence[Sequence[Axes]]) -> Iterator[Dim]:
+    """The dimensions with a factor that is sharded differently in another tensor.
+
+    `sdy-insert-explicit-reshards` leaves such factors if an axis is larger than a dimension. Reduction
+    factors are not changed, because the all-reduce that follows would add whole results.
+    """
+    rule = sharding_rule_of(op)
+    if rule is None:
+        return
+    axes_of: dict[tuple[int, ...], Axes] = {}
+    different: set[int] = set()
+    for mapping, axes_per_dim in zip(rule.tensors, axes, strict=True):
+        for dim_mapping, dim_axes in zip(mapping.dims, axes_per_dim, strict=False):
+            factors = dim_mapping.factors
+            if len(factors) == 1 and axes_of.setdefault(factors, dim_axes) != dim_axes:
+                different.update(factors)
+    different.difference_update(rule.reduction)
+    if different:
+        yield from dims_with_factors(rule, different)
+
+
+def has_different_meshes(op: Op, types: LocalTypes) -> bool:
+    """Whether sharded operands and results are on different meshes, or any on meshes with different axes.
+
+    Explicit reshards do not change an operation of the second kind, and do not all-reduce its results.
+    """
+    shardings = [types.sharding(value) for value in (*op.operands, *op.results)]
+    found = [(each, types.mesh(each)) for each in shardings if each is not None]
+    sharded = {mesh for each, mesh in found if not each.is_fully_replicated}
+    axes = {mesh.axes for _, mesh in found if mesh is not None and not mesh.is_empty}
+    return len(sharded) > 1 or len(axes) > 1
+
+
+def by_rule(op: Op, types: LocalTypes) -> Iterator[Dim]:
+    """The dimensions with need-replication or permutation factors; all without a rule."""
+    rule = sharding_rule_of(op)
+    if rule is None:
+        yield from all_dims(op)
+    else:
+        yield from dims_with_factors(rule, {*rule.need_replication, *rule.permutation})
+
+
+def dims_with_factors(rule: OpShardingRule, factors: Iterable[int]) -> Iterator[Dim]:
+    """The dimensions that have one of these factors."""
+    factors = set(factors)
+    for number, mapping in enumerate(rule.tensors):
+        for dim, dim_mapping in enumerate(mapping.dims):
+            if factors.intersection(dim_mapping.factors):
+                yield Dim(number, dim)
+
+
+def all_dims(op: Op) -> Iterator[Dim]:
+    """All dimensions of all operands and results."""
+    for number, value in enumerate((*op.operands, *op.results)):
+        if isinstance(value.type, RankedTensor):
+            yield from (Dim(number, dim) for dim in range(value.type.rank))
+
+
+@cache
+def _load_crossings() -> None:
+    """Imports the functions at their first use, not at start-up."""
+    import_module("sdyopt.shardy.partition.crossings")

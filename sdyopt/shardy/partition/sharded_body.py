@@ -1,0 +1,189 @@
+"""Per-device programs inside of a global one: an operation is replaced by a manual computation.
+
+All axes of the operands and results are manual, so the body computes with shards. Operands are padded to
+even shards before, and results are cut after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.ops import ReturnOp
+from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
+from sdyopt.mlir.dialects.stablehlo.binary import AddOp, DivOp, MulOp, RemOp
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I64, RankedTensor, tensor
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.partition.channels import Channels
+from sdyopt.shardy.partition.device_positions import digit_of, shard_indices
+from sdyopt.shardy.partition.local_builder import SCALAR_I64, LocalBuilder, ranked, shape_of
+from sdyopt.shardy.partition.local_context import device_id
+from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+
+
+class HaloContext:
+    """What is needed to replace operations by per-device programs, besides the operations."""
+
+    def __init__(self, types: LocalTypes, rewriter: Rewriter, channels: Channels, replica_count: int) -> None:
+        self.types = types
+        self.rewriter = rewriter
+        self.channels = channels
+        self.is_replicated = replica_count > 1
+
+
+class ShardedBody(LocalBuilder):
+    """Builds the body of a manual computation in place of an operation."""
+
+    def __init__(self, op: Op, mesh_or_ref: MeshOrRef, mesh: Mesh, context: HaloContext) -> None:
+        self._region = Region()
+        self._body = self._region.add_block()
+        super().__init__(op, context.rewriter, at_end_of=self._body)
+        self.context = context
+        self.mesh = mesh
+        self._mesh_or_ref = mesh_or_ref
+        self._operands: list[Value] = []
+        self._shardings: list[TensorSharding] = []
+        self._shard_indices: dict[Axes, Value] = {}
+
+    # --- Arguments and results --------------------------------------------------------------------
+
+    def shard_of(self, value: Value, padding: Value | None = None) -> Value:
+        """The shard of a value. If shards would be uneven, it is padded with a scalar, by default zero."""
+        sharding = self.sharding(value)
+        even = self.context.types.padded_type(value.type, sharding)
+        if even is not value.type:
+            assert isinstance(even, RankedTensor)
+            value = self._padded(value, even, sharding, padding)
+        local = self.context.types.local_type(even, sharding, self.before)
+        self._operands.append(value)
+        self._shardings.append(sharding)
+        return self._body.add_argument(local, self.before.lazy_location)
+
+    def _padded(
+        self, value: Value, even: RankedTensor, sharding: TensorSharding, padding: Value | None
+    ) -> Value:
+        outside = LocalBuilder(self.before, self.rewriter)
+        if padding is None:
+            padding = outside.zero(tensor((), even.element))
+        high = [size - old for size, old in zip(even.shape, shape_of(value), strict=True)]
+        padded = outside.pad(value, padding, [0] * even.rank, high)
+        self._set_sharding(padded, sharding)
+        return padded
+
+    def sharding(self, value: Value) -> TensorSharding:
+        """The sharding of a value; fully replicated if it has none."""
+        sharding = self.context.types.sharding(value)
+        if sharding is None or sharding.is_fully_replicated:
+            return fully_replicated(rank_of(value.type), self._mesh_or_ref, is_closed=True)
+        return sharding
+
+    def finish(self, locals: Sequence[Value]) -> Sequence[Value]:
+        """Creates the manual computation, and returns what replaces the results of the operation."""
+        location = self.before.lazy_location
+        self.rewriter.create(ReturnOp, locals, at_end_of=self._body, location=location)
+        results = self.before.results
+        shardings = [self.sharding(result) for result in results]
+        types = [
+            self.context.types.padded_type(result.type, sharding)
+            for result, sharding in zip(results, shardings, strict=True)
+        ]
+        attributes = {
+            "in_shardings": ShardingPerValue(tuple(self._shardings)),
+            "out_shardings": ShardingPerValue(tuple(shardings)),
+            "manual_axes": self._manual_axes([*self._shardings, *shardings]),
+        }
+        outside = LocalBuilder(self.before, self.rewriter)
+        computation = outside.create(ManualComputationOp, self._operands, types, attributes, [self._region])
+        values: list[Value] = []
+        for value, result, sharding in zip(computation.results, results, shardings, strict=True):
+            if value.type is result.type:
+                values.append(value)
+            else:
+                shape = shape_of(result)
+                values.append(outside.slice(value, [0] * len(shape), shape))
+                self._set_sharding(values[-1], sharding)
+        return values
+
+    def _manual_axes(self, shardings: Sequence[TensorSharding]) -> ManualAxes:
+        names = {axis.name for sharding in shardings for axis in sharding.axis_refs}
+        return ManualAxes(tuple([axis.name for axis in self.mesh.axes if axis.name in names]))
+
+    def _set_sharding(self, value: Value, sharding: TensorSharding) -> None:
+        op = value.defining_op
+        assert op is not None
+        self.rewriter.set_attribute(op, SHARDING, ShardingPerValue((sharding,)))
+
+    # --- Numbers that depend on the device ----------------------------------------------------------
+
+    def shard_index(self, axes: Axes) -> Value:
+        """The index of the shard of this device along some axes, as a scalar `i64`."""
+        if axes not in self._shard_indices:
+            self._shard_indices[axes] = self._compute_shard_index(axes)
+        return self._shard_indices[axes]
+
+    @cached_property
+    def _device(self) -> Value:
+        return device_id(self, self.context.is_replicated)
+
+    def _compute_shard_index(self, axes: Axes) -> Value:
+        """By arithmetic on the id of the device, or from a table if the ids are permuted."""
+        device = self._device
+        if self.mesh.device_ids:
+            return self._entry(shard_indices(axes, self.mesh), device)
+        index: Value | None = None
+        for axis in axes:
+            digit = self._digit(axis, device)
+            if index is not None:
+                higher = self.binary(MulOp, index, self.index(axis.size(self.mesh)))
+                digit = self.binary(AddOp, higher, digit)
+            index = digit
+        return self.index(0) if index is None else index
+
+    def _digit(self, axis: AxisRef, device: Value) -> Value:
+        stride, size = digit_of(axis, self.mesh)
+        if stride > 1:
+            device = self.binary(DivOp, device, self.index(stride))
+        if stride * size < self.mesh.total_size:
+            device = self.binary(RemOp, device, self.index(size))
+        return device
+
+    def _entry(self, table: Sequence[int], index: Value) -> Value:
+        values = self.integers(tensor((len(table),), I64), table)
+        return self.reshape(self.dynamic_slice(values, [index], [1]), SCALAR_I64.shape)
+
+    def per_shard(self, numbers: Sequence[int | None], axes: Axes) -> Value | int:
+        """The number for the shard of this device; None is any number.
+
+        A constant if they are all equal, else by arithmetic if they are linear, else from a table.
+        """
+        known = [(shard, number) for shard, number in enumerate(numbers) if number is not None]
+        if not known:
+            return 0
+        (first_shard, first), (last_shard, last) = known[0], known[-1]
+        step = (last - first) // (last_shard - first_shard) if last_shard > first_shard else 0
+        base = first - first_shard * step
+        if any(number != base + shard * step for shard, number in known):
+            table = [number if number is not None else 0 for number in numbers]
+            return self._entry(table, self.shard_index(axes))
+        if not step:
+            return base
+        product = self.shard_index(axes)
+        if step != 1:
+            product = self.binary(MulOp, product, self.index(step))
+        return self.binary(AddOp, product, self.index(base)) if base else product
+
+
+def shape_along(value: Value, dim: int, size: int) -> list[int]:
+    """The shape of a value with another size of one dimension."""
+    shape = list(ranked(value).shape)
+    shape[dim] = size
+    return shape

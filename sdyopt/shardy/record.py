@@ -1,0 +1,249 @@
+"""What passes see of the sharding record: hooks that report to the active recorder, if there is one.
+
+Propagation reports its steps. Before propagation, other passes copy annotations to values; after it, they
+truncate shardings of inputs and outputs, and insert reshards and all-reduces, each for an operation. The
+record itself is `sdyopt.analysis.sharding_record`, which is imported when something is recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, StepRunner, Strategy
+
+
+class FunctionResult(NamedTuple):
+    """A result of a function signature."""
+
+    function: FuncOp
+    result_index: int
+
+
+# What has a sharding of its own. Any other value has that of its `shardable_value`.
+Subject = OpResult | BlockArgument | FunctionResult
+
+
+class StepSite(Protocol):
+    """An operation with the rule by which it propagates.
+
+    `values` and `slots` are those of the operands and results; `slots` are 0 for values without a sharding.
+    """
+
+    @property
+    def op(self) -> Op: ...
+    @property
+    def rule(self) -> OpShardingRule: ...
+    @property
+    def values(self) -> Sequence[Value]: ...
+    @property
+    def slots(self) -> Sequence[int]: ...
+
+
+class StepRecorder(Protocol):
+    """Records steps."""
+
+    def record(self, site: StepSite, runner: StepRunner, shardings: Shardings) -> None:
+        """A step on these shardings has updates; the changes that follow are due to it."""
+
+
+class RunRecorder(StepRecorder, Protocol):
+    """Records one run of a propagation pass."""
+
+    def start_priority(self, priority: int) -> None:
+        """The dimension shardings of a user priority are restored next."""
+
+    def start_round(self, number: int, strategy: Strategy) -> None:
+        """A round starts. `number` is its position by op priority, from 1; 0 if rounds are not by it."""
+
+    def added(self, slot: int, subject: Subject, sharding: TensorSharding | None) -> None:
+        """Propagation reads a sharding for the first time."""
+
+    def changed(self, slot: int, old: TensorSharding | None, new: TensorSharding) -> None:
+        """A sharding changes."""
+
+    def finish(
+        self,
+        sites: Sequence[tuple[StepSite, StepRunner | None, Shardings]],
+        without_site: Sequence[Op],
+        slots: Mapping[Value, int],
+    ) -> None:
+        """The run ends.
+
+        `sites` are all sites, with what runs their steps in the last round and the shardings that a step
+        would use now; None if they do not propagate. Nothing propagates along the other operations. `slots`
+        has the slot of every value that a site has.
+        """
+
+
+class Recorder(Protocol):
+    """Records runs of propagation passes."""
+
+    def start_run(self, mesh_of: MeshLookup) -> RunRecorder:
+        """A propagation pass starts. `mesh_of` resolves the meshes of the program."""
+
+
+_recorders: list[Recorder] = []
+
+
+@contextmanager
+def recording_propagation(recorder: Recorder) -> Iterator[None]:
+    """Reports the runs in the `with` block to a recorder."""
+    _recorders.append(recorder)
+    try:
+        yield
+    finally:
+        _recorders.pop()
+
+
+def active_recorder() -> Recorder | None:
+    """The innermost recorder; None if nothing is recorded."""
+    return _recorders[-1] if _recorders else None
+
+
+class Means(Enum):
+    """Why a pass other than propagation gives a value a sharding."""
+
+    CONSTRAINT = "its sharding constraint"
+    MANUAL_INPUT = "the input sharding of a manual computation"
+    GROUP = "its sharding group"
+    CALL = "the result sharding of the called function"
+
+
+class Truncation(Enum):
+    """Why a pass truncates the sharding of an input or output."""
+
+    NOT_DIVISIBLE = "the sizes of the axes do not divide the dimension"
+    SUB_AXIS = "inputs and outputs have no sub-axes"
+
+
+class CopyRecorder(Protocol):
+    """Records copies of shardings, and truncated ones."""
+
+    def copied(self, op: Op, target: Value, sharding: TensorSharding, means: Means) -> None:
+        """`target` is about to get a sharding from the annotation on `op`."""
+
+    def truncated(
+        self, function: FuncOp, index: int, is_result: bool, sharding: TensorSharding, why: Truncation
+    ) -> None:
+        """An argument or result of a function gets a prefix of its sharding."""
+
+    def removed(self, before: TensorSharding, after: TensorSharding) -> None:
+        """Axes of size one are removed from every sharding that is equal to `before`."""
+
+
+_copy_recorders: list[CopyRecorder] = []
+
+
+@contextmanager
+def recording_copies(recorder: CopyRecorder) -> Iterator[None]:
+    """Reports the copies in the `with` block to a recorder."""
+    _copy_recorders.append(recorder)
+    try:
+        yield
+    finally:
+        _copy_recorders.pop()
+
+
+def record_copy(op: Op, target: Value, sharding: TensorSharding, means: Means) -> None:
+    """Records that `target` is about to get a sharding from the annotation on `op`."""
+    if _copy_recorders:
+        _copy_recorders[-1].copied(op, target, sharding, means)
+
+
+def record_truncation(
+    function: FuncOp, index: int, is_result: bool, sharding: TensorSharding, why: Truncation
+) -> None:
+    """Records that an argument or result of a function gets a prefix of its sharding."""
+    if _copy_recorders:
+        _copy_recorders[-1].truncated(function, index, is_result, sharding, why)
+
+
+def record_removal(before: TensorSharding, after: TensorSharding) -> None:
+    """Records that axes of size one are removed from a sharding, wherever it is."""
+    if _copy_recorders and after is not before:
+        _copy_recorders[-1].removed(before, after)
+
+
+@dataclass(eq=False)
+class Planned:
+    """An operation before it gets reshards and all-reduces, which make its shardings compatible.
+
+    `values` are its operands and results then, `shardings` those of the values.
+    """
+
+    op: Op
+    signature: OpSignature
+    rule: OpShardingRule
+    values: Sequence[Value]
+    shardings: Shardings
+
+
+@dataclass(eq=False)
+class Reshard:
+    """A reshard or an all-reduce that a plan has inserted, at an operand or result of its operation."""
+
+    plan: Planned
+    position: int
+
+
+@dataclass(eq=False)
+class Required:
+    """A reshard of operand `index` of an operation that takes or returns values with given shardings."""
+
+    user: Op
+    index: int
+    sharding: TensorSharding
+
+
+class ReshardRecorder(Protocol):
+    """Records why values were resharded."""
+
+    def resharded(self, result: Value, cause: Reshard | Required) -> None: ...
+
+
+_reshard_recorders: list[ReshardRecorder] = []
+
+
+@contextmanager
+def recording_reshards(recorder: ReshardRecorder) -> Iterator[None]:
+    """Reports the reshards in the `with` block to a recorder."""
+    _reshard_recorders.append(recorder)
+    try:
+        yield
+    finally:
+        _reshard_recorders.pop()
+
+
+def plan_to_record(op: Op) -> Planned | None:
+    """The operation as it is before a plan is applied; None if nothing is recorded."""
+    rule = sharding_rule_of(op) if _reshard_recorders else None
+    if rule is None:
+        return None
+    values = [*op.operands, *op.results]
+    return Planned(op, op.signature, rule, values, tuple([sharding_of(value) for value in values]))
+
+
+def record_plan(plan: Planned | None, created: Sequence[tuple[Op, int]]) -> None:
+    """Records the operations that a plan has created, each with the position of its operand or result."""
+    if plan is not None:
+        for op, position in created:
+            _reshard_recorders[-1].resharded(op.results[0], Reshard(plan, position))
+
+
+def record_required(user: Op, index: int, sharding: TensorSharding, created: Op) -> None:
+    """Records a reshard to the sharding that an operation requires of an operand."""
+    if _reshard_recorders:
+        _reshard_recorders[-1].resharded(created.results[0], Required(user, index, sharding))

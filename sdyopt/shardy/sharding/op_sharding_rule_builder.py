@@ -1,0 +1,186 @@
+"""Builds the sharding rule of an operation, factor by factor.
+
+    builder.add_factor(8, [0, None], [0])
+    builder.add_factor(16, [None, 1], [1])
+    builder.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
+
+builds the rule of a matrix product, `([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum, auto
+
+from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
+from sdyopt.mlir.ir.types import RankedShapedType, Type
+
+
+class FactorType(Enum):
+    """The communication that an operation needs if the factor is sharded."""
+
+    # No communication.
+    PASS_THROUGH = auto()
+    # An all-reduce of the results, by the `Reduction` that the rule declares.
+    REDUCTION = auto()
+    # An all-gather of the operands first.
+    NEED_REPLICATION = auto()
+    # Communication between devices, such as a collective-permute.
+    PERMUTATION = auto()
+
+
+class Reduction(Enum):
+    """How partial results are combined if a reduction factor is sharded."""
+
+    ADD = auto()
+    MAX = auto()
+    MIN = auto()
+    MUL = auto()
+    AND = auto()
+    OR = auto()
+    # As the region of the operation combines elements.
+    REGION = auto()
+
+
+# For each operand or result, the dimension that a factor belongs to, or None.
+Dims = Sequence[int | None]
+# The factors of each dimension.
+_Tensor = list[list[int]]
+
+
+class OpShardingRuleBuilder:
+    """The factors of a rule under construction, and the factors of each dimension, major to minor.
+
+    With `is_conservative`, rule functions leave out or block the factors of sliced, padded, concatenated and
+    windowed dimensions, along which the shards of operands and results can differ in size.
+    """
+
+    def __init__(
+        self, operand_types: Sequence[Type], result_types: Sequence[Type], is_conservative: bool = False
+    ) -> None:
+        self.is_conservative = is_conservative
+        self._sizes: list[int] = []
+        self._operands = [_dims_without_factors(type) for type in operand_types]
+        self._results = [_dims_without_factors(type) for type in result_types]
+        self._factors_by_type: dict[FactorType, list[int]] = {type: [] for type in FactorType}
+        self._blocked: list[int] = []
+
+    # --- Adding factors ---------------------------------------------------------------------------
+
+    def add_factor(
+        self,
+        size: int,
+        operand_dims: Dims,
+        result_dims: Dims,
+        factor_type: FactorType = FactorType.PASS_THROUGH,
+        is_blocked: bool = False,
+    ) -> None:
+        """Adds a factor to at most one dimension of each operand and result.
+
+        A factor of size 1 is only added to dimensions that have no factors yet. Shardings do not propagate
+        along a blocked factor.
+        """
+        factor = self._new_factor(size, factor_type, is_blocked)
+        tensors = [*self._operands, *self._results]
+        for tensor, dim in zip(tensors, [*operand_dims, *result_dims], strict=True):
+            if dim is not None and (size != 1 or not tensor[dim]):
+                tensor[dim].append(factor)
+
+    def add_common_factor(
+        self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH, is_blocked: bool = False
+    ) -> None:
+        """Adds a factor to this dimension of every operand and result that has it."""
+        self._append([*self._operands, *self._results], dim, self._new_factor(size, factor_type, is_blocked))
+
+    def add_operand_factor(
+        self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH
+    ) -> None:
+        """Adds a factor to this dimension of every operand that has it."""
+        self._append(self._operands, dim, self._new_factor(size, factor_type))
+
+    def add_result_factor(
+        self, dim: int, size: int, factor_type: FactorType = FactorType.PASS_THROUGH
+    ) -> None:
+        """Adds a factor to this dimension of every result that has it."""
+        self._append(self._results, dim, self._new_factor(size, factor_type))
+
+    def add_pointwise(self, shape: Sequence[int]) -> None:
+        """Adds a common factor for each dimension of `shape`."""
+        for dim, size in enumerate(shape):
+            self.add_common_factor(dim, size)
+
+    def add_pointwise_with_type_for_mismatch(
+        self,
+        operand_shape: Sequence[int],
+        result_shape: Sequence[int],
+        mismatch_type: FactorType,
+        is_mismatch_blocked: bool = False,
+    ) -> None:
+        """Adds a common factor for each dimension, of `mismatch_type` where the two sizes differ."""
+        for dim, (size, result_size) in enumerate(zip(operand_shape, result_shape, strict=True)):
+            if size == result_size:
+                self.add_common_factor(dim, size)
+            else:
+                self.add_common_factor(dim, size, mismatch_type, is_mismatch_blocked)
+
+    def set_pointwise(self, type: Type) -> None:
+        """Maps dimension n of every operand and result to factor n, with the sizes of `type`.
+
+        Must be the only call that adds factors. Dimensions beyond the rank of `type` get factor indices
+        that do not exist, which the verifier of the rule reports.
+        """
+        assert not self._sizes and isinstance(type, RankedShapedType)
+        self._sizes.extend(type.shape)
+        for tensor in (*self._operands, *self._results):
+            for dim, factors in enumerate(tensor):
+                factors.append(dim)
+
+    def replicate_reductions(self) -> None:
+        """Makes need-replication factors of the reduction factors: operands are gathered along them."""
+        self._factors_by_type[FactorType.NEED_REPLICATION] += self._factors_by_type[FactorType.REDUCTION]
+        self._factors_by_type[FactorType.NEED_REPLICATION].sort()
+        self._factors_by_type[FactorType.REDUCTION] = []
+
+    # --- The rule ---------------------------------------------------------------------------------
+
+    def build(self) -> OpShardingRule:
+        """The rule. A dimension without factors gets a factor of size 1 of its own."""
+        sizes = list(self._sizes)
+        mappings = [
+            TensorMapping(tuple([DimMapping(_factors_or_new_factor(dim, sizes)) for dim in tensor]))
+            for tensor in (*self._operands, *self._results)
+        ]
+        return OpShardingRule(
+            tuple(sizes),
+            tuple(mappings[: len(self._operands)]),
+            tuple(mappings[len(self._operands) :]),
+            tuple(self._factors_by_type[FactorType.REDUCTION]),
+            tuple(self._factors_by_type[FactorType.NEED_REPLICATION]),
+            tuple(self._factors_by_type[FactorType.PERMUTATION]),
+            tuple(self._blocked),
+        )
+
+    def _new_factor(self, size: int, factor_type: FactorType, is_blocked: bool = False) -> int:
+        factor = len(self._sizes)
+        self._sizes.append(size)
+        self._factors_by_type[factor_type].append(factor)
+        if is_blocked:
+            self._blocked.append(factor)
+        return factor
+
+    def _append(self, tensors: Sequence[_Tensor], dim: int, factor: int) -> None:
+        for tensor in tensors:
+            if dim < len(tensor):
+                tensor[dim].append(factor)
+
+
+def _dims_without_factors(type: Type) -> _Tensor:
+    """An empty list per dimension; no dimensions if the type is not a tensor, such as a token."""
+    return [[] for _ in range(type.rank)] if isinstance(type, RankedShapedType) else []
+
+
+def _factors_or_new_factor(factors: Sequence[int], sizes: list[int]) -> tuple[int, ...]:
+    if not factors:
+        sizes.append(1)
+        return (len(sizes) - 1,)
+    return tuple(factors)

@@ -1,0 +1,167 @@
+"""The sharding rule of an operation: its `sdy.sharding_rule` attribute, or one derived from its signature.
+
+    @sharding_rule(TransposeOp)
+    def transpose(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
+        shape = signature[TransposeOp.operand].shape
+        for result_dim, dim in enumerate(signature[TransposeOp.permutation]):
+            builder.add_factor(shape[dim], [dim], [result_dim])
+
+A derived rule is cached per signature. A rule that also depends on the operands, uses or regions of the
+operation declares a `context`: the function gets `context(op)` as a third argument, and the cache has one
+rule per signature and context.
+
+A rule with reduction factors declares how partial results are combined, such as `reduction=Reduction.MAX`.
+If it does not, its reduction factors need replication, because no collective is known to be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple, TypeVar, cast
+
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
+from sdyopt.base.diagnostics.ids import UNKNOWN_SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import I1, Type, element_of
+from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder, Reduction
+
+
+class NoRule(NamedTuple):
+    """The result for a signature without a rule.
+
+    If `kind` is set, the operation is unknown, and a warning names `kind` and `name`.
+    """
+
+    kind: str = ""
+    name: str = ""
+
+
+# (signature, builder) or (signature, builder, context) -> NoRule, or None if the builder has the factors
+RuleFunction = Callable[..., NoRule | None]
+# A context function only takes operations of the classes that it is registered for.
+Context = Callable[[Any], Hashable]
+F = TypeVar("F", bound=RuleFunction)
+
+
+class _Entry(NamedTuple):
+    function: RuleFunction
+    context: Context | None = None
+    reduction: Reduction | None = None
+
+
+_entries: dict[type[Op], _Entry] = {}
+
+
+def sharding_rule(
+    *op_classes: type[Op], context: Context | None = None, reduction: Reduction | None = None
+) -> Callable[[F], F]:
+    """Registers the function that derives the rules of operations of these classes.
+
+    `reduction` says how partial results along reduction factors are combined; by default, it is unknown.
+    """
+
+    def register(function: F) -> F:
+        for op_class in op_classes:
+            assert op_class not in _entries, f"{op_class.name} has two sharding rules"
+            _entries[op_class] = _Entry(function, context, reduction)
+        return function
+
+    return register
+
+
+def sharding_rule_of(op: Op, is_conservative: bool = False) -> OpShardingRule | None:
+    """The rule of an operation; None if it has none.
+
+    The first unknown operation and the first unknown custom call get a warning. For `is_conservative`, see
+    `OpShardingRuleBuilder`.
+    """
+    custom = op.attributes.get(SHARDING_RULE)
+    if custom is not None:
+        return cast(OpShardingRule, custom)
+    rule = _derived(op, is_conservative)
+    if isinstance(rule, OpShardingRule):
+        return rule
+    if rule.kind and is_first_occurrence(f"{rule.kind} without a sharding rule"):
+        _warn(op, rule)
+    return None
+
+
+def derived_rule_of(op: Op) -> OpShardingRule | None:
+    """The rule that follows from an operation itself, whatever rule it has as an attribute."""
+    rule = _derived(op)
+    return rule if isinstance(rule, OpShardingRule) else None
+
+
+def reduction_of(op: Op) -> Reduction | None:
+    """How partial results of an operation are combined, as its rule declares; None if it is unknown."""
+    _load_rules()
+    return _entries.get(type(op), _UNKNOWN).reduction
+
+
+def _derived(op: Op, is_conservative: bool = False) -> OpShardingRule | NoRule:
+    _load_rules()
+    entry = _entries.get(type(op), _UNKNOWN)
+    context = () if entry.context is None else (entry.context(op),)
+    key = (_KEYS[is_conservative], *context) if context else _KEYS[is_conservative]
+    rules = op.signature.cache
+    rule: OpShardingRule | NoRule
+    try:
+        rule = rules[key]
+    except KeyError:
+        rule = rules[key] = _derive(op.signature, entry, is_conservative, context)
+    return rule
+
+
+def is_rule_context_free(op: Op) -> bool:
+    """Whether the rule depends on the signature and attributes of the operation only."""
+    _load_rules()
+    return _entries.get(type(op), _UNKNOWN).context is None or SHARDING_RULE in op.attributes
+
+
+def _derive(
+    signature: OpSignature, entry: _Entry, is_conservative: bool, context: tuple[Hashable, ...]
+) -> OpShardingRule | NoRule:
+    builder = OpShardingRuleBuilder(signature.operand_types, signature.result_types, is_conservative)
+    without_rule = entry.function(signature, builder, *context)
+    if without_rule is not None:
+        return without_rule
+    if not _has_collective(entry.reduction, signature.result_types):
+        builder.replicate_reductions()
+    return builder.build()
+
+
+def _has_collective(reduction: Reduction | None, result_types: Sequence[Type]) -> bool:
+    """Whether an all-reduce combines partial results; `and` and `or` only those of booleans."""
+    if reduction in (Reduction.AND, Reduction.OR):
+        return all(element_of(type) is I1 for type in result_types)
+    return reduction is not None
+
+
+def _unknown(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule:
+    op_class = signature.op_class
+    needs_no_rule = op_class.is_terminator or op_class.data_flow is not None
+    return NoRule() if needs_no_rule else NoRule("op", f"'{signature.name}'")
+
+
+_UNKNOWN = _Entry(_unknown)
+
+# The keys of context-free rules in the cache of a signature, by whether the rule is conservative.
+_KEYS = (("sharding rule",), ("conservative sharding rule",))
+
+
+def _warn(op: Op, unknown: NoRule) -> None:
+    message = f"{unknown.kind} {unknown.name} is unknown to SDY sharding rule registry"
+    diagnostic = Diagnostic(Severity.WARNING, op.location, message, operation=op, in_custom_syntax=True)
+    diagnostic.id = UNKNOWN_SHARDING_RULE
+    emit(diagnostic)
+
+
+@cache
+def _load_rules() -> None:
+    """Imports the rules at their first use, not at start-up."""
+    import_module("sdyopt.shardy.sharding.rules")

@@ -1,0 +1,92 @@
+"""Sharding rules of reduce, reduce_window, select_and_scatter and sort."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
+from sdyopt.mlir.dialects.stablehlo.scatter import SelectAndScatterOp
+from sdyopt.mlir.dialects.stablehlo.window import pairs_of
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder, Reduction
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule
+
+
+@sharding_rule(ReduceOp, reduction=Reduction.REGION)
+def reduce(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
+    """([i, j], [])->([i]) reduction={j}"""
+    inputs, reduced_dims = signature[ReduceOp.inputs], signature[ReduceOp.dimensions]
+    count = len(inputs)
+    result_dim = 0
+    for dim, size in enumerate(inputs[0].shape):
+        operand_dims = [dim] * count + [None] * count
+        if dim in reduced_dims:
+            builder.add_factor(size, operand_dims, [None] * count, FactorType.REDUCTION)
+        else:
+            builder.add_factor(size, operand_dims, [result_dim] * count)
+            result_dim += 1
+
+
+@sharding_rule(ReduceWindowOp)
+def reduce_window(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
+    """([i, j], [])->([i, j]) permutation={j}: j is the number of windows, which may overlap"""
+    window = _Window(
+        signature[ReduceWindowOp.window_dimensions],
+        signature[ReduceWindowOp.window_strides],
+        signature[ReduceWindowOp.padding],
+    )
+    for dim, size in enumerate(signature[ReduceWindowOp.out][0].shape):
+        if window.is_single_element(dim):
+            builder.add_common_factor(dim, size)
+        else:
+            builder.add_common_factor(dim, size, FactorType.PERMUTATION, is_blocked=builder.is_conservative)
+
+
+@sharding_rule(SelectAndScatterOp)
+def select_and_scatter(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
+    """([i, k], [i, j], [])->([i, k]) need_replication={j} permutation={k}: j is the number of windows"""
+    window = _Window(
+        signature[SelectAndScatterOp.window_dimensions],
+        signature[SelectAndScatterOp.window_strides],
+        signature[SelectAndScatterOp.padding],
+    )
+    source = signature[SelectAndScatterOp.source].shape
+    for dim, size in enumerate(signature[SelectAndScatterOp.out].shape):
+        if window.is_single_element(dim):
+            builder.add_common_factor(dim, size)
+            continue
+        is_blocked = builder.is_conservative
+        builder.add_factor(source[dim], [None, dim, None], [None], FactorType.NEED_REPLICATION, is_blocked)
+        builder.add_factor(size, [dim, None, None], [dim], FactorType.PERMUTATION, is_blocked)
+
+
+@sharding_rule(SortOp)
+def sort(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
+    """([i, j], [i, j])->([i, j], [i, j]) need_replication={j}
+
+    Propagation is blocked along the sort dimension if all other dimensions have size 1. As in Shardy, the
+    factor of a sort dimension that is given by a negative number is not special.
+    """
+    shape, sort_dim = signature[SortOp.inputs][0].shape, signature[SortOp.dimension]
+    is_blocked = all(dim == sort_dim or size == 1 for dim, size in enumerate(shape))
+    for dim, size in enumerate(shape):
+        if dim == sort_dim:
+            builder.add_common_factor(dim, size, FactorType.NEED_REPLICATION, is_blocked)
+        else:
+            builder.add_common_factor(dim, size)
+
+
+class _Window(NamedTuple):
+    """A sliding window: sizes and strides per dimension (None: 1), and padding (None: 0)."""
+
+    sizes: Sequence[int] | None
+    strides: Sequence[int] | None
+    padding: DenseElements | None
+
+    def is_single_element(self, dim: int) -> bool:
+        """Whether window n along a dimension is just element n of the operand."""
+        if self.padding is not None and any(pairs_of(self.padding)[dim]):
+            return False
+        return all(not values or values[dim] == 1 for values in (self.sizes, self.strides))

@@ -1,0 +1,68 @@
+"""The Python interface: what `import sdyopt` offers to notebooks, tests and scripts.
+
+`sdyopt` imports this package when one of its names is first used. Operations, values and attributes are views
+of the IR; diagnostics, locations, meshes and shardings are plain data. So the classes of the IR may change
+while this interface stays the same.
+"""
+
+from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.tools.api.attributes import Attribute, Type
+from sdyopt.tools.api.comparisons import Comparison, ShardingChange
+from sdyopt.tools.api.errors import (
+    Diagnostic,
+    Error,
+    Location,
+    ParseError,
+    PassError,
+    PipelineError,
+    VerifyError,
+)
+from sdyopt.tools.api.execution import ExecutionError, Validation
+from sdyopt.tools.api.module import Module
+from sdyopt.tools.api.operations import Block, Function, Operation, Value
+from sdyopt.tools.api.parsing import parse
+from sdyopt.tools.api.pipelines import (
+    PassInfo,
+    PassPipeline,
+    create_pass,
+    list_passes,
+    load_dialect_plugin,
+    load_pass_plugin,
+)
+from sdyopt.tools.api.reports import Collective, Report
+from sdyopt.tools.api.shardings import Axis, DimensionSharding, Mesh, Sharding
+
+__all__ = [
+    "Attribute",
+    "Axis",
+    "Block",
+    "Collective",
+    "Comparison",
+    "Diagnostic",
+    "DimensionSharding",
+    "Error",
+    "ExecutionError",
+    "Function",
+    "Location",
+    "Mesh",
+    "Module",
+    "Operation",
+    "ParseError",
+    "PassError",
+    "PassInfo",
+    "PassPipeline",
+    "PipelineError",
+    "Report",
+    "Severity",
+    "Sharding",
+    "ShardingChange",
+    "Type",
+    "Validation",
+    "Value",
+    "VerifyError",
+    "create_pass",
+    "list_passes",
+    "load_dialect_plugin",
+    "load_pass_plugin",
+    "parse",
+]

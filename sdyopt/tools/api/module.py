@@ -1,0 +1,274 @@
+"""A parsed program, which never changes: running passes returns another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from sdyopt.base.diagnostics.diagnostic import emit
+from sdyopt.base.diagnostics.ids import VERIFY_ERROR, identified
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.ir.symbols import symbol_name
+from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.tools.api.comparisons import Comparable, Comparison
+from sdyopt.tools.api.errors import Diagnostic, PassError, VerifyError
+from sdyopt.tools.api.execution import HowToRun, Validation, results_of, validation_of
+from sdyopt.tools.api.explanations import explanation
+from sdyopt.tools.api.html import coloured, html_fragment
+from sdyopt.tools.api.operations import Function, Operation, operation_view
+from sdyopt.tools.api.pipelines import Passes, combined_pipeline, create_pass
+from sdyopt.tools.api.program import Program, discard, session
+from sdyopt.tools.api.reports import Report, report_of
+from sdyopt.tools.api.shardings import Mesh, mesh_data
+from sdyopt.tools.driver.chunk import resource_error
+
+PARTITION_PIPELINE = "sdy-partition-pipeline"
+
+
+class Module:
+    """A program. `str` is its text. `diagnostics` are the warnings and remarks of the call that returned it.
+
+    No method changes it, so views of its operations stay valid and cells of a notebook can run again.
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+
+    def __init__(self, program: Program, diagnostics: Sequence[Diagnostic]) -> None:
+        self._program = program
+        self.diagnostics = tuple(diagnostics)
+
+    # --- Passes -------------------------------------------------------------------------------
+
+    def run(self, *passes: Passes, verify_each: bool = True, **options: object) -> Module:
+        """The program after these passes, as a new module.
+
+        Passes are text (`sdy-close-shardings`, `cse,canonicalize{top-down=false}`, `builtin.module(cse)`, or
+        flags as in `-cse -sdy-close-shardings`), what `create_pass` returns, or instances of pass classes.
+        `options` are the options of a pass, whose name is then the only argument. With `verify_each`, the
+        program is verified after each pass, else only after the last. Raises PipelineError or PassError;
+        exceptions of other kinds in a pass are not caught, except RecursionError and MemoryError.
+        """
+        program = self._program.clone()
+        collector = program.collector()
+        with session(collector.handle, program.sdy_version):
+            pipeline = combined_pipeline(passes, options)
+            try:
+                verify = IncrementalVerifier(program.verifier) if verify_each else None
+                succeeded = run_pipeline(pipeline, program.op, verify)
+                if succeeded and not verify_each:
+                    with identified(VERIFY_ERROR):
+                        succeeded = program.verifier.verify(program.op)
+            except (RecursionError, MemoryError) as error:
+                emit(resource_error(program.source, error))
+                succeeded = False
+        if not succeeded:
+            raise PassError(collector.diagnostics)
+        return Module(program, collector.diagnostics)
+
+    def report(self, topology: str | PathLike[str] | None = None) -> Report:
+        """What the program communicates, stores and computes on each device.
+
+        A `topology` file adds estimated times. Raises ParseError if it is malformed.
+        """
+        with session(discard, self._program.sdy_version):
+            title = symbol_name(self.ir) or self._program.source.name
+            return report_of(self.ir, title, str(self), topology)
+
+    def explain(self, what: str, *passes: Passes, width: int = 100) -> str:
+        """Why a value is sharded as it is after these passes, as `sdy-opt --explain` prints it.
+
+        `what` is a value of the printed program (`%3`, `@main %arg0`, `@main result 0`) or of the one after
+        the passes (`output %3`), a line (`train.py:12`) or a collective (`#3`). Without passes,
+        `sdy-propagation-pipeline` runs. Raises ParseError if there is nothing of this name, and PassError.
+        """
+        return explanation(self._program, what, passes or ("sdy-propagation-pipeline",), width)
+
+    def compare_with(self, before: Module, *passes: Passes, **options: object) -> Comparison:
+        """The differences between this module and another one.
+
+        With passes, as in `run`, both are compared after these passes, and the annotations before them, too.
+        Raises PipelineError or PassError.
+        """
+        names = before._program.source.name, self._program.source.name
+        old, new = Comparable(names[0], before.ir), Comparable(names[1], self.ir)
+        if passes:
+            runs = [module.run(*passes, **options) for module in (before, self)]  # type: ignore[arg-type]
+            old = Comparable(names[0], runs[0].ir, before.ir)
+            new = Comparable(names[1], runs[1].ir, self.ir)
+        with session(discard, self._program.sdy_version):
+            return new.compared_with(old)
+
+    def snapshot(self, places: Sequence[str] = ()) -> str:
+        """The shardings of arguments, results and located values, as JSON with a line for each.
+
+        `places` limits the values to those whose name stack or file contains one of these texts.
+        """
+        with session(discard, self._program.sdy_version):
+            return Comparable(self._program.source.name, self.ir).snapshot(places)
+
+    def check_snapshot(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
+        """An error for each difference from a snapshot. Raises ParseError for a file with mistakes."""
+        with session(discard, self._program.sdy_version):
+            return Comparable(self._program.source.name, self.ir).differences_from_snapshot(path)
+
+    # --- Execution ----------------------------------------------------------------------------
+
+    def partition(self, **options: object) -> Module:
+        """The program that each device runs: this one after `sdy-partition-pipeline` with these options.
+
+        The shardings of its inputs and outputs stay, and its attributes have the number of devices.
+        """
+        return self.run(create_pass(PARTITION_PIPELINE, **options))
+
+    def validate(
+        self,
+        after: Module | None = None,
+        *,
+        seeds: int = 1,
+        mode: str = "replicas",
+        python: str = "",
+        timeout: int = 300,
+        memory: int = 8,
+    ) -> Validation:
+        """Compares what this program and the one `after` some passes compute, on virtual devices.
+
+        `after` is partitioned first if it is not yet; without it, this program is partitioned and compared.
+        The options are those of `--validate`: `seeds` is the number of random inputs, and `python` has jax.
+        Raises ExecutionError without jax.
+        """
+        how = HowToRun(mode, python, timeout, memory)
+        return validation_of(self._program, (after or self)._program, seeds, how)
+
+    def execute(
+        self,
+        *arguments: Any,
+        steps: int = 1,
+        carry: Mapping[int, int] | None = None,
+        mode: str = "replicas",
+        python: str = "",
+        timeout: int = 300,
+        memory: int = 8,
+    ) -> list[Any]:
+        """Runs @main on virtual devices of the CPU, and returns its results as arrays of numpy.
+
+        A partitioned program runs on all of its devices: arguments are cut into shards, and the shards of
+        results are put together. Any other program runs on one device. With `steps`, it runs several times,
+        and the list has the results of each step; `carry` maps the index of a result to that of the argument
+        that it becomes in the next step. The other options are those of `validate`. Raises ExecutionError for
+        a program that cannot be run.
+        """
+        how = HowToRun(mode, python, timeout, memory)
+        found = results_of(self._program, arguments, steps, carry or {}, how)
+        return found[0] if steps == 1 else found
+
+    def verify(self) -> None:
+        """Raises VerifyError if the program is invalid. Only edits through `ir` can make it invalid."""
+        collector = self._program.collector()
+        with session(collector.handle, self._program.sdy_version), identified(VERIFY_ERROR):
+            if not self._program.verifier.verify(self._program.op):
+                raise VerifyError(collector.diagnostics)
+
+    def clone(self) -> Module:
+        """A copy that shares no operation with this module."""
+        return Module(self._program.clone(), self.diagnostics)
+
+    @property
+    def ir(self) -> ModuleOp:
+        """The module in the IR. Code that edits it is not covered by the stability of this interface."""
+        return self._program.op
+
+    # --- Parts --------------------------------------------------------------------------------
+
+    def walk(self) -> Iterator[Operation]:
+        """All operations in the order of the text, the module itself first."""
+        return Operation(self._program, self.ir).walk()
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations directly in the module, such as functions and meshes."""
+        return tuple([operation_view(self._program, op) for op in self.ir.block.ops])
+
+    @property
+    def functions(self) -> dict[str, Function]:
+        """The functions directly in the module, by name."""
+        found = (op for op in self.operations if isinstance(op, Function))
+        return {op.symbol_name or "": op for op in found}
+
+    @property
+    def meshes(self) -> dict[str, Mesh]:
+        """The meshes of the `sdy.mesh` operations, by name."""
+        found = (op for op in self.ir.block.ops if isinstance(op, MeshOp))
+        return {op.sym_name: mesh_data(op.mesh, op.sym_name) for op in found}
+
+    # --- Text ---------------------------------------------------------------------------------
+
+    def as_text(
+        self,
+        *,
+        generic: bool = False,
+        debug_info: bool = False,
+        pretty_debug_info: bool = False,
+        local_scope: bool = False,
+        large_elements_limit: int | None = None,
+        large_resource_limit: int | None = None,
+        value_users: bool = False,
+        skip_regions: bool = False,
+    ) -> str:
+        """The text of the program.
+
+        `generic` prints the generic form, `debug_info` locations, `pretty_debug_info` locations in a form
+        that cannot be parsed, `local_scope` no aliases, `value_users` comments that list users,
+        `skip_regions` `{...}` for each region. Constants with more elements than `large_elements_limit` are
+        elided, and so are resources whose text, with its quotes, has more characters than
+        `large_resource_limit`.
+        """
+        options = PrintOptions(
+            generic=generic,
+            debuginfo=debug_info or pretty_debug_info,
+            pretty_debuginfo=pretty_debug_info,
+            local_scope=local_scope,
+            elide_elements_larger_than=large_elements_limit,
+            elide_resources_larger_than=large_resource_limit,
+            value_users=value_users,
+            skip_regions=skip_regions,
+        )
+        return self._program.text(options)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def __repr__(self) -> str:
+        names = [f"@{name}" for name in self.functions]
+        shown = ", ".join(names if len(names) <= 3 else [*names[:3], "…"])
+        return f"<sdyopt.Module {shown}: {sum(1 for _ in self.ir.walk())} operations>"
+
+    def _repr_html_(self) -> str:
+        return module_html(
+            self.as_text(large_elements_limit=16, large_resource_limit=64), self.meshes.values()
+        )
+
+
+# A notebook stores its output, so only the start of a large program, and of a long line, is shown.
+MAX_LINES = 400
+MAX_LINE = 2000
+
+
+def module_html(text: str, meshes: Iterable[Mesh]) -> str:
+    """The HTML of a program with these meshes."""
+    return html_fragment(_parts(text, list(meshes)))
+
+
+def _parts(text: str, meshes: Sequence[Mesh]) -> Iterator[str]:
+    axes = list(dict.fromkeys(axis.name for mesh in meshes for axis in mesh.axes))
+    for mesh in meshes:
+        count = "1 device" if mesh.size == 1 else f"{mesh.size} devices"
+        yield f"<p>{coloured(f'@{mesh.name}: {mesh}, {count}', axes)}</p>"
+    lines = text.rstrip("\n").split("\n")
+    shown = [line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …" for line in lines[:MAX_LINES]]
+    yield f"<pre>{chr(10).join([coloured(line, axes) for line in shown])}</pre>"
+    if len(lines) > MAX_LINES:
+        yield f"<p>… and {len(lines) - MAX_LINES:,} more lines, which <code>print</code> shows</p>"

@@ -1,0 +1,235 @@
+"""Operations, blocks and values of a program, as views that cannot change it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
+from sdyopt.mlir.ir import block as ir_block
+from sdyopt.mlir.ir import value as ir_value
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import FunctionOpInterface, is_private, symbol_name, type_of_function
+from sdyopt.tools.api.attributes import Attribute, Type
+from sdyopt.tools.api.errors import Location, location_of
+from sdyopt.tools.api.program import Program
+from sdyopt.tools.api.shardings import Sharding, sharding_data
+
+
+class Operation:
+    """An operation. `str` is its text. Views of the same operation are equal."""
+
+    __slots__ = ("_program", "ir")
+
+    ir: Op
+
+    def __init__(self, program: Program, ir: Op) -> None:
+        self._program = program
+        self.ir = ir
+
+    @property
+    def name(self) -> str:
+        """The name with the dialect, such as `stablehlo.add`."""
+        return self.ir.signature.name
+
+    @property
+    def dialect(self) -> str:
+        """The name of the dialect, such as `stablehlo`."""
+        return self.ir.dialect_name
+
+    @property
+    def symbol_name(self) -> str | None:
+        """The name of a function or another symbol, without `@`; None for other operations."""
+        return symbol_name(self.ir)
+
+    @property
+    def operands(self) -> tuple[Value, ...]:
+        return tuple([Value(self._program, operand) for operand in self.ir.operands])
+
+    @property
+    def results(self) -> tuple[Value, ...]:
+        return tuple([Value(self._program, result) for result in self.ir.results])
+
+    @property
+    def attributes(self) -> dict[str, Attribute]:
+        """All attributes by name, inherent ones first."""
+        entries = (*self.ir.inherent_attributes(), *self.ir.attributes)
+        return {name: Attribute(attribute) for name, attribute in entries}
+
+    @property
+    def regions(self) -> tuple[tuple[Block, ...], ...]:
+        """The blocks of each region."""
+        return tuple([tuple([Block(self._program, b) for b in region.blocks]) for region in self.ir.regions])
+
+    @property
+    def parent(self) -> Operation | None:
+        """The enclosing operation; None for the module."""
+        parent = self.ir.parent_op
+        return None if parent is None else operation_view(self._program, parent)
+
+    @property
+    def location(self) -> Location:
+        """The source location, such as a line of the Python program."""
+        return location_of(self.ir.location)
+
+    def walk(self) -> Iterator[Operation]:
+        """This operation and all nested ones, in the order of the text."""
+        return (operation_view(self._program, op) for op in self.ir.walk())
+
+    def __str__(self) -> str:
+        return self._program.op_text(self.ir)
+
+    def __repr__(self) -> str:
+        symbol = self.symbol_name
+        return f"<{self.name}{'' if symbol is None else f' @{symbol}'}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Operation) and self.ir is other.ir
+
+    def __hash__(self) -> int:
+        return hash(self.ir)
+
+
+class Function(Operation):
+    """An operation that defines or declares a function, such as `func.func`."""
+
+    __slots__ = ()
+
+    ir: FunctionOpInterface
+
+    @property
+    def arguments(self) -> tuple[Value, ...]:
+        """The arguments of the body; none for a declaration."""
+        entry = self.ir.regions[0].entry
+        return () if entry is None else Block(self._program, entry).arguments
+
+    @property
+    def result_types(self) -> tuple[Type, ...]:
+        return tuple([Type(type) for type in type_of_function(self.ir).results])
+
+    @property
+    def result_shardings(self) -> tuple[Sharding | None, ...]:
+        """The sharding of each result; None for a result without one."""
+        found = [_sharding_entry(attributes) for attributes in self.ir.result_attributes]
+        return tuple([None if sharding is None else sharding_data(sharding, self.ir) for sharding in found])
+
+    @property
+    def is_private(self) -> bool:
+        return is_private(self.ir)
+
+
+class Block:
+    """A block of a region: arguments, and operations in order."""
+
+    __slots__ = ("_program", "ir")
+
+    ir: ir_block.Block
+
+    def __init__(self, program: Program, ir: ir_block.Block) -> None:
+        self._program = program
+        self.ir = ir
+
+    @property
+    def arguments(self) -> tuple[Value, ...]:
+        return tuple([Value(self._program, argument) for argument in self.ir.arguments])
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        return tuple([operation_view(self._program, op) for op in self.ir.ops])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Block) and self.ir is other.ir
+
+    def __hash__(self) -> int:
+        return hash(self.ir)
+
+
+class Value:
+    """The result of an operation or the argument of a block. `str` is text such as `%0: tensor<8xf32>`."""
+
+    __slots__ = ("_program", "ir")
+
+    ir: ir_value.Value
+
+    def __init__(self, program: Program, ir: ir_value.Value) -> None:
+        self._program = program
+        self.ir = ir
+
+    @property
+    def name(self) -> str:
+        """The name in the printed program, such as `%0` or `%3#1`."""
+        return self._program.name(self.ir)
+
+    @property
+    def type(self) -> Type:
+        return Type(self.ir.type)
+
+    @property
+    def sharding(self) -> Sharding | None:
+        """The sharding; None if the value has none."""
+        sharding = sharding_of(self.ir)
+        return None if sharding is None else sharding_data(sharding, self._owner)
+
+    @property
+    def local_shape(self) -> tuple[int | None, ...] | None:
+        """The shape on one device; None for a type without a rank."""
+        shape, sharding = self.type.shape, self.sharding
+        return shape if shape is None or sharding is None else sharding.local_shape(shape)
+
+    @property
+    def is_argument(self) -> bool:
+        """Whether it is the argument of a block."""
+        return isinstance(self.ir, ir_value.BlockArgument)
+
+    @property
+    def index(self) -> int:
+        """The position among the results of the operation or the arguments of the block."""
+        assert isinstance(self.ir, ir_value.OpResult | ir_value.BlockArgument)
+        return self.ir.index
+
+    @property
+    def owner(self) -> Operation:
+        """The operation that defines a result, or that encloses the block of an argument."""
+        return operation_view(self._program, self._owner)
+
+    @property
+    def users(self) -> tuple[Operation, ...]:
+        """The operations that use the value, each once.
+
+        In a parsed program, those after the definition are in the order of the text.
+        """
+        users = dict.fromkeys(self.ir.users)
+        return tuple([operation_view(self._program, op) for op in reversed(users)])
+
+    @property
+    def location(self) -> Location:
+        return location_of(self.ir.location)
+
+    @property
+    def _owner(self) -> Op:
+        assert isinstance(self.ir, ir_value.OpResult | ir_value.BlockArgument)
+        return owning_op(self.ir)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.type}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Value) and self.ir is other.ir
+
+    def __hash__(self) -> int:
+        return hash(self.ir)
+
+
+def operation_view(program: Program, op: Op) -> Operation:
+    """The view of an operation of a program."""
+    return Function(program, op) if isinstance(op, FunctionOpInterface) else Operation(program, op)
+
+
+def _sharding_entry(attributes: DictAttr) -> TensorSharding | None:
+    sharding = attributes.get(SHARDING)
+    return sharding if isinstance(sharding, TensorSharding) else None

@@ -1,0 +1,141 @@
+"""Programs from text, files, and what JAX and MLIR's Python bindings print."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from inspect import signature
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit
+from sdyopt.base.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, identified, identify
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.releases import NEWEST, release_of
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.tools.api.errors import Collector, ParseError, VerifyError, diagnostic_of
+from sdyopt.tools.api.module import Module
+from sdyopt.tools.api.program import Program, session
+from sdyopt.tools.driver.chunk import resource_error
+from sdyopt.tools.driver.dialect_tables import dialect_table
+from sdyopt.tools.driver.split import check_text, decode
+
+
+@runtime_checkable
+class HasText(Protocol):
+    """An object that prints itself as MLIR, such as what `jax.jit(f).lower(…)` returns."""
+
+    def as_text(self) -> str: ...
+
+
+@runtime_checkable
+class HasAsm(Protocol):
+    """An operation of MLIR's Python bindings."""
+
+    def get_asm(self, *, enable_debug_info: bool) -> str: ...
+
+
+@runtime_checkable
+class HasOperation(Protocol):
+    """A module of MLIR's Python bindings, such as what `compiler_ir()` returns in JAX."""
+
+    @property
+    def operation(self) -> HasAsm: ...
+
+
+ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation
+
+_HLO_PREFIX = "HloModule"
+# Characters of Python strings that have no UTF-8 encoding.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def parse(
+    program: ProgramText,
+    *,
+    name: str = "",
+    allow_unregistered_dialects: bool = False,
+    mesh_version: int = 19,
+    sdy_version: str = NEWEST.name,
+) -> Module:
+    """Parses and verifies a program: MLIR text, its bytes, a path, or an object that prints itself as MLIR.
+
+    Objects print themselves with locations if they can, so that diagnostics and reports name lines of the
+    Python program. `name` is the file name in diagnostics, by default that of the path. `mesh_version` is the
+    LLVM release, 19 or 21, that defines the syntax of the mesh dialect. `sdy_version` is the release
+    of Shardy that is followed where releases differ, such as "jaxlib-0.10.2"; by default the newest. Raises
+    ParseError or VerifyError.
+    """
+    release_of(sdy_version)  # raises ValueError for an unknown name
+    source_name, text = _text_of(program)
+    source = _source_of(name or source_name, text)
+    dialects = dialect_table(mesh_version)
+    options = ParseOptions(allow_unregistered_dialects=allow_unregistered_dialects)
+    collector = Collector(source, dialects, options)
+    with session(collector.handle, sdy_version):
+        try:
+            with identified(INPUT_ERROR):
+                check_text(source)
+                _check_is_mlir(source)
+            with identified(PARSE_ERROR):
+                op, resources = parse_module(source, dialects, options)
+        except DiagnosticError as error:
+            emit(error.diagnostic)
+            raise ParseError(collector.diagnostics) from None
+        except (RecursionError, MemoryError) as error:
+            emit(resource_error(source, error))
+            raise ParseError(collector.diagnostics) from None
+        assert isinstance(op, ModuleOp)
+        parsed = Program(op, source, resources, dialects, options, sdy_version)
+        with identified(VERIFY_ERROR):
+            if not parsed.verifier.verify(op):
+                raise VerifyError(collector.diagnostics)
+    return Module(parsed, collector.diagnostics)
+
+
+def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
+    """The default name and the text of a program."""
+    if isinstance(program, bytes):
+        return "<bytes>", program
+    if isinstance(program, str):
+        return "<string>", program
+    if isinstance(program, os.PathLike):
+        path = Path(program)
+        return str(path), path.read_bytes()
+    name = f"<{type(program).__name__}>"
+    if isinstance(program, HasText):
+        print_text: Callable[..., str] = program.as_text
+        options = {"debug_info": True} if "debug_info" in signature(print_text).parameters else {}
+        return name, print_text(**options)
+    if isinstance(program, HasOperation):
+        program = program.operation
+    if isinstance(program, HasAsm):
+        return name, program.get_asm(enable_debug_info=True)
+    raise TypeError(
+        f"a program is text, bytes, a path, or an object with as_text(), not {type(program).__name__}"
+        + ("; lower the function first: function.lower(…)" if hasattr(program, "lower") else "")
+    )
+
+
+def _source_of(name: str, text: str | bytes) -> Source:
+    """The source of a program; raises ParseError for bytecode and for text that is not UTF-8."""
+    if isinstance(text, str) and (text.isascii() or not _SURROGATE.search(text)):
+        return Source(name, text)
+    try:
+        return decode(name, text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
+    except DiagnosticError as error:
+        identify(error.diagnostic, INPUT_ERROR)
+        raise ParseError([diagnostic_of(error.diagnostic, None)]) from None
+
+
+def _check_is_mlir(source: Source) -> None:
+    """Raises DiagnosticError, with help, for HLO text and for a string that is the name of a file."""
+    text = source.text
+    if text.startswith(_HLO_PREFIX):
+        error = DiagnosticError.at(source.location(0), "this is HLO, not MLIR")
+        raise error.help("parse what `lower` returns, before `compile`")
+    if text.endswith(".mlir") and "\n" not in text:
+        error = DiagnosticError.at(source.location(0), "this is the name of a file, not a program")
+        raise error.help("use pathlib.Path for the path of a file")

@@ -1,0 +1,127 @@
+"""What all views of one program share: its IR, its source, and the SSA names of its values.
+
+Calls into the library run one at a time, with the interpreter settings of a run of sdy-opt. The handlers
+of diagnostics, the recursion limit and the edit logs are global to the process, so calls from several
+threads wait for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from threading import RLock
+
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Handler, handling, separate_run
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.releases import following
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions
+from sdyopt.mlir.asm.printer.aliases import Aliases
+from sdyopt.mlir.asm.printer.asm_printer import AsmPrinter, PrintOptions, print_for_note, print_op
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.asm.resources import Resources, resource_section
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.verify import Verifier
+from sdyopt.tools.api.errors import Collector
+from sdyopt.tools.driver.interpreter import interpreter_settings
+from sdyopt.tools.driver.reproducer import with_external_resources
+
+# Reentrant: a pass may parse and run other programs.
+_lock = RLock()
+
+
+@contextmanager
+def session(handler: Handler, version: str) -> Iterator[None]:
+    """Passes the diagnostics emitted in the `with` block to `handler`, and follows a release of Shardy.
+
+    Restores all settings afterwards.
+    """
+    with _lock, interpreter_settings(), separate_run(), handling(handler), following(version):
+        yield
+
+
+def discard(_: Diagnostic) -> None:
+    """The handler of calls that only read or copy a valid program, and so emit nothing."""
+
+
+class Program:
+    """A module in the IR, with all that is needed to print it, verify it, and report diagnostics about it."""
+
+    def __init__(
+        self,
+        op: ModuleOp,
+        source: Source,
+        resources: Resources,
+        dialects: DialectTable,
+        options: ParseOptions,
+        sdy_version: str,
+    ) -> None:
+        self.op = op
+        self.source = source
+        self._resources = resources
+        self.dialects = dialects
+        self.options = options
+        self.sdy_version = sdy_version
+        self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
+
+    def clone(self) -> Program:
+        """A copy that shares no operation with this program. It keeps the order of uses, as passes need."""
+        with session(discard, self.sdy_version):
+            copy = Rewriter().clone(self.op)
+            _copy_order_of_uses(self.op, copy)
+        assert isinstance(copy, ModuleOp)
+        return Program(copy, self.source, self._resources, self.dialects, self.options, self.sdy_version)
+
+    def collector(self) -> Collector:
+        """A collector of diagnostics about this program."""
+        return Collector(self.source, self.dialects, self.options)
+
+    def text(self, options: PrintOptions) -> str:
+        """The printed program, with its resources."""
+        with session(discard, self.sdy_version):
+            text = print_op(self.op, options)
+            text += resource_section(self.op, self._resources, options.elide_resources_larger_than)
+            return with_external_resources(text, self._resources.external)
+
+    def op_text(self, op: Op) -> str:
+        """The text of an operation, without aliases."""
+        with session(discard, self.sdy_version):
+            printer = AsmPrinter(self.op, PrintOptions(local_scope=True), Aliases(), self._ssa_names)
+            printer.op(op, "")
+            return "".join(printer.out)
+
+    def name(self, value: Value) -> str:
+        """The SSA name of a value in the printed program, such as `%0`."""
+        return self._ssa_names.names[value]
+
+    @cached_property
+    def _ssa_names(self) -> SsaNames:
+        with session(discard, self.sdy_version):
+            return SsaNames(self.op)
+
+
+def _copy_order_of_uses(source: Op, copy: Op) -> None:
+    """Gives the use lists of a copy the order of those of the original."""
+    copies = dict(zip(source.walk(), copy.walk(), strict=True))
+    for op, copied in copies.items():
+        for value, new in zip(_defined_values(op), _defined_values(copied), strict=True):
+            if value.first_use is None or value.has_one_use:
+                continue
+            uses = [copies[use.owner].operand_uses[use.index] for use in value.uses]
+            if uses == list(new.uses):
+                continue
+            for use in uses:
+                use.unlink()
+            for use in reversed(uses):
+                use.link(new)
+
+
+def _defined_values(op: Op) -> list[Value]:
+    """The results of an operation and the arguments of its blocks."""
+    blocks = (block for region in op.regions for block in region.blocks)
+    return [*op.results, *(argument for block in blocks for argument in block.arguments)]

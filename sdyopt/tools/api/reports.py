@@ -1,0 +1,181 @@
+"""Reports on a program: what it communicates, stores and computes on each device.
+
+The code that computes and prints reports is imported when it is used: it imports rich and all of stablehlo.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from os import PathLike, fspath
+from typing import Any
+
+from sdyopt.analysis.figures import figures
+from sdyopt.base.diagnostics import diagnostic as ir
+from sdyopt.base.diagnostics.ids import (
+    BASELINE_ERROR,
+    BASELINE_EXCEEDED,
+    BUDGET_ERROR,
+    BUDGET_EXCEEDED,
+    BUDGET_UNKNOWN,
+    TOPOLOGY_ERROR,
+    identified,
+    identify,
+)
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.tools.api.errors import Diagnostic, Location, ParseError, diagnostic_of, from_source
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """An operation that communicates.
+
+    `kind` is the name of the operation without the dialect, `axes` are the mesh axes along which it
+    communicates, `group_size` is the number of devices that communicate with each other. Bytes are those of
+    one device and one run; `wire_bytes` is what a device sends along a ring. `times` is the least and the
+    greatest number of runs. None stands for an unknown figure. `value` is the SSA name of the first result,
+    `cause` the reason why the program needs the collective.
+    """
+
+    kind: str
+    axes: str
+    group_size: int | None
+    bytes_in: int | None
+    bytes_out: int | None
+    wire_bytes: int | None
+    times: tuple[int, int] | None
+    location: Location
+    value: str
+    cause: str
+
+    def __str__(self) -> str:
+        return " ".join([self.kind, self.axes, *(["at", self.location.short] if self.location.short else [])])
+
+
+class Report:
+    """The report of `sdy-opt --report`. `str` is its text. Figures are those of one device."""
+
+    __slots__ = ("_program", "_title", "ir")
+
+    ir: figures.Report
+
+    def __init__(self, ir: figures.Report, title: str, program: str) -> None:
+        self.ir = ir
+        self._title = title
+        self._program = program
+
+    @property
+    def devices(self) -> int:
+        """The number of devices of the largest mesh."""
+        return self.ir.devices
+
+    @property
+    def collectives(self) -> tuple[Collective, ...]:
+        """The operations that communicate, in the order of the text."""
+        return tuple([_collective(each) for each in self.ir.collectives])
+
+    def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
+        """An error for each limit of a `--budget` file that is exceeded, a warning where a figure is unknown.
+
+        Raises ParseError if the file is malformed.
+        """
+        from sdyopt.analysis.report.entry import over_budget
+
+        with _as_parse_error(BUDGET_ERROR):
+            return _diagnostics(
+                over_budget(self.ir, fspath(path)), {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN}
+            )
+
+    def over_baseline(self, path: str | PathLike[str], tolerance: float = 0) -> tuple[Diagnostic, ...]:
+        """An error for each figure that is more than `tolerance` percent above that of an earlier report.
+
+        `path` is the JSON of that report. Raises ParseError if it is malformed.
+        """
+        from sdyopt.analysis.report.entry import over_baseline
+
+        with _as_parse_error(BASELINE_ERROR):
+            return _diagnostics(over_baseline(self.ir, fspath(path), tolerance), {"error": BASELINE_EXCEEDED})
+
+    def to_json(self) -> str:
+        """The report as JSON, whose schema is versioned."""
+        return self._write("report.json")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The data of the JSON report."""
+        data: dict[str, Any] = json.loads(self.to_json())
+        return data
+
+    def to_markdown(self) -> str:
+        return self._write("report.md")
+
+    def to_html(self) -> str:
+        """The report as an HTML page, with the text of the program."""
+        return self._write("report.html")
+
+    def __str__(self) -> str:
+        return self._write("report.txt")
+
+    def __repr__(self) -> str:
+        collectives = _count(len(self.ir.collectives), "collective")
+        return f"<sdyopt.Report: {collectives}, {_count(self.devices, 'device')}>"
+
+    def _repr_html_(self) -> str:
+        # An iframe keeps the style and the script of the report apart from those of the page.
+        return (
+            f'<iframe srcdoc="{escape(self.to_html())}" sandbox="allow-scripts" title="report" '
+            'style="width:100%;height:640px;border:1px solid rgba(128,128,128,.5)"></iframe>'
+        )
+
+    def _write(self, path: str) -> str:
+        from sdyopt.analysis.report.formats import report_text
+
+        return report_text(self.ir, path, lambda: self._program, self._title)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _collective(found: figures.Collective) -> Collective:
+    return Collective(
+        found.kind,
+        found.axes,
+        found.group_size,
+        found.bytes_in,
+        found.bytes_out,
+        None if found.wire_bytes is None else round(found.wire_bytes),
+        None if found.times is None else (found.times.low, found.times.high),
+        from_source(found.location),
+        found.value,
+        found.cause,
+    )
+
+
+def report_of(op: Op, title: str, program: str, topology: str | PathLike[str] | None = None) -> Report:
+    """The report on a module, whose text is `program`."""
+    from sdyopt.analysis.report.entry import read_topology, report_on
+
+    with _as_parse_error(TOPOLOGY_ERROR):
+        speeds = None if topology is None else read_topology(fspath(topology))
+    return Report(report_on(op, speeds), title, program)
+
+
+@contextmanager
+def _as_parse_error(id: str) -> Iterator[None]:
+    """Raises ParseError in place of the DiagnosticError for a malformed file."""
+    try:
+        with identified(id):
+            yield
+    except ir.DiagnosticError as error:
+        identify(error.diagnostic, id)
+        raise ParseError([diagnostic_of(error.diagnostic, error.diagnostic.source)]) from None
+
+
+def _diagnostics(found: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    diagnostics = list(found)
+    for each in diagnostics:
+        identify(each, ids[each.severity])
+    return tuple([diagnostic_of(each, None) for each in diagnostics])

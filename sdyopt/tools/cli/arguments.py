@@ -1,0 +1,148 @@
+"""Parses argv without click, whose parser does not keep the order of pass flags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from sdyopt.analysis.flag import Flag
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.option_numbers import read_long, read_uint
+from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
+from sdyopt.tools.cli.flags import ALIASES, FLAGS
+
+STDIN = "-"
+# En dash, em dash and minus sign. Names of characters would import a module at start-up.
+LONG_DASHES = ("\u2013", "\u2014", "\u2212")
+TRUE, FALSE = ("", "true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
+
+
+# The values of flags.
+Value = bool | int | str | tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The parsed command line: the input, the passes in order, and the values of flags by name."""
+
+    input: str = STDIN
+    passes: list[PassFlag] = field(default_factory=list)
+    values: dict[str, Value] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Any:
+        """The value of a flag, or its default."""
+        flag = FLAGS[name]
+        return self.values.get(name, () if flag.is_list or flag.repeats else flag.default)
+
+
+@dataclass(frozen=True, slots=True)
+class PassFlag:
+    """`-name=options` on the command line. `spelling` is the name with its dashes."""
+
+    name: str
+    options: str
+    spelling: str
+
+
+def read_arguments(argv: Sequence[str]) -> Arguments:
+    """Parses the arguments of a command with at most one input. Raises UsageError."""
+    arguments, inputs = read_arguments_and_inputs(argv)
+    if len(inputs) > 1:
+        raise UsageError(
+            "Too many positional arguments specified!\nCan specify at most 1 positional arguments",
+            _flag_as_value(arguments)
+            or _flag_as_input(argv, inputs[1:])
+            or f"remove the second input '{inputs[1]}'",
+        )
+    if inputs:
+        arguments.input = inputs[0]
+    return arguments
+
+
+def read_arguments_and_inputs(argv: Sequence[str]) -> tuple[Arguments, list[str]]:
+    """Parses the arguments; a flag that is not in FLAGS counts as a pass. Raises UsageError."""
+    arguments = Arguments()
+    inputs: list[str] = []
+    pending = list(reversed(argv))
+    while pending:
+        argument = pending.pop()
+        if argument == "--":
+            inputs.extend(reversed(pending))
+            break
+        if not argument.startswith("-") or argument == STDIN:
+            inputs.append(argument)
+            continue
+        spelling, equals, value = argument.partition("=")
+        name = spelling.lstrip("-")
+        flag = FLAGS.get(ALIASES.get(name, name))
+        if flag is None:
+            arguments.passes.append(PassFlag(name, value, spelling))
+            continue
+        if not equals and flag.implied is None:
+            if not pending:
+                message = f"for the {spelling} option: requires a value!"
+                raise UsageError(message, f"write {spelling} {flag.placeholder}")
+            value = pending.pop()
+        elif not equals:
+            value = flag.implied or ""
+        _set(arguments.values, flag, spelling, value)
+    return arguments, inputs
+
+
+def _flag_as_value(arguments: Arguments) -> str:
+    """Help if a flag without a value has taken the next flag for it, as in `--budget -o FILE`."""
+    for name, value in arguments.values.items():
+        if isinstance(value, str) and value.startswith("-") and value.lstrip("-") in FLAGS:
+            return f"--{name} takes '{value}' for its value; write --{name}={FLAGS[name].placeholder}"
+    return ""
+
+
+def _flag_as_input(argv: Sequence[str], inputs: Sequence[str]) -> str:
+    """Help if an input looks like part of a flag: options after a space, or a flag with a long dash."""
+    for before, input in pairwise(argv):
+        if input in inputs and before.startswith("-") and re.match(r"[\w-]+=", input):
+            return f"write {before}='{input}'"
+    long = next((input for input in inputs if input[:1] in LONG_DASHES), None)
+    return "" if long is None else f"write '-{long[1:]}', with a hyphen"
+
+
+def _set(values: dict[str, Value], flag: Flag, spelling: str, text: str) -> None:
+    if flag.is_list or flag.repeats:
+        previous = values.get(flag.name, ())
+        assert isinstance(previous, tuple)
+        values[flag.name] = (*previous, *(text.split(",") if flag.is_list else (text,)))
+    elif flag.choices and text not in flag.choices:
+        message = f"for the {spelling} option: Cannot find option named '{text}'!"
+        raise UsageError(message, nearest_or_all(text, flag.choices))
+    else:
+        value = _read(flag, spelling, text)
+        previous = values.get(flag.name, value)
+        if previous != value:
+            message = f"for the {spelling} option: may only occur zero or one times!"
+            raise UsageError(message, f"remove '{_text(previous)}' or '{_text(value)}'")
+        values[flag.name] = value
+
+
+def _read(flag: Flag, spelling: str, text: str) -> bool | int | str:
+    if flag.kind is bool:
+        if text in TRUE or text in FALSE:
+            return text in TRUE
+        raise UsageError(
+            f"for the {spelling} option: '{text}' is invalid value for boolean argument! Try 0 or 1"
+        )
+    if flag.kind is int:
+        return _read_number(flag, spelling, text)
+    return text
+
+
+def _text(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _read_number(flag: Flag, spelling: str, text: str) -> int:
+    try:
+        return read_long(text) if flag.is_signed else read_uint(text)
+    except ValueError as problem:
+        raise UsageError(f"for the {spelling} option: {problem}") from None

@@ -1,0 +1,92 @@
+"""Reports an unexpected exception: the exception, the frame and the pass, and where to report the bug.
+
+Imported on use. If frames of the stack are in plugins, the report names the innermost of these frames and its
+plugin; otherwise it names the innermost frame of all, and sdy-opt.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from importlib.metadata import Distribution, entry_points
+from types import FrameType, TracebackType
+
+from sdyopt import __version__
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.ids import INTERNAL_ERROR
+from sdyopt.base.diagnostics.location import UnknownLoc
+from sdyopt.mlir.registry.plugins import DIALECT_GROUP, PASS_GROUP
+
+STACK_TRACE_FLAG = "mlir-print-stacktrace-on-diagnostic"
+# The labels of URLs in the metadata of a package, in lower case, in the order of preference.
+_TRACKERS = ("issues", "bug tracker", "tracker", "bugs", "issue tracker", "homepage", "repository", "source")
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """The stack frame that a report names, and the plugin that it is in; None for sdy-opt."""
+
+    file: str
+    line: int
+    function: str
+    plugin: Distribution | None
+
+
+def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
+    """The diagnostic of an unexpected exception."""
+    blamed = _blamed_frame(error)
+    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    where = [f"raised at {blamed.file}:{blamed.line}, in {blamed.function}", *getattr(error, "__notes__", ())]
+    stack = "".join(traceback.format_exception(error)) if shows_stack else ""
+    message = "\n".join([f"internal error: {reason}", ", ".join(where), *([stack] if stack else [])]).rstrip()
+    return Diagnostic(
+        Severity.ERROR, UnknownLoc(), message, help=_help(blamed.plugin, shows_stack), id=INTERNAL_ERROR
+    )
+
+
+def _help(plugin: Distribution | None, shows_stack: bool) -> str:
+    """Where to report the bug, and what to send."""
+    package = f"sdy-opt {__version__}" if plugin is None else f"the plugin {plugin.name} {plugin.version}"
+    address = None if plugin is None else _address(plugin)
+    where = f"at {address}" if address else "to its maintainers"
+    more = "" if shows_stack else f"; --{STACK_TRACE_FLAG} prints that"
+    return (
+        f"this is a bug in {package}; report it {where} with the program, the command line and the stack "
+        f"trace{more}"
+    )
+
+
+def _address(plugin: Distribution) -> str | None:
+    """The bug tracker or home page of a package, or the address of its author; None if it declares none."""
+    urls = {}
+    for entry in plugin.metadata.get_all("Project-URL") or ():
+        label, _, url = str(entry).partition(",")
+        urls[label.strip().lower()] = url.strip()
+    found = [urls[label] for label in _TRACKERS if label in urls]
+    others = [each for key in ("Home-page", "Author-email") for each in plugin.metadata.get_all(key) or ()]
+    return next((str(each) for each in (*found, *others) if each), None)
+
+
+def _blamed_frame(error: Exception) -> _Frame:
+    frames = list(_frames(error.__traceback__))
+    plugins = _plugins()
+    for frame, line in reversed(frames):
+        plugin = plugins.get(str(frame.f_globals.get("__name__", "")).partition(".")[0])
+        if plugin is not None:
+            return _Frame(frame.f_code.co_filename, line, frame.f_code.co_name, plugin)
+    frame, line = frames[-1]
+    return _Frame(frame.f_code.co_filename, line, frame.f_code.co_name, None)
+
+
+def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    """The frames of a traceback with their lines, innermost last."""
+    while trace is not None:
+        yield trace.tb_frame, trace.tb_lineno
+        trace = trace.tb_next
+
+
+def _plugins() -> dict[str, Distribution]:
+    """The packages that declare plugins, by the name of their top-level module."""
+    found = [entry for group in (PASS_GROUP, DIALECT_GROUP) for entry in entry_points(group=group)]
+    return {entry.module.partition(".")[0]: entry.dist for entry in found if entry.dist is not None}

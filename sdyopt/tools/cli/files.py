@@ -1,0 +1,218 @@
+"""Reads the input and writes the output files."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+from weakref import finalize
+
+from sdyopt.analysis.flag import STDIN, STDOUT
+from sdyopt.base.diagnostics.text import from_native, native_path
+from sdyopt.base.diagnostics.whole_files import Replacement, encode
+
+STDIN_NAME = "<stdin>"
+
+
+class FileProblem(Exception):
+    """A file cannot be read or written."""
+
+
+class Input:
+    """The bytes of an input, until they are taken: once they are decoded, nothing needs them."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def take(self) -> bytes:
+        """Returns the bytes, and keeps none."""
+        data, self._data = self._data, b""
+        return data
+
+
+def read_input(path: str) -> bytes:
+    """The bytes of a file, or of stdin for `-`. Raises FileProblem."""
+    try:
+        return _read_stdin() if path == STDIN else native_path(path).read_bytes()
+    except OSError as problem:
+        why = problem.strerror if path else "the name is empty"
+    except MemoryError:
+        # Some devices, such as /dev/zero, have no end.
+        why = os.strerror(errno.ENOMEM)
+    raise FileProblem(f"cannot open input file '{path}': {why}")
+
+
+def programs_of(path: str) -> list[str]:
+    """The .mlir files in a folder and its sub-folders, sorted; any other path alone.
+
+    A folder that cannot be read stands for itself, so that reading it as a file reports why.
+    """
+    folder = native_path(path)
+    try:
+        is_folder = folder.is_dir()
+    except OSError:
+        # The name is too long, which reading the file reports.
+        is_folder = False
+    if not path or not is_folder:
+        return [path]
+    return [from_native(str(file)) for file in sorted(map(Path, _files_below(str(folder))))]
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """The .mlir files, and the folders that cannot be read. A link to a folder is not followed."""
+    folders = [folder]
+    while folders:
+        try:
+            with os.scandir(folder := folders.pop()) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif entry.name.endswith(".mlir") and _is_readable_file(entry):
+                        yield entry.path
+        except OSError:
+            yield folder
+
+
+def _is_readable_file(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a regular file, or reading it reports why not. A link to nothing is neither."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return True
+
+
+def _read_stdin() -> bytes:
+    # None if stdin was closed when the process started.
+    if sys.stdin is None:
+        raise _os_error(errno.EBADF)
+    if sys.stdin.isatty():
+        write_to_stderr("(processing input from stdin now, hit ctrl-c/ctrl-d to interrupt)\n")
+    return sys.stdin.buffer.read()
+
+
+def _write_stdout(pages: Iterable[str]) -> None:
+    if sys.stdout is None:
+        raise _os_error(errno.EBADF)
+    sys.stdout.flush()
+    _write_pages(sys.stdout.buffer, pages)
+    sys.stdout.buffer.flush()
+
+
+def _write_pages(file: BinaryIO, pages: Iterable[str]) -> None:
+    for page in pages:
+        file.write(encode(page))
+
+
+def _os_error(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
+
+
+def write_file(path: str, text: str) -> None:
+    """Writes an additional output file, and creates missing parent directories. Raises FileProblem.
+
+    As with `Output`, an existing file is replaced by a complete one.
+    """
+    try:
+        native_path(path).parent.mkdir(parents=True, exist_ok=True)
+        Output(path).write(text)
+    except OSError as problem:
+        raise FileProblem(f"cannot open output file '{path}': {problem.strerror}") from None
+
+
+def open_log(path: str) -> Callable[[str], None]:
+    """A function that appends text to a new file, or to stderr for `-`. Raises FileProblem."""
+    if path == STDOUT:
+        return write_to_stderr
+    try:
+        native_path(path).parent.mkdir(parents=True, exist_ok=True)
+        file = native_path(path).open("wb", buffering=0)
+    except OSError as problem:
+        raise FileProblem(f"cannot open output file '{path}': {problem.strerror}") from None
+
+    def write(text: str) -> None:
+        try:
+            file.write(encode(text))
+        except OSError as problem:
+            raise FileProblem(f"cannot write output file '{path}': {problem.strerror}") from None
+
+    finalize(write, file.close)
+    return write
+
+
+def write_to_stderr(text: str) -> None:
+    """Writes text to stderr. It is lost if stderr is closed or full, for there is nowhere to report that."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.write(text)
+
+
+def is_same_file(path: str, other: str) -> bool:
+    """Whether two paths name the same file; False for a device or a pipe, which may have several uses."""
+    try:
+        return os.path.realpath(path) == os.path.realpath(other) and not _is_special(path)
+    except FileNotFoundError:
+        # The working directory was deleted, so relative paths name no files.
+        return False
+
+
+def _is_special(path: str) -> bool:
+    try:
+        mode = native_path(path).stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+class Output:
+    """An output: stdout, or a file, which is written whole or not at all.
+
+    So an existing file is unchanged if the job fails. The temporary file is created when the output is
+    opened, so that an unwritable directory is an error before the job runs. With `makes_folder`, a missing
+    directory is created. All methods raise FileProblem.
+    """
+
+    def __init__(self, path: str, makes_folder: bool = False) -> None:
+        self._path = path
+        self._file: Replacement | None = None
+        if path == STDOUT:
+            return
+        try:
+            target = native_path(path)
+            if target.is_dir():
+                raise _os_error(errno.EISDIR)
+            if makes_folder:
+                target.parent.mkdir(parents=True, exist_ok=True)
+            self._file = Replacement(target)
+        except OSError as problem:
+            # Also if the name is too long, at a loop of links, and if the working directory was deleted.
+            raise self._problem(problem) from None
+
+    def write(self, text: str) -> None:
+        """Writes the complete output."""
+        self.write_pages((text,))
+
+    def write_pages(self, pages: Iterable[str]) -> None:
+        """Writes the complete output, whose text is in parts."""
+        try:
+            if self._file is None:
+                _write_stdout(pages)
+            else:
+                self._file.write(pages)
+        except BrokenPipeError:
+            # The reader of a pipe may close it early.
+            raise
+        except OSError as problem:
+            raise self._problem(problem, "write") from None
+
+    def discard(self) -> None:
+        """Removes the temporary file of an output that was not written."""
+        if self._file is not None:
+            self._file.discard()
+
+    def _problem(self, problem: OSError, what: str = "open") -> FileProblem:
+        return FileProblem(f"cannot {what} output file '{self._path}': {problem.strerror}")

@@ -1,0 +1,229 @@
+"""Builds a job from the arguments: its pass pipeline and its options."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import AbstractContextManager
+
+from sdyopt.analysis.flag import STDIN
+from sdyopt.base.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
+from sdyopt.base.diagnostics.usage import UsageError, nearest
+from sdyopt.base.releases import following
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
+from sdyopt.mlir.pipeline.ir_printing import IRPrintingOptions
+from sdyopt.mlir.pipeline.text import failed_to_add, parse_pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.registry import LIST_PASSES, all_passes, find_entry, lookup
+from sdyopt.tools.cli.analysis_request import analyses_of
+from sdyopt.tools.cli.arguments import Arguments, PassFlag
+from sdyopt.tools.cli.file_uses import check_files
+from sdyopt.tools.cli.files import STDIN_NAME, open_log, write_file, write_to_stderr
+from sdyopt.tools.cli.flag_warnings import flag_warnings
+from sdyopt.tools.cli.flags import FLAGS
+from sdyopt.tools.cli.missing_flags import missing_flag
+from sdyopt.tools.driver.job import Job
+
+# Columns of a report that is not printed to a terminal.
+DEFAULT_WIDTH = 100
+# The maximum number of lines of an operation in a diagnostic on a terminal, by default.
+TERMINAL_OP_LINES = 3
+
+STDOUT_NUMBER, STDERR_NUMBER = 1, 2
+
+
+def build_pipeline(arguments: Arguments) -> Pipeline:
+    """The pipeline of the pass flags, or of --pass-pipeline. Raises UsageError."""
+    text = arguments["pass-pipeline"]
+    if arguments["run-reproducer"] and (arguments.passes or text is not None):
+        message = "the --run-reproducer option runs the pipeline of the input and cannot be used with passes"
+        raise UsageError(message, "remove --run-reproducer, or the passes")
+    if text is not None:
+        if arguments.passes:
+            raise UsageError(
+                "'-pass-pipeline' option can't be used with individual pass options",
+                f"move {arguments.passes[0].spelling} into the text of the pipeline, or make all of it flags",
+            )
+        return parse_pipeline(text, lookup)
+    pipeline = Pipeline()
+    for flag in arguments.passes:
+        entry = find_entry(flag.name)
+        if entry is None:
+            raise _unknown(flag)
+        try:
+            pipeline.add_nested(entry.build(flag.options))
+        except UsageError as error:
+            raise failed_to_add(flag.name, flag.options, error) from None
+    return pipeline
+
+
+def _unknown(flag: PassFlag) -> UsageError:
+    if (error := missing_flag(flag.name, flag.spelling)) is not None:
+        return error
+    message = f"Unknown command line argument '{flag.spelling}'.  Try: 'sdy-opt --help'"
+    entries = all_passes()
+    for entry in entries:
+        for option in entry.options():
+            if option.flag == flag.name:
+                # Suggest `true` for an option that is false by default.
+                default = (
+                    "true" if option.default is False else option.write(option.default).partition("=")[2]
+                )
+                value = flag.options or default
+                return UsageError(
+                    message,
+                    f"'{option.flag}' is an option of a pass; write -{entry.flag}='{option.flag}={value}'",
+                )
+    names = flag.name.split(",")
+    if len(names) > 1 and all(map(find_entry, names)):
+        return UsageError(message, f"write {' '.join(f'-{name}' for name in names)}")
+    help = nearest(flag.name, [*FLAGS, *(entry.flag for entry in entries)])
+    return UsageError(message, help.replace("'", "'--", 1))
+
+
+def selected_sdy_version(arguments: Arguments) -> AbstractContextManager[None]:
+    """Follows the selected release of Shardy within the `with` block."""
+    return following(arguments["sdy-version"])
+
+
+def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
+    """The job of the arguments, without the input data."""
+    check_files(arguments, [arguments.input])
+    analyses, analysis_warnings = analyses_of(arguments, pipeline, build_pipeline)
+    return Job(
+        name=STDIN_NAME if arguments.input == STDIN else arguments.input,
+        pipeline=pipeline,
+        write_log=write_to_stderr,
+        write_file=write_file,
+        paint=choose_paint(arguments["color"]),
+        columns=_terminal_columns(STDERR_NUMBER) or DEFAULT_COLUMNS,
+        max_op_lines=_max_op_lines(arguments["max-diagnostic-op-lines"]),
+        split_marker=arguments["split-input-file"],
+        output_split_marker=arguments["output-split-marker"],
+        allow_unregistered_dialects=arguments["allow-unregistered-dialect"],
+        mesh_version=int(arguments["mesh-version"]),
+        verify_each=arguments["verify-each"],
+        verify_roundtrip=arguments["verify-roundtrip"],
+        verify_diagnostics=arguments["verify-diagnostics"],
+        werror=_werror(arguments),
+        print_op_on_diagnostic=arguments["mlir-print-op-on-diagnostic"],
+        verbosity=arguments["mlir-diagnostic-verbosity-level"],
+        hides_notes=arguments["mlir-disable-diagnostic-notes"],
+        shows_trace=arguments["mlir-print-stacktrace-on-diagnostic"],
+        implicit_module=not arguments["no-implicit-module"],
+        is_anchored=arguments["pass-pipeline"] is not None,
+        dump_pipeline=arguments["dump-pass-pipeline"],
+        print_options=_print_options(arguments),
+        ir_printing=_ir_printing_options(arguments),
+        assume_verified=arguments["mlir-print-assume-verified"],
+        log_action=None if arguments["log-actions-to"] is None else open_log(arguments["log-actions-to"]),
+        timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",
+        timing_as_json=arguments["mlir-output-format"] == "json",
+        statistics=arguments["mlir-pass-statistics-display"] if arguments["mlir-pass-statistics"] else "",
+        warnings=(*flag_warnings(arguments), *analysis_warnings),
+        analyses=analyses,
+        width=output_width(),
+        run_reproducer=arguments["run-reproducer"],
+        crash_reproducer=arguments["mlir-pass-pipeline-crash-reproducer"],
+        local_reproducer=_local_reproducer(arguments),
+        reproducer=arguments["mlir-generate-reproducer"],
+    )
+
+
+def _werror(arguments: Arguments) -> bool:
+    """Whether warnings are errors. Raises UsageError with --verify-diagnostics."""
+    if arguments["werror"] and arguments["verify-diagnostics"]:
+        message = "the --werror option cannot be used with --verify-diagnostics"
+        raise UsageError(message, "remove --werror: a warning that no comment expects is an error already")
+    return bool(arguments["werror"])
+
+
+def _local_reproducer(arguments: Arguments) -> bool:
+    """Whether the crash reproducer is a local one. Raises UsageError without a file for it."""
+    flag, file_flag = "mlir-pass-pipeline-local-reproducer", "mlir-pass-pipeline-crash-reproducer"
+    if arguments[flag] and not arguments[file_flag]:
+        raise UsageError(f"the --{flag} option has no file to write to", f"add --{file_flag}=FILE")
+    return bool(arguments[flag])
+
+
+def output_width() -> int:
+    """The columns of stdout, if it is a terminal; otherwise DEFAULT_WIDTH."""
+    return _terminal_columns(STDOUT_NUMBER) or DEFAULT_WIDTH
+
+
+def _terminal_columns(file_number: int) -> int:
+    """The columns of a file descriptor, if it is a terminal; otherwise 0.
+
+    A terminal of a container may have no size: then the variable COLUMNS has it, or it is DEFAULT_COLUMNS.
+    """
+    try:
+        columns = os.get_terminal_size(file_number).columns
+    except OSError:
+        return 0
+    if columns:
+        return columns
+    given = os.environ.get("COLUMNS", "")
+    return (int(given) if given.isascii() and given.isdigit() and len(given) < 6 else 0) or DEFAULT_COLUMNS
+
+
+def _max_op_lines(value: int | None) -> int:
+    """The maximum number of lines of an operation in a diagnostic; 0 for no limit."""
+    if value is not None:
+        return value
+    return TERMINAL_OP_LINES if _terminal_columns(STDERR_NUMBER) else 0
+
+
+def _print_options(arguments: Arguments) -> PrintOptions:
+    return PrintOptions(
+        generic=arguments["mlir-print-op-generic"],
+        debuginfo=arguments["mlir-print-debuginfo"],
+        pretty_debuginfo=arguments["mlir-pretty-debuginfo"],
+        local_scope=arguments["mlir-print-local-scope"],
+        elide_elements_larger_than=arguments["mlir-elide-elementsattrs-if-larger"],
+        elide_resources_larger_than=arguments["mlir-elide-resource-strings-if-larger"],
+        hex_elements_larger_than=arguments["mlir-print-elementsattrs-with-hex-if-larger"],
+        value_users=arguments["mlir-print-value-users"],
+        unique_ssa_ids=arguments["mlir-print-unique-ssa-ids"],
+        skip_regions=arguments["mlir-print-skip-regions"],
+        names_from_locations=arguments["mlir-use-nameloc-as-prefix"],
+    )
+
+
+def _ir_printing_options(arguments: Arguments) -> IRPrintingOptions:
+    only_on_change = arguments["mlir-print-ir-after-change"]
+    only_on_failure = arguments["mlir-print-ir-after-failure"]
+    after = _selected_passes(arguments, "mlir-print-ir-after")
+    if arguments["mlir-print-ir-after-all"] or (not after and (only_on_change or only_on_failure)):
+        after = None
+    return IRPrintingOptions(
+        before=None
+        if arguments["mlir-print-ir-before-all"]
+        else _selected_passes(arguments, "mlir-print-ir-before"),
+        after=after,
+        only_on_change=only_on_change,
+        only_on_failure=only_on_failure,
+        module_scope=arguments["mlir-print-ir-module-scope"],
+        tree_directory=arguments["mlir-print-ir-tree-dir"],
+    )
+
+
+def _selected_passes(arguments: Arguments, flag: str) -> frozenset[str] | None:
+    for name in arguments[flag]:
+        if find_entry(name) is None:
+            help = nearest(name, [entry.flag for entry in all_passes()]) or LIST_PASSES
+            raise UsageError(f"for the --{flag} option: Cannot find option named '{name}'!", help)
+    return frozenset(arguments[flag])
+
+
+def choose_paint(mode: str) -> Paint:
+    """The coloring of diagnostics: `always`, `never`, or by NO_COLOR, FORCE_COLOR and the terminal."""
+    if mode in ("", "auto"):
+        if os.environ.get("NO_COLOR"):
+            return leave_plain
+        is_terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        mode = "always" if is_terminal or os.environ.get("FORCE_COLOR") else "never"
+    if mode == "never":
+        return leave_plain
+    from sdyopt.base.diagnostics.paint import paint
+
+    return paint

@@ -1,0 +1,248 @@
+"""Processes a chunk of the input: parse, verify, run the pipeline, print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
+
+from sdyopt.analysis.interface import Program
+from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.base.diagnostics.ids import (
+    FLAG_WITHOUT_EFFECT,
+    PARSE_ERROR,
+    RESOURCE_LIMIT,
+    ROUNDTRIP,
+    VERIFY_ERROR,
+    identified,
+)
+from sdyopt.base.diagnostics.location import UnknownLoc
+from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op, print_pages
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.resources import Resources, resource_section
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import observing_actions
+from sdyopt.mlir.ir.verify import Verifier
+from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
+from sdyopt.mlir.pipeline.ir_printing import ActionLog, IRPrinter
+from sdyopt.mlir.pipeline.run import Instrument, run_pipeline
+from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.pipeline.timing import TimingRecorder
+from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.registry import lookup
+from sdyopt.tools.driver.analyses import Analyses
+from sdyopt.tools.driver.crash_reproducer import CrashReproducer, LocalReproducer
+from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.reproducer import (
+    Groups,
+    Reproducer,
+    detach_reproducer,
+    reproducer_group,
+    with_external_resources,
+)
+from sdyopt.tools.driver.roundtrip import verify_roundtrip
+
+# A text in parts.
+Pages = Sequence[str]
+
+
+class ChunkFailed(Exception):
+    """Processing of the chunk failed; the errors are already emitted."""
+
+
+class ChunkRun:
+    """Processes one chunk. Diagnostics are emitted."""
+
+    def __init__(
+        self,
+        job: Job,
+        source: Source,
+        dialects: DialectTable,
+        timing: TimingRecorder | None,
+        analyses: Analyses,
+    ) -> None:
+        self._job = job
+        self._source = source
+        self._dialects = dialects
+        self._timing = timing
+        self._analyses = analyses
+        self._parse_options = job.parse_options
+        self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
+        self._resources = Resources()
+        self.pipeline = job.pipeline
+        # The flags of the passes that ran; collected only if passes dump the IR.
+        self.ran: set[str] = set()
+
+    def run(self, pipeline: Pipeline) -> Pages:
+        """Runs the pipeline of the job, or that of a reproducer. Returns the output; empty if none is needed.
+
+        `pipeline` is the merged pipeline of the job; `self.pipeline` becomes the one that runs. Raises
+        ChunkFailed, DiagnosticError, or UsageError for a pipeline that cannot run on the program.
+        """
+        job = self._job
+        with self._phase("Parser"):
+            op, reproducer = self._parse()
+
+        @cache
+        def pages() -> Pages:
+            with self._phase("Output"):
+                return [*self._pages(program.op, self._resources.external, is_verified=verify_each), "\n"]
+
+        program = Program(
+            op,
+            self._source,
+            self._dialects,
+            self._parse_options,
+            text=lambda: "".join(pages()),
+            verify=lambda: IncrementalVerifier(self._verifier),
+            pipeline=self.pipeline,
+        )
+        self._analyses.on_input(program)
+        if job.verify_roundtrip:
+            with identified(ROUNDTRIP):
+                verify_roundtrip(op, self._resources, self._dialects, self._parse_options)
+        verify_each = job.verify_each
+        if reproducer.verify_each is not None:
+            verify_each = reproducer.verify_each
+        written = self._written_pipeline(op, reproducer)
+        if not written.elements and not job.run_reproducer and self._analyses.need_collectives:
+            from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
+
+            program.assumption, written = assumed_pipeline(op)
+        if job.dump_pipeline:
+            job.write_log(written.dump())
+        # Chunks share one pipeline object where possible: times are summed by pipeline and pass object.
+        self.pipeline = pipeline if written is job.pipeline else written.merged()
+        program.pipeline = self.pipeline
+        self._analyses.prepare(program)
+        changed = self._analyses.run_passes(program)
+        if changed is None:
+            with self._analyses.around_passes(program):
+                self._transform(op, self.pipeline, verify_each)
+        else:
+            program.op = changed
+        self._analyses.on_result(program, self._phase)
+        if job.show is not None:
+            return (job.show(program.op),)
+        if job.prints_output:
+            pages()
+        self._analyses.on_output(program, self._phase)
+        return pages() if job.prints_output else ()
+
+    def _written_pipeline(self, op: Op, reproducer: Reproducer) -> Pipeline:
+        """The pipeline before merging: that of the reproducer, or that of the job.
+
+        Unless the job is anchored, its pipeline is adapted to the top-level operation.
+        """
+        job = self._job
+        if reproducer.pipeline is not None:
+            return parse_pipeline(reproducer.pipeline, lookup)
+        if job.is_anchored or op.signature.name == job.pipeline.anchor:
+            return job.pipeline
+        try:
+            return job.pipeline.on(op.signature.name)
+        except UsageError as error:
+            raise UsageError(error.message, "remove --no-implicit-module") from None
+
+    def _parse(self) -> tuple[Op, Reproducer]:
+        with identified(PARSE_ERROR):
+            op, resources = parse_module(self._source, self._dialects, self._parse_options)
+        with identified(VERIFY_ERROR):
+            is_valid = self._verifier.verify(op)
+        if not is_valid:
+            raise ChunkFailed
+        reproducer = detach_reproducer(resources) if self._job.run_reproducer else Reproducer()
+        if self._job.run_reproducer and reproducer.pipeline is None:
+            emit(_missing_reproducer())
+        self._resources = resources
+        return op, reproducer
+
+    def _transform(self, op: Op, pipeline: Pipeline, verify_each: bool) -> None:
+        job = self._job
+
+        def print_reproducer(program: Op, passes: Pipeline) -> str:
+            return self._print(program, self._resources.external | reproducer_group(passes, verify_each))
+
+        if job.reproducer:
+            job.write_file(job.reproducer, print_reproducer(op, pipeline))
+        if not pipeline.elements:
+            return
+        reproducer = None
+        if job.crash_reproducer:
+            reproducer = (
+                LocalReproducer(op, print_reproducer)
+                if job.local_reproducer
+                else CrashReproducer(op, pipeline, print_reproducer)
+            )
+        succeeded = False
+        try:
+            verify = IncrementalVerifier(self._verifier) if verify_each else None
+            with self._observing_actions() as instruments:
+                instruments += [] if reproducer is None else [reproducer]
+                succeeded = run_pipeline(pipeline, op, verify, [*instruments, *self._instruments()])
+        finally:
+            # Also when a pass raises an unexpected exception.
+            if reproducer is not None and not succeeded:
+                job.write_file(job.crash_reproducer, reproducer.text())
+                reproducer.emit_error(job.crash_reproducer)
+        if not succeeded:
+            raise ChunkFailed
+
+    @contextmanager
+    def _observing_actions(self) -> Iterator[list[Instrument]]:
+        """Logs the actions in the `with` block, if the job has a log; yields the instrument for passes."""
+        write = self._job.log_action
+        if write is None:
+            yield []
+            return
+        log = ActionLog(write, _short)
+        with observing_actions(log.observe):
+            yield [log]
+
+    def _instruments(self) -> Iterator[Instrument]:
+        job = self._job
+        if self._timing is not None:
+            yield self._timing
+        if job.ir_printing.is_needed:
+            yield IRPrinter(job.ir_printing, self._print, job.write_log, job.write_file, self.ran)
+
+    def _print(self, op: Op, external: Groups | None = None) -> str:
+        return "".join(self._pages(op, external or {}, is_verified=False))
+
+    def _pages(self, op: Op, external: Groups, is_verified: bool) -> Pages:
+        options = self._job.print_options
+        is_verified |= self._job.assume_verified
+        if not (is_verified or options.generic or self._verifier.is_valid(op)):
+            # Some invalid operations cannot be printed in their custom assembly format.
+            options = replace(options, generic=True)
+        pages = print_pages(op, options)
+        pages.append(resource_section(op, self._resources, options.elide_resources_larger_than))
+        return [with_external_resources("".join(pages), external)] if any(external.values()) else pages
+
+    def _phase(self, name: str) -> AbstractContextManager[None]:
+        return nullcontext() if self._timing is None or not name else self._timing.phase(name)
+
+
+def _missing_reproducer() -> Diagnostic:
+    message = "the --run-reproducer option has no effect: the input contains no reproducer"
+    help = "write one with --mlir-generate-reproducer"
+    return Diagnostic(Severity.WARNING, UnknownLoc(), message, help=help, id=FLAG_WITHOUT_EFFECT)
+
+
+def _short(op: Op) -> str:
+    """An operation without its regions; one that has none is printed with the SSA names of its function."""
+    if op.regions:
+        return print_op(op, PrintOptions(skip_regions=True)).strip()
+    return print_for_note(op, generic=False).strip()
+
+
+def resource_error(source: Source, problem: RecursionError | MemoryError) -> Diagnostic:
+    """The error for a program that exceeds the recursion limit or the available memory."""
+    is_too_deep = isinstance(problem, RecursionError)
+    message = "the program is nested too deeply" if is_too_deep else "out of memory"
+    return Diagnostic(Severity.ERROR, source.location(0), message, id=RESOURCE_LIMIT)

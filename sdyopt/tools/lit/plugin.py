@@ -1,0 +1,50 @@
+"""The entry point of the pytest plugin: declares its options and hooks.
+
+The plugin collects nothing unless the option `sdyopt_lit_paths` names files or folders.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from sdyopt.tools.lit import hooks
+
+PATHS, TIMEOUT, FILECHECK = "sdyopt_lit_paths", "sdyopt_lit_timeout", "sdyopt_lit_filecheck"
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    _leave_assertions(pluginmanager)
+    parser.addini(PATHS, "files and folders of lit tests: .mlir files with RUN lines", "paths", [])
+    parser.addini(TIMEOUT, "seconds that a program of a RUN line may take", "string", "60")
+    parser.addini(
+        FILECHECK, "the program that is run for FileCheck; default: the package filecheck", "string", ""
+    )
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(hooks)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getini(PATHS):
+        # Runs of pytest without lit tests do not import the runner.
+        collection = import_module("sdyopt.tools.lit.collection")
+        config.pluginmanager.register(collection.LitPlugin(config), "sdyopt-lit-collection")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Says why a lit test that is named on the command line is not found."""
+    if config.getini(PATHS) or not any(".mlir" in argument for argument in config.args):
+        return None
+    return f"sdyopt: lit tests are collected only with the option {PATHS}, such as -o {PATHS}=."
+
+
+def _leave_assertions(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Excludes sdyopt from the rewriting of assertions, which pytest does in the packages of all plugins.
+
+    Without bytecode files, rewriting would delay tests that import sdyopt by a second.
+    """
+    rewritten: set[str] = getattr(pluginmanager.rewrite_hook, "_must_rewrite", set())
+    rewritten.discard("sdyopt")
