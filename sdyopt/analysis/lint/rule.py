@@ -21,6 +21,7 @@ from typing import ClassVar, Protocol, TypeVar
 from sdyopt.analysis.figures.quantities import Dimension
 from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.trials.program import Measure
 from sdyopt.analysis.trials.trials import Trials
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Severity
@@ -67,7 +68,8 @@ class Limit:
 class Rule:
     """Base class of lint rules. An instance has values for the limits of its class.
 
-    `cost` describes the costs of findings, in `unit`: "bytes" or "flops".
+    `cost` describes the costs of findings, in `unit`: "bytes" or "flops". `measures` are the figures that a
+    remedy has to reduce, at least one of them.
     """
 
     id: ClassVar[str] = ""
@@ -76,6 +78,7 @@ class Rule:
     limits: ClassVar[Mapping[str, Limit]] = {}
     cost: ClassVar[str] = ""
     unit: ClassVar[str] = "bytes"
+    measures: ClassVar[tuple[Measure, ...]] = (Measure.WIRE,)
 
     def __init__(self, limits: Mapping[str, Fraction]) -> None:
         """Takes a value for each limit of the class."""
@@ -84,6 +87,11 @@ class Rule:
     def limit(self, name: str) -> Fraction:
         """The value of a limit."""
         return self._limits[name]
+
+    @property
+    def least(self) -> Fraction:
+        """What a remedy has to save at least."""
+        return next(iter(self._limits.values()), Fraction(1))
 
     def check(self, subject: Subject) -> Iterator[Finding]:
         """The findings in a program."""

@@ -21,6 +21,7 @@ from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.option import OptionValue
@@ -58,14 +59,14 @@ class Completion:
         self._propagate = _PROPAGATE if has_passes else _ASSUMED
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
 
-    def completed(self, module: Op) -> Op:
+    def completed(self, module: Op, copies: dict[Value, Value] | None = None) -> Op:
         """A copy of a program with explicit collectives; the program itself if it is complete.
 
-        Raises NotCompleted if a pass fails.
+        `copies` gets the copy of each value, before passes replace it. Raises NotCompleted if a pass fails.
         """
         if is_complete(module):
             return module
-        copy = Rewriter().clone(module)
+        copy = Rewriter().clone(module, copies)
         self.complete(copy)
         return copy
 

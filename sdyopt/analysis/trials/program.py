@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.totals import flop_totals
 from sdyopt.mlir.ir.operation import Op
+
+
+class Measure(Enum):
+    """A figure that a change is meant to reduce, in the words after its amount."""
+
+    WIRE = "on the wire"
+    MEMORY = "of peak memory"
+    FLOPS = "of compute"
 
 
 class CostedProgram:
@@ -35,6 +45,22 @@ class CostedProgram:
     def peak_bytes(self) -> int:
         """The peak memory of one device."""
         return self.report.memory.peak
+
+    @property
+    def held_bytes(self) -> int:
+        """The peak memory of one device if arguments stay live to the end."""
+        return self.report.memory.peak_with_arguments
+
+    @cached_property
+    def flops(self) -> Fraction:
+        """The FLOPs of one device in one run of the program, as far as they are known."""
+        return flop_totals(self.report)[0].high
+
+    def measured(self, measure: Measure) -> Fraction:
+        """One of the figures."""
+        if measure is Measure.WIRE:
+            return self.wire_bytes
+        return Fraction(self.peak_bytes) if measure is Measure.MEMORY else self.flops
 
 
 def bytes_of_runs(each: Collective) -> Fraction:
