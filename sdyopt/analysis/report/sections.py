@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.figures.figures import Collective, LiveValue, Product, Report
-from sdyopt.analysis.figures.totals import (
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    LiveValue,
+    Product,
+    Report,
     Total,
     flop_totals,
     useful_share,
