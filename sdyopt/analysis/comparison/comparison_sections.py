@@ -10,7 +10,7 @@ from sdyopt.analysis.comparison.cost_changes import CostChanges, FigureChange, T
 from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues, Role
 from sdyopt.analysis.comparison.value_sharding import dimensions_text
 from sdyopt.analysis.figures.units import bytes_text, flops_text
-from sdyopt.analysis.report.tables import Row, Section
+from sdyopt.analysis.report.sections import Row, Section
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 
 ARROW = "→"

@@ -12,7 +12,7 @@ from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.memory_figures import ValueTexts
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.source_locations import source_location
-from sdyopt.analysis.trials.program import CostedProgram
+from sdyopt.analysis.trials.trials import CostedProgram
 from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.func import FuncOp

@@ -16,8 +16,7 @@ from sdyopt.analysis.explain.arrival_text import (
     direction,
     site_text,
 )
-from sdyopt.analysis.explain.input_names import block_or_result
-from sdyopt.analysis.explain.names import Names, axis_text, sharding_text
+from sdyopt.analysis.explain.names import Names, axis_text, block_or_result, sharding_text
 from sdyopt.analysis.remarks.remark import ANNOTATION, PROPAGATION, RESHARD, Kind, Remark
 from sdyopt.analysis.remarks.remark_filter import RemarkFilter
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences

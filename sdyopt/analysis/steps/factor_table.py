@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.analysis.report.html_text import printable
+from sdyopt.analysis.report.html_report import printable
 from sdyopt.analysis.sharding_record.model import Step
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 
 from sdyopt.analysis.explain.arrival_text import site_text
-from sdyopt.analysis.explain.input_names import InputNames, block_or_result
-from sdyopt.analysis.explain.names import Names, sharding_text
+from sdyopt.analysis.explain.names import InputNames, Names, block_or_result, sharding_text
 from sdyopt.analysis.remarks.record_remarks import RecordRemarks
 from sdyopt.analysis.remarks.remark_filter import RemarkFilter
-from sdyopt.analysis.report.html_text import printable
+from sdyopt.analysis.report.html_report import printable
 from sdyopt.analysis.sharding_record.model import Cause, Change, Run, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.steps.factor_table import FactorTable, factor_table

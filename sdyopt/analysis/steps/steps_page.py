@@ -11,7 +11,12 @@ from html import escape
 from pathlib import Path
 
 from sdyopt.analysis.explain.recorded_program import RecordedProgram
-from sdyopt.analysis.report.html_text import as_tag_text, page_start, printable, printable_lines
+from sdyopt.analysis.report.html_report import (
+    as_tag_text,
+    page_start,
+    printable,
+    printable_lines,
+)
 from sdyopt.analysis.steps.step_data import MAX_MISSED, MAX_STEPS, StepData, step_data
 from sdyopt.base.dataclasses import asdict
 from sdyopt.base.diagnostics.source import Source
