@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from sdyopt.analysis.explain.advice import Advice
 from sdyopt.analysis.explain.arrival_text import Sentence, annotation_text, site_text, where_annotated
 from sdyopt.analysis.explain.names import Names, axis_text
-from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
+from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, Precedence, Rule, precedence
 from sdyopt.analysis.sharding_record.annotations import Kind, annotation_on
 from sdyopt.analysis.sharding_record.model import Run, Site
-from sdyopt.analysis.sharding_record.precedence import Precedence, Rule, precedence
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.base.dataclasses import dataclass

@@ -17,8 +17,7 @@ from sdyopt.analysis.explain.arrival_text import (
     site_text,
 )
 from sdyopt.analysis.explain.names import Names, axis_text, block_or_result, sharding_text
-from sdyopt.analysis.remarks.remark import ANNOTATION, PROPAGATION, RESHARD, Kind, Remark
-from sdyopt.analysis.remarks.remark_filter import RemarkFilter
+from sdyopt.analysis.remarks.remark import ANNOTATION, PROPAGATION, RESHARD, Kind, Remark, RemarkFilter
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.annotations import annotation_on
 from sdyopt.analysis.sharding_record.arrivals import Arrival, axes_added
