@@ -37,7 +37,7 @@ from sdyopt.mlir.ir.types import (
 )
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.device_positions import replica_groups
-from sdyopt.shardy.sharding.replica_groups import sdy_axis, sdy_mesh
+from sdyopt.shardy.sharding.axis_lists import sdy_axis, sdy_mesh
 
 # The mode in which the devices are replicas.
 REPLICAS = "replicas"
