@@ -14,7 +14,7 @@ calls as named computations, which keep them. The pass is `inline` otherwise, wi
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.registry import register
 
 from ..common.inline import Inliner

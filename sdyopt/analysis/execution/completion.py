@@ -5,7 +5,7 @@ from __future__ import annotations
 from sdyopt.analysis.execution.failure import NotValidated
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, handling
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.pipeline import Pass, Pipeline
 from sdyopt.mlir.pipeline.run import Verify, run_pipeline
 from sdyopt.mlir.registry import lookup

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
-from sdyopt.mlir.dialects.stablehlo.linear_algebra import FftOp
+from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.rewrite import Rewriter

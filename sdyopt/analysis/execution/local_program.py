@@ -19,9 +19,9 @@ from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.mlir.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
+from sdyopt.mlir.dialects.stablehlo.replica_groups import Mesh as GroupMesh
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ReplicaGroupMeshAxes
 from sdyopt.mlir.ir.attribute import SymbolRef, string
 from sdyopt.mlir.ir.builtin_attributes import dense
 from sdyopt.mlir.ir.operation import NO_ATTRIBUTES, Op

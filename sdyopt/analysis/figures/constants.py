@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import integers_of
+from sdyopt.mlir.dialects.stablehlo.dialect import integers_of
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.folding import constant_value

@@ -15,9 +15,9 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, SubtractOp
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import is_public, lookup_symbol

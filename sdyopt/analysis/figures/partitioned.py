@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES
-from sdyopt.mlir.dialects.sdy.attribute_names import PARTITIONED
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.dialect import PARTITIONED
 from sdyopt.mlir.ir.operation import Op
 
 

@@ -11,7 +11,6 @@ from math import prod
 from sdyopt.analysis.figures.mesh_coordinates import MAX_DEVICES
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,
@@ -22,9 +21,10 @@ from sdyopt.mlir.dialects.stablehlo.collectives import (
     CrossReplicaSumOp,
     ReduceScatterOp,
 )
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import AxisRef as GroupAxis
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes, SubAxisInfo
+from sdyopt.mlir.dialects.stablehlo.dialect import integers_of
+from sdyopt.mlir.dialects.stablehlo.replica_groups import AxisRef as GroupAxis
+from sdyopt.mlir.dialects.stablehlo.replica_groups import Mesh as GroupMesh
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ReplicaGroupMeshAxes, SubAxisInfo
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.operation import Op

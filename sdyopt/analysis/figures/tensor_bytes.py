@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from sdyopt.mlir.dialects.quant.types import QuantizedType
+from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.dialects.stablehlo.types import TokenType
 from sdyopt.mlir.ir.types import (
     DYNAMIC,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sdyopt.analysis.trials.trials import Edit
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
 from sdyopt.mlir.ir.operation import Op

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.ir.interfaces import is_memory_effect_free
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value

@@ -7,9 +7,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from sdyopt.analysis.sharding_record.model import Cause, Change, Gap, Restored, Run, Site, Step
 from sdyopt.mlir.dialects.func import CallOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, shardable_value, sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import (
+    DataFlowEdgeOp,
+    FuncDataFlowEdgeOp,
+    owning_op,
+    shardable_value,
+    sharding_of,
+)
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import StepSite, Subject

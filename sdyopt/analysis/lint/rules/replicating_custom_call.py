@@ -23,7 +23,7 @@ from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.analysis.lint.texts import count_text, runs_text
 from sdyopt.base.diagnostics.diagnostic import Severity
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.error_help.culprit import text
