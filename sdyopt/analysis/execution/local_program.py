@@ -19,10 +19,10 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
-from sdyopt.mlir.dialects.stablehlo.linear_algebra import FftOp
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.mlir.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
+from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
+from sdyopt.mlir.dialects.stablehlo.replica_groups import Mesh as GroupMesh
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ReplicaGroupMeshAxes
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.attribute import SymbolRef, string
 from sdyopt.mlir.ir.builtin_attributes import dense
