@@ -19,10 +19,10 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
-from sdyopt.mlir.dialects.stablehlo.linear_algebra import FftOp
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.mlir.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
+from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
+from sdyopt.mlir.dialects.stablehlo.replica_groups import Mesh as GroupMesh
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ReplicaGroupMeshAxes
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.attribute import SymbolRef, string
 from sdyopt.mlir.ir.builtin_attributes import dense
@@ -37,7 +37,7 @@ from sdyopt.mlir.ir.types import (
 )
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.device_positions import replica_groups
-from sdyopt.shardy.sharding.axis_lists import sdy_axis, sdy_mesh
+from sdyopt.shardy.sharding.replica_groups import sdy_axis, sdy_mesh
 
 # The mode in which the devices are replicas.
 REPLICAS = "replicas"

@@ -25,8 +25,8 @@ from sdyopt.base.diagnostics.diagnostic import (
 from sdyopt.base.diagnostics.ids import ADVICE
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.mlir.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, fully_replicated
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.channel import DEVICE_TO_DEVICE, ChannelHandle
 from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp, AllReduceOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, CompareOp, ComparisonDirection, SelectOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, IotaOp
+from sdyopt.mlir.dialects.stablehlo.replica_groups import DEVICE_TO_DEVICE, ChannelHandle
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.mlir.ir.attribute import Attribute, UnitAttr

@@ -12,8 +12,8 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text, with_axes
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding
-from sdyopt.mlir.dialects.stablehlo.channel import ChannelHandle
 from sdyopt.mlir.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -22,7 +22,8 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.device_positions import MAX_DEVICES, replica_groups, shard_indices
 from sdyopt.shardy.partition.local_builder import Channels, LocalBuilder, dense_integers
 from sdyopt.shardy.partition.local_types import Axes, FinalLocalTypes
-from sdyopt.shardy.sharding.axis_lists import groups_by_axes, sharded_size
+from sdyopt.shardy.sharding.axis_lists import sharded_size
+from sdyopt.shardy.sharding.replica_groups import groups_by_axes
 
 RESHARD_HELP = "run -sdy-resolve-permutation-factors and -sdy-reshard-to-collectives before"
 FULL_RESHARD_HELP = "run -sdy-insert-explicit-reshards=enable-full-version before"

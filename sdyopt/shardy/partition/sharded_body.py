@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
-from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ReturnOp
 from sdyopt.mlir.dialects.sdy.sharding import (
@@ -23,12 +22,7 @@ from sdyopt.mlir.dialects.sdy.sharding import (
     fully_replicated,
 )
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
-from sdyopt.mlir.dialects.stablehlo.binary import (
-    AddOp,
-    DivOp,
-    MulOp,
-    RemOp,
-)
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, DivOp, MulOp, RemOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op

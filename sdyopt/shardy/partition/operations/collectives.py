@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, difference, sorted_and_merged
-from sdyopt.mlir.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.axes import (
+    AxesPerDim,
+    AxisRef,
+    AxisRefList,
+    SubAxis,
+    difference,
+    sorted_and_merged,
+)
 from sdyopt.mlir.dialects.sdy.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllSliceOp,
     AllToAllOp,
+    CollectiveOp,
     CollectivePermuteOp,
     ReduceScatterOp,
     ReplicatedToUnreducedOp,

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp as SdyConstantOp
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, IotaOp
 from sdyopt.mlir.dialects.stablehlo.random import RngBitGeneratorOp
 from sdyopt.mlir.ir.builtin_attributes import DenseElements

@@ -8,8 +8,8 @@ from math import prod
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, AndOp, MulOp, OrOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, MulOp, OrOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp
 from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, MaxOp, MinOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MaxOp, MinOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.operation import Op

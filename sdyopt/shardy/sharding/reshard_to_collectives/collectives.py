@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import gcd
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.axis_lists import AllToAllParam, AllToAllParams
+from sdyopt.mlir.dialects.sdy.axes import AllToAllParam, AllToAllParams, AxisRef
 from sdyopt.shardy.sharding.reshard_to_collectives.state import (
     ReshardState,
     assign_to_surplus,

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import NamedTuple
 
-from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.mlir.dialects.stablehlo.dot_dimensions import DotDimensions
+from sdyopt.mlir.dialects.stablehlo.contraction import DotDimensions, DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
 from sdyopt.mlir.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.mlir.dialects.stablehlo.window import pairs_of

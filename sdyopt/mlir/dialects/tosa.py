@@ -1,18 +1,98 @@
-"""Elementwise operations, whose operands are broadcast to the result shape."""
+"""The subset of the tosa dialect of LLVM 19 that programs of the mesh dialect use."""
 
 from __future__ import annotations
 
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, assembly
 from sdyopt.mlir.asm.format.directives import OperandsAndResultsType
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, splat_of
-from sdyopt.mlir.dialects.tosa.dialect import BOOLEAN_TENSOR, BROADCASTABLE, NUMBER_TENSOR, tosa
+from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import FloatAttr, IntegerAttr
-from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ATTR, of_class
+from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ATTR, TypeConstraint, of_class
+from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE
 from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE, Trait
+from sdyopt.mlir.ir.types import (
+    DYNAMIC,
+    I1,
+    FloatType,
+    IntegerType,
+    RankedTensor,
+    Type,
+    UnrankedTensor,
+)
+
+tosa = Dialect("tosa")
+tosa.is_inlinable = True
+
+
+def _is_number(type: Type) -> bool:
+    return isinstance(type, IntegerType | FloatType | QuantizedType)
+
+
+NUMBER_TENSOR = TypeConstraint[Type](
+    "tensor of number values",
+    lambda type: isinstance(type, RankedTensor | UnrankedTensor) and _is_number(type.element),
+)
+BOOLEAN_TENSOR = TypeConstraint[Type](
+    "tensor of 1-bit signless integer values",
+    lambda type: isinstance(type, RankedTensor | UnrankedTensor) and type.element is I1,
+)
+TENSOR_3D = TypeConstraint[RankedTensor](
+    "3-d tensor", lambda type: isinstance(type, RankedTensor) and type.rank == 3 and _is_number(type.element)
+)
+
+
+def _broadcast(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The shape that two shapes are broadcast to; None if they are incompatible."""
+    rank = max(len(one), len(other))
+    sizes = zip((1,) * (rank - len(one)) + one, (1,) * (rank - len(other)) + other, strict=True)
+    shape = []
+    for a, b in sizes:
+        if DYNAMIC in (a, b):
+            other_size = b if a == DYNAMIC else a
+            shape.append(other_size if other_size > 1 else DYNAMIC)
+        elif a == b or 1 in (a, b):
+            shape.append(b if a == 1 else a)
+        else:
+            return None
+    return tuple(shape)
+
+
+def _is_compatible(result: tuple[int, ...], broadcast: tuple[int, ...]) -> bool:
+    """Whether the shape of a result matches the broadcast shape; a dynamic size matches any size."""
+    if len(result) != len(broadcast):
+        return False
+    pairs = zip(result, broadcast, strict=True)
+    return all(size == expected or DYNAMIC in (size, expected) for size, expected in pairs)
+
+
+def _check_broadcast(signature: OpSignature) -> None:
+    ranked = [type for type in signature.operand_types if isinstance(type, RankedTensor)]
+    if len(ranked) != len(signature.operand_types) or not ranked:
+        return
+    shape: tuple[int, ...] | None = ranked[0].shape
+    for type in ranked[1:]:
+        shape = None if shape is None else _broadcast(shape, type.shape)
+    if shape is None:
+        raise signature.op_error("operands don't have broadcast-compatible shapes")
+    for result_type in signature.result_types:
+        if isinstance(result_type, RankedTensor) and not _is_compatible(result_type.shape, shape):
+            raise signature.op_error(
+                f"result type '{_text(result_type.shape)}' not broadcast compatible with broadcasted "
+                f"operands's shapes '{_text(shape)}'"
+            )
+
+
+def _text(shape: tuple[int, ...]) -> str:
+    return "x".join("?" if size == DYNAMIC else str(size) for size in shape)
+
+
+BROADCASTABLE = Trait("results-broadcastable-shape", _check_broadcast)
+
 
 _FLOAT = of_class(FloatAttr, "arbitrary float attribute")
 _I8 = of_class(IntegerAttr, "8-bit signless integer attribute")
@@ -201,3 +281,20 @@ class SelectOp(ElementwiseOp):
             return [self.on_true]
         condition = splat_of(constants[0])
         return None if condition is None else [self.on_true if condition else self.on_false]
+
+
+@tosa.op("matmul", PURE)
+class MatMulOp(Op):
+    """The batched matrix product: `c[n, h, w]` is the sum over `k` of `a[n, h, k] * b[n, k, w]`."""
+
+    __slots__ = ()
+
+    a = operand(TENSOR_3D)
+    b = operand(TENSOR_3D)
+    quantization_info = optional_attr(of_class(Attribute, "Attribute for MatMulOp quantization information."))
+    c = result(TENSOR_3D)
+
+    assembly = assembly(Operand("a"), ",", Operand("b"), AttrDict(), ":", OperandsAndResultsType())
+
+
+DIALECT = tosa

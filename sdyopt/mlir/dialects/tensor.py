@@ -1,26 +1,269 @@
-"""tensor.extract_slice and tensor.insert_slice."""
+"""The subset of the tensor dialect of LLVM 19 that programs of the mesh dialect use."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, FormatElement, Operand, TypeOf, assembly
-from sdyopt.mlir.asm.format.directives import DynamicIndexList
+from sdyopt.mlir.asm.format.directives import DynamicIndexList, ImpliedType
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult
-from sdyopt.mlir.dialects.tensor.casts import CastOp, DimOp, ReifiesShape, loses_static_sizes
-from sdyopt.mlir.dialects.tensor.dialect import INDEX_VALUE, RANKED, constant_index, tensor_dialect
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements
-from sdyopt.mlir.ir.constraints import I64_ARRAY
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, IntegerAttr, integer
+from sdyopt.mlir.ir.constraints import I64_ARRAY, TypeConstraint
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import OperandField, attr, operand, operands, result
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
-from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, INDEX, RankedTensor, Type
+from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, INDEX, RankedTensor, Type, UnrankedTensor, element_of
 from sdyopt.mlir.ir.value import Value
+
+tensor_dialect = Dialect("tensor")
+tensor_dialect.is_inlinable = True
+tensor_dialect.materialize_constant = make_constant
+
+ANY_TENSOR = TypeConstraint[Type](
+    "tensor of any type values", lambda type: isinstance(type, RankedTensor | UnrankedTensor)
+)
+RANKED = TypeConstraint[RankedTensor](
+    "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
+)
+INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
+
+
+def constant_index(value: Value) -> int | None:
+    """The number of a constant integer; None for any other value."""
+    constant = constant_value(value.defining_op)
+    return constant.value if isinstance(constant, IntegerAttr) else None
+
+
+_WITH_DIMENSIONS = TypeConstraint[UnrankedTensor](
+    "non-0-ranked or unranked tensor",
+    lambda type: isinstance(type, UnrankedTensor) or (isinstance(type, RankedTensor) and type.rank > 0),
+)
+
+
+def _join_shapes(*types: Type) -> tuple[int, ...] | None:
+    """The shape with the static sizes of all ranked types; None if no type is ranked or shapes conflict."""
+    shapes = [type.shape for type in types if isinstance(type, RankedTensor)]
+    if not shapes or len(set(map(len, shapes))) > 1:
+        return None
+    joined = []
+    for sizes in zip(*shapes, strict=True):
+        static = {size for size in sizes if size != DYNAMIC}
+        if len(static) > 1:
+            return None
+        joined.append(static.pop() if static else DYNAMIC)
+    return tuple(joined)
+
+
+def _merge_casts(op: CastOp, rewriter: Rewriter) -> bool:
+    """Merges two casts, unless the type between them has static sizes that neither source nor result has."""
+    inner = op.source.defining_op
+    if not isinstance(inner, CastOp):
+        return False
+    source_type, inner_type, dest_type = inner.source.type, inner.dest.type, op.dest.type
+    joined = _join_shapes(source_type, inner_type, dest_type)
+    if joined is None or joined != _join_shapes(source_type, dest_type):
+        return False
+    cast = rewriter.create(CastOp, [inner.source], [dest_type], before=op, location=op.location)
+    rewriter.replace(op, cast)
+    return True
+
+
+@tensor_dialect.op("cast", PURE)
+class CastOp(Op):
+    """Casts a tensor between types of compatible shapes."""
+
+    __slots__ = ()
+
+    source = operand(ANY_TENSOR)
+    dest = result(ANY_TENSOR)
+
+    assembly = assembly(Operand("source"), AttrDict(), ":", TypeOf("source"), "to", TypeOf("dest"))
+    canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_merge_casts),)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        source, dest = signature[CastOp.source], signature[CastOp.dest]
+        if element_of(source) is not element_of(dest) or not are_compatible_shapes([source, dest]):
+            raise signature.op_error(
+                f"operand type '{plain_type(source)}' and result type '{plain_type(dest)}' are cast "
+                "incompatible"
+            )
+
+    def fold(self, constants: Constants) -> FoldResult:
+        return [self.source] if self.source.type is self.dest.type else None
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "cast")]
+
+
+def loses_static_sizes(op: CastOp) -> bool:
+    """Whether a cast only makes static sizes dynamic, so that its users can use the source."""
+    source, dest = op.source.type, op.dest.type
+    if not isinstance(source, RankedTensor) or not isinstance(dest, RankedTensor):
+        return False
+    if source.rank != dest.rank or source.encoding is not dest.encoding:
+        return False
+    return all(old != DYNAMIC or new == DYNAMIC for old, new in zip(source.shape, dest.shape, strict=True))
+
+
+def _use_cast_source(op: DimOp, rewriter: Rewriter) -> bool:
+    """Queries the source of a cast instead of its result."""
+    cast = op.source.defining_op
+    if not isinstance(cast, CastOp):
+        return False
+    rewriter.set_operand(op.operand_uses[0], cast.source)
+    return True
+
+
+@tensor_dialect.op("dim", PURE)
+class DimOp(Op):
+    """The size of a dimension of a tensor."""
+
+    __slots__ = ()
+
+    source = operand(_WITH_DIMENSIONS)
+    index = operand(INDEX_VALUE)
+    out = result(INDEX_VALUE)
+
+    assembly = assembly(
+        AttrDict(),
+        Operand("source"),
+        ",",
+        Operand("index"),
+        ImpliedType("index", INDEX),
+        ":",
+        TypeOf("source"),
+    )
+
+    canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_use_cast_source),)
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [INDEX]
+
+    def fold(self, constants: Constants) -> FoldResult:
+        type, index = self.source.type, constants[1]
+        if not isinstance(index, IntegerAttr) or not isinstance(type, RankedTensor):
+            return None
+        if not 0 <= index.value < type.rank:
+            return None
+        size = type.shape[index.value]
+        if size != DYNAMIC:
+            return [integer(size, INDEX)]
+        source = self.source.defining_op
+        value = source.dynamic_size(index.value) if isinstance(source, ReifiesShape) else None
+        return None if value is None else [value]
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "dim")]
+
+
+class ReifiesShape(Op):
+    """Base of the operations whose operands define the shape of their result."""
+
+    __slots__ = ()
+
+    def dynamic_size(self, dimension: int) -> Value | None:
+        """The operand that defines a size of the result; None if the size is static."""
+        raise NotImplementedError
+
+
+def _fold_constant_sizes(op: EmptyOp, rewriter: Rewriter) -> bool:
+    """Makes constant sizes static."""
+    type = op.tensor_type
+    values = iter(op.sizes)
+    sizes: list[Value] = []
+    shape = list(type.shape)
+    for dimension, size in enumerate(type.shape):
+        if size != DYNAMIC:
+            continue
+        value = next(values)
+        constant = constant_index(value)
+        if constant is None or constant < 0:
+            sizes.append(value)
+        else:
+            shape[dimension] = constant
+    if tuple(shape) == type.shape:
+        return False
+    static = RankedTensor(tuple(shape), type.element, type.encoding)
+    empty = rewriter.create(EmptyOp, sizes, [static], before=op, location=op.location)
+    cast = rewriter.create(CastOp, empty.results, [type], before=op, location=op.location)
+    rewriter.replace(op, cast)
+    return True
+
+
+def _merge_into_empty(op: CastOp, rewriter: Rewriter) -> bool:
+    """Replaces the cast of an empty tensor with an empty tensor of the cast's result type."""
+    empty, dest_type = op.source.defining_op, op.dest.type
+    if not isinstance(empty, EmptyOp) or not isinstance(dest_type, RankedTensor):
+        return False
+    type = empty.tensor_type
+    values = iter(empty.sizes)
+    sizes: list[Value] = []
+    for old, new in zip(type.shape, dest_type.shape, strict=True):
+        value = next(values) if old == DYNAMIC else None
+        if new == DYNAMIC:
+            if value is None:
+                # A static size that the cast makes dynamic would need a constant.
+                return False
+            sizes.append(value)
+    new_op = rewriter.create(EmptyOp, sizes, [dest_type], before=op, location=op.location)
+    rewriter.replace(op, new_op)
+    return True
+
+
+@tensor_dialect.op("empty", PURE)
+class EmptyOp(ReifiesShape):
+    """A tensor with undefined elements, and an operand per dynamic size."""
+
+    __slots__ = ()
+
+    sizes = operands(INDEX_VALUE)
+    out = result(RANKED)
+
+    assembly = assembly(
+        "(",
+        Operand("sizes"),
+        ImpliedType("sizes", INDEX),
+        ")",
+        AttrDict(),
+        ":",
+        TypeOf("out"),
+    )
+    canonicalizations = (Pattern(_fold_constant_sizes),)
+
+    @property
+    def tensor_type(self) -> RankedTensor:
+        type = self.out.type
+        assert isinstance(type, RankedTensor)
+        return type
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        expected, got = signature[EmptyOp.out].shape.count(DYNAMIC), len(signature[EmptyOp.sizes])
+        if expected != got:
+            raise signature.op_error(f"incorrect number of dynamic sizes, has {got}, expected {expected}")
+
+    def dynamic_size(self, dimension: int) -> Value | None:
+        shape = self.tensor_type.shape
+        if shape[dimension] != DYNAMIC:
+            return None
+        return self.sizes[shape[:dimension].count(DYNAMIC)]
+
+
+CastOp.canonicalizations = (*CastOp.canonicalizations, Pattern(_merge_into_empty))
+
 
 # Static and dynamic offsets, sizes or strides, one per dimension.
 Mixed = list[Value | int]
@@ -172,7 +415,7 @@ def _fold_constant_lists(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _use_cast_source(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
+def _slice_cast_source(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
     """Slices the source of a cast that only loses static sizes."""
     cast = op.source.defining_op
     lists = op.mixed_lists()
@@ -221,7 +464,7 @@ class ExtractSliceOp(SliceOp, ReifiesShape):
     out = result(RANKED)
 
     assembly = assembly(Operand("source"), *_LISTS, AttrDict(), ":", TypeOf("source"), "to", TypeOf("out"))
-    canonicalizations = (Pattern(_fold_constant_lists), Pattern(_use_cast_source))
+    canonicalizations = (Pattern(_fold_constant_lists), Pattern(_slice_cast_source))
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -305,3 +548,6 @@ class InsertSliceOp(SliceOp):
 
 
 DimOp.canonicalizations = (*DimOp.canonicalizations, Pattern(_use_dest))
+
+
+DIALECT = tensor_dialect
