@@ -9,8 +9,7 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
 from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sdyopt.base.diagnostics.diagnostic import handling
-from sdyopt.base.diagnostics.location import resolve_file_location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source, resolve_file_location
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.error_help.op_offsets import without_locations
+from sdyopt.mlir.error_help.statement import without_locations
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name

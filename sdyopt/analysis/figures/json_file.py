@@ -7,8 +7,7 @@ import re
 from typing import Any
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import FileLoc
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileLoc, Source
 
 Path = tuple[str | int, ...]
 

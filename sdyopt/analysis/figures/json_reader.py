@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from sdyopt.analysis.figures.json_file import JsonFile, Path
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 
 T = TypeVar("T")
 

@@ -17,7 +17,7 @@ from sdyopt.analysis.lint.rule_table import rule_ids
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import LINT_COMMENT
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import nearest
 
 _COMMENT = re.compile(r"//[ \t]*sdy-lint:[ \t]*(?P<what>[^\r\n]*)")

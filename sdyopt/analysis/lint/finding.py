@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from sdyopt.base.dataclasses import dataclass, field
-from sdyopt.mlir.error_help.culprit import Step
+from sdyopt.mlir.error_help.table import Step
 from sdyopt.mlir.ir.operation import Op
 
 

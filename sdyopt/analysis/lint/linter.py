@@ -19,8 +19,7 @@ from sdyopt.analysis.trials.trials import Trials
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import LINT
-from sdyopt.base.diagnostics.location import resolve_file_location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source, resolve_file_location
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.error_help.explainer import Explainer
 from sdyopt.mlir.ir.dialect import DialectTable

@@ -25,7 +25,7 @@ from sdyopt.analysis.trials.trials import Trials
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import describe_rule
-from sdyopt.mlir.pipeline.docstring import docstring
+from sdyopt.mlir.pipeline.base import docstring
 
 
 class Looks(StrEnum):

@@ -25,7 +25,7 @@ from sdyopt.analysis.notation.device_tiling import (
 )
 from sdyopt.analysis.notation.mesh_of_tiling import sorted_replicas
 from sdyopt.analysis.notation.text_parser import MAX_NUMBER, TextParser
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 
 _HELP = "such as {devices=[2,1,2]<=[4] last_tile_dim_replicate} or {replicated}"
 

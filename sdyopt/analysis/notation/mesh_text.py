@@ -12,7 +12,7 @@ import re
 from functools import partial
 
 from sdyopt.analysis.notation.text_parser import MAX_NUMBER, TextParser
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
 
 _HELP = """such as --mesh='"x"=4, "y"=2'"""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from sdyopt.analysis.remarks.remark import CATEGORIES, Kind
-from sdyopt.base.diagnostics.bounded_match import MatchTime
+from sdyopt.base.diagnostics.expected import MatchTime
 from sdyopt.base.diagnostics.usage import UsageError
 
 ALL_FLAG = "remarks-filter"

@@ -14,8 +14,8 @@ from sdyopt.analysis.explain.recorded_program import RecordedProgram
 from sdyopt.analysis.report.html_text import as_tag_text, page_start, printable, printable_lines
 from sdyopt.analysis.steps.step_data import MAX_MISSED, MAX_STEPS, StepData, step_data
 from sdyopt.base.dataclasses import asdict
-from sdyopt.base.diagnostics.source import Source
-from sdyopt.mlir.error_help.op_offsets import without_locations
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.error_help.statement import without_locations
 
 # Of a longer program, only the first lines are in the file.
 MAX_LINES = 100_000

@@ -15,7 +15,7 @@ from sdyopt.analysis.notation.partition_spec import parse_partition_spec, partit
 from sdyopt.analysis.notation.sdy_text import parse_sdy
 from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
 from sdyopt.analysis.notation.views import as_iota
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text

@@ -9,7 +9,7 @@ from sdyopt.analysis.execution.failure import NotValidated
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.dialects.builtin import ModuleOp

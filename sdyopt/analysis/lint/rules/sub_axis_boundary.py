@@ -19,7 +19,7 @@ from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
-from sdyopt.mlir.error_help.culprit import text
+from sdyopt.mlir.error_help.table import text
 
 
 @rule("sub-axis-boundary", Severity.WARNING, Looks.AS_READ)
