@@ -118,21 +118,22 @@ class NamedOp(Op):
         assert issubclass(op_class, NamedOp)
         if len(signature.operand_types) != op_class.body_arguments:
             raise signature.op_error(
-                f"expected the number of indexing_map ({op_class.body_arguments}) to be equal to the number of "
-                f"input/output operands ({len(signature.operand_types)})"
+                f"expected the number of indexing_map ({op_class.body_arguments}) to be equal to the number "
+                f"of input/output operands ({len(signature.operand_types)})"
             )
 
     def verify_regions(self) -> None:
         arguments = self.body.blocks[0].arguments
         if len(arguments) != len(self.operands):
             raise self.op_error(
-                "expected as many non-induction variable region arguments as the number of input/output operands"
+                "expected as many non-induction variable region arguments as the number of "
+                "input/output operands"
             )
         for index, (argument, operand) in enumerate(zip(arguments, self.operands, strict=True)):
             if argument.type is not element_of(operand.type):
                 raise self.op_error(
-                    f"expected type of bb argument #{index} to match element or self type of the corresponding "
-                    "operand"
+                    f"expected type of bb argument #{index} to match element or self type of the "
+                    "corresponding operand"
                 )
 
 
