@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
-from sdyopt.analysis.figures.tensor_bytes import bytes_of
 from sdyopt.analysis.trials.annotation_edits import Change, is_input, place_of
 from sdyopt.analysis.trials.remedies import Remedy, ValueNames, remedy_of
 from sdyopt.analysis.trials.trials import Trials
 from sdyopt.base.diagnostics.location import resolve_file_location
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp

@@ -13,9 +13,7 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.trials.annotation_edits import Change, is_input
-from sdyopt.analysis.trials.completion import Passes
-from sdyopt.analysis.trials.program import Measure
-from sdyopt.analysis.trials.trials import Edit, Effect, Trials
+from sdyopt.analysis.trials.trials import Edit, Effect, Measure, Passes, Trials
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.ir.operation import Op

@@ -23,20 +23,17 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 
-from sdyopt.analysis.figures.tensor_bytes import bytes_of
-from sdyopt.analysis.lint.finding import Finding
-from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
+from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.lint.proposals import Proposals, axes_of, names_of, type_of
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule
 from sdyopt.analysis.sharding_record.absences import absences
 from sdyopt.analysis.trials.annotation_edits import is_input, place_of
-from sdyopt.analysis.trials.program import Measure
 from sdyopt.analysis.trials.remedies import Remedy
-from sdyopt.analysis.trials.trials import Trials
+from sdyopt.analysis.trials.trials import Measure, Trials
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
-from sdyopt.mlir.error_help.culprit import Step, argument
+from sdyopt.mlir.error_help.table import Step, argument
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.shardy.record import FunctionResult
