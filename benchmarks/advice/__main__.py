@@ -179,9 +179,10 @@ def _of_explanations(printed: Path, count: int) -> Iterator[Help]:
             lines[-1] += f" {bare.strip()}"
     function = value = ""
     for at, line in enumerate(lines[:-2]):
-        if root := re.match(r"(%\S+) of @(\S+):", line):
-            value, function = root.groups()
-        if not line.startswith((" help: ", " possible, at a cost: ")):
+        if root := re.match(r"(%[\w.#$-]+)(?: of @([\w.$-]+))?(?: \(copy .*?\))?:", line):
+            value, function = root[1], root[2] or "main"
+        is_help = line.startswith((" help: ", " possible, at a cost: "))
+        if not is_help or not lines[at + 2].startswith(" in sdy: "):
             continue
         tried, sdy = lines[at + 1].removeprefix(" tried: "), lines[at + 2].removeprefix(" in sdy: ")
         axis = tried.partition(" shards it")[0]

@@ -6,6 +6,7 @@ import re
 
 from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
 
 
@@ -32,10 +33,19 @@ class Options(AnalysisOptions):
         needs=("report", "compare-with", "compare-pipeline", "compare-sdy-version"),
         help="print at most N rows of each table, all for 0",
     )
-    topology: TextFile | None = flag(
+    topology: str | None = flag(
         default=None,
-        placeholder="FILE",
-        help="add estimated times to the report, for the speeds in this TOML file",
+        placeholder="NAME",
+        reads=True,
+        help="add estimated times to the report, for a machine (tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, a100, "
+        "h100 or b200) or for the speeds in a TOML file",
+    )
+    device_memory: str | None = flag(
+        default=None,
+        placeholder="BYTES",
+        needs=("report",),
+        help="report whether the program fits in the memory of a device, such as 16GiB (default: that of "
+        "--topology)",
     )
     budget: TextFile | None = flag(
         default=None,
@@ -55,6 +65,9 @@ class Options(AnalysisOptions):
         needs=("baseline",),
         help="allow figures to exceed the baseline by PERCENT",
     )
+
+    speeds: TextFile | None = None
+    memory: int | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -76,7 +89,23 @@ class Options(AnalysisOptions):
         if self.topology is not None and self.report is None:
             message = "the --topology option adds estimated times to a report and cannot be used without one"
             raise UsageError(message, "add --report")
+        options = self
+        if self.topology is not None:
+            from sdyopt.analysis.figures.machines import MACHINES
+
+            text = MACHINES.get(self.topology)
+            if text is None:
+                text = request.read(self.topology).decode("utf-8", "surrogateescape")
+            options = replace(options, speeds=TextFile(self.topology, text))
+        if self.device_memory is not None:
+            from sdyopt.analysis.figures.units import BYTES, parse_quantity
+
+            size = parse_quantity(self.device_memory, BYTES)
+            if size is None:
+                message = f"for the --device-memory option: '{self.device_memory}' is not a number of bytes"
+                raise UsageError(message, "such as 16GiB")
+            options = replace(options, memory=int(size))
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
             raise UsageError(message, "such as 2.5")
-        return self
+        return options

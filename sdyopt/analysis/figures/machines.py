@@ -1,0 +1,38 @@
+"""Built-in topologies of well-known machines, as text of topology files. docs/reports.md has the sources."""
+
+from __future__ import annotations
+
+# Bandwidths are those that a device sends with: on a torus, both directions of one dimension.
+_TPU = """flops = "{flops} TFLOP/s"
+memory_bandwidth = "{memory_bandwidth} GB/s"
+memory = "{memory} GiB"
+
+[link]
+bandwidth = "{link} GB/s"
+latency = "1 us"
+"""
+
+_GPU = """flops = "{flops} TFLOP/s"
+memory_bandwidth = "{memory_bandwidth} GB/s"
+memory = "{memory} GB"
+node = 8
+
+[link]
+bandwidth = "{link} GB/s"
+latency = "1 us"
+
+[network]
+bandwidth = "{network} GB/s"
+latency = "5 us"
+"""
+
+# Name -> text.
+MACHINES = {
+    "tpu-v4": _TPU.format(flops=275, memory_bandwidth=1228, memory=32, link=90),
+    "tpu-v5e": _TPU.format(flops=197, memory_bandwidth=819, memory=16, link=90),
+    "tpu-v5p": _TPU.format(flops=459, memory_bandwidth=2765, memory=95, link=180),
+    "tpu-v6e": _TPU.format(flops=918, memory_bandwidth=1638, memory=32, link=180),
+    "a100": _GPU.format(flops=312, memory_bandwidth=2039, memory=80, link=300, network=25),
+    "h100": _GPU.format(flops=989, memory_bandwidth=3350, memory=80, link=450, network=50),
+    "b200": _GPU.format(flops=2250, memory_bandwidth=8000, memory=180, link=900, network=50),
+}
