@@ -8,18 +8,18 @@
 // RUN: sdy-opt %t/program.mlir --report --topology=%t/link.toml | filecheck %s --check-prefix=LINK
 // RUN: not sdy-opt %t/program.mlir --report --topology=%t/node.toml 2>&1 | filecheck %s --check-prefix=NODE
 
-// The chain of three elementwise operations reads and writes 16 MiB each; alone, the operations take 20 MiB more.
+// The chain of three elementwise operations reads 2 MiB and writes 2 MiB; alone, each of the operations does.
 // H100: fits in 74.5 GiB of device memory
 // H100: estimated time: {{.*}} to
-// H100: communication {{.*}}, products 0.00 s, elementwise operations 10.0 us to 22.5 us
+// H100: communication {{.*}}, products 0.00 s, elementwise operations 1.25 us to 3.76 us
 // TPU:  fits in 16.0 GiB of device memory
-// TPU:  elementwise operations 41.0 us to 92.2 us
+// TPU:  elementwise operations 5.12 us to 15.4 us
 // JSON: "device_memory": 17179869184,
 // JSON-NEXT: "fits": true,
 // JSON: "elementwise": [
 // JSON: "range": [
 // UNKNOWN: tpu-v99
-// LINK: communication 16.8 s
+// LINK: communication 14.7 s
 // NODE: node.toml:1:8: error: 'node' is not a number of devices
 // NODE: help: write node = 8
 
