@@ -28,8 +28,8 @@ from __future__ import annotations
 from sdyopt.base.releases import Behavior, on_change
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.distinct_values import distinct_values
 from sdyopt.mlir.dialects.sdy.mesh_op import enclosing_module
+from sdyopt.mlir.dialects.sdy.value_shardings import distinct_values
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import FUNCTION, MODULE, Pass
 from sdyopt.mlir.registry import register

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.axes import sorted_and_merged
-from sdyopt.mlir.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.mlir.dialects.sdy.axes import AxisRefList, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from sdyopt.mlir.dialects.mesh.axes_array import AxesLists
-from sdyopt.mlir.dialects.mesh.dialect_version import op_class_in
+from sdyopt.mlir.dialects.mesh.attributes import AxesLists, MeshSharding
 from sdyopt.mlir.dialects.mesh.halo import UpdateHaloOp
-from sdyopt.mlir.dialects.mesh.shard_shapes import local_type
-from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
-from sdyopt.mlir.dialects.tensor.creation import EmptyOp
-from sdyopt.mlir.dialects.tensor.slices import (
+from sdyopt.mlir.dialects.mesh.mesh_op import op_class_in
+from sdyopt.mlir.dialects.mesh.shard_op import local_type
+from sdyopt.mlir.dialects.tensor import (
+    EmptyOp,
     ExtractSliceOp,
     InsertSliceOp,
     Mixed,

@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
-from sdyopt.mlir.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, AxisRefList, difference
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, factor_symbol
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp

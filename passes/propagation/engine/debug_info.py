@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import PROPAGATION_EDGES
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.dialect import PROPAGATION_EDGES
 from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import (
     OPERAND,
     RESULT,

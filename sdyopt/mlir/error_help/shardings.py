@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from sdyopt.mlir.asm.format.directives import symbol_text
-from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding

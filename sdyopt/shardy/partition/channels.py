@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.stablehlo.channel import DEVICE_TO_DEVICE, ChannelHandle
+from sdyopt.mlir.dialects.stablehlo.replica_groups import DEVICE_TO_DEVICE, ChannelHandle
 
 
 class Channels:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, AndOp
 from sdyopt.mlir.dialects.stablehlo.collectives import CollectivePermuteOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I1, I64, tensor

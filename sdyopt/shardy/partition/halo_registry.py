@@ -15,7 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef
 from sdyopt.mlir.ir.attribute import Attribute

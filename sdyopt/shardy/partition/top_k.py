@@ -17,10 +17,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sdyopt.mlir.dialects.chlo.top_k import TopKOp
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, MulOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
-from sdyopt.mlir.dialects.stablehlo.gather_scatter_dimensions import GatherDimensions
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MulOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherDimensions, GatherOp
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, dense_array, element_size, integer
 from sdyopt.mlir.ir.operation import Op

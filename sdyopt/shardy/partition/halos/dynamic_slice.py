@@ -16,7 +16,7 @@ from __future__ import annotations
 from math import prod
 
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, MulOp, OrOp, SubtractOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MulOp, OrOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp
 from sdyopt.mlir.ir.types import I1, I64, ComplexType, FloatType, IntegerType, Type
 from sdyopt.mlir.ir.value import Value

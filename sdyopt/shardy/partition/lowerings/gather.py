@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, AndOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.ir.builtin_attributes import boolean, dense_array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp as SdyConstantOp
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, IotaOp
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.shardy.partition.local_context import LocalContext

@@ -6,7 +6,7 @@ Before jaxlib 0.12.0.1, every device generates all bits, and slices them to its 
 from __future__ import annotations
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.random import RngBitGeneratorOp
 from sdyopt.mlir.ir.types import I1, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.stablehlo.binary import SubtractOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import SubtractOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.builtin_attributes import boolean
 from sdyopt.mlir.ir.types import I1, RankedTensor, tensor

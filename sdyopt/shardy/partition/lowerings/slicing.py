@@ -7,8 +7,8 @@ from functools import reduce
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, AndOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
 from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op

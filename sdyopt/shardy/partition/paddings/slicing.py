@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.dialects.stablehlo.binary import AndOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AndOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp

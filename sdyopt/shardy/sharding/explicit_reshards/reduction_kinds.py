@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, MaxOp, MinOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MaxOp, MinOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.operation import Op

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.axis_lists import AllToAllParam, AllToAllParams
+from sdyopt.mlir.dialects.sdy.axes import AllToAllParam, AllToAllParams, AxisRef
 from sdyopt.shardy.sharding.reshard_to_collectives.state import ReshardState
 
 

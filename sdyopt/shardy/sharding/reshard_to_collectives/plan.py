@@ -17,11 +17,11 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.mlir.dialects.sdy.collectives import (
     AllGatherOp,
     AllSliceOp,
     AllToAllOp,
+    CollectiveOp,
     CollectivePermuteOp,
 )
 from sdyopt.mlir.dialects.sdy.mesh import Mesh

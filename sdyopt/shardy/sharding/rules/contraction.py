@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import count
 
-from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.mlir.dialects.stablehlo.dot_dimensions import DotDimensions
+from sdyopt.mlir.dialects.stablehlo.contraction import DotDimensions, DotGeneralOp, DotOp
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder, Reduction
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule
