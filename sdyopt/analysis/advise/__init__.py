@@ -101,7 +101,7 @@ class Options(AnalysisOptions):
             raise UsageError(message, f"choose from {', '.join(SUFFIXES)}")
         memory = None
         if self.advise_memory:
-            from sdyopt.analysis.figures.quantities import BYTES, parse_quantity
+            from sdyopt.analysis.figures.units import BYTES, parse_quantity
 
             size = parse_quantity(self.advise_memory, BYTES)
             if size is None:

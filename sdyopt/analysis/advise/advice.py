@@ -21,7 +21,7 @@ from sdyopt.analysis.advise.roles import roles_of
 from sdyopt.analysis.advise.search import Figures, Search
 from sdyopt.analysis.figures.topology import Link, Topology
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.attribute import SymbolRef
@@ -143,7 +143,9 @@ class Adviser:
             return before.peak_bytes > memory and after.peak_bytes < before.peak_bytes
         if memory is not None and before.peak_bytes > memory:
             return True
-        return self._cost(after) < self._cost(before) * (1 - _LEAST_GAIN)
+        # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
+        least = 1 - _LEAST_GAIN
+        return after.seconds < before.seconds * least and self._cost(after) < self._cost(before) * least
 
     def _rank(self, figures: Figures, move: Move) -> tuple[object, ...]:
         memory = self._options.memory

@@ -1,7 +1,8 @@
 """Moves: the changes of annotations that are worth a try, those that matter most first.
 
 A move gives all places of a role one sharding that differs from theirs in an axis: added to a dimension,
-removed, moved to another dimension, swapped with another axis, or replaced by an unused one. Roles of equal
+removed, moved to another dimension, swapped with another axis, or replaced by an unused one, there or in
+another dimension. Roles of equal
 shape also lend each other their shardings. Two kinds of moves change several roles: sharding the first
 dimension of everything that is not kept from step to step, and sharding parameters and what belongs to them.
 """
@@ -135,10 +136,12 @@ def _neighbours(current: Axes, sizes: Mapping[str, int]) -> Iterator[Axes]:
             if used.get(name) != dim:
                 yield _with(_without(current, name), dim, name)
         if name in used:
-            yield _without(current, name)
+            rest = _without(current, name)
+            yield rest
             for other in sizes:
                 if other not in used:
                     yield _renamed(current, {name: other})
+                    yield from (_with(rest, dim, other) for dim in range(len(current)) if dim != used[name])
                 elif used[other] != used[name] and other > name:
                     yield _renamed(current, {name: other, other: name})
 

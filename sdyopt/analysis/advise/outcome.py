@@ -5,7 +5,6 @@ Passes keep locations, so an operation of the program after the passes is found 
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 from functools import cached_property
 
@@ -14,7 +13,7 @@ from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.base.diagnostics.location import UnknownLoc
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.operation import Op
@@ -42,7 +41,7 @@ class Outcome:
         for each in role.classes:
             for place in each.arguments:
                 locations |= {user.lazy_location: None for user in place.subject.users}  # type: ignore[union-attr]
-        return sum((self._blamed[location] for location in locations), Fraction(0))
+        return sum((self._blamed.get(location, Fraction(0)) for location in locations), Fraction(0))
 
     @cached_property
     def _results(self) -> dict[tuple[LazyLocation, tuple[int, ...]], list[TensorSharding]]:
@@ -56,9 +55,9 @@ class Outcome:
         return found
 
     @cached_property
-    def _blamed(self) -> Counter[LazyLocation]:
+    def _blamed(self) -> dict[LazyLocation, Fraction]:
         """Wire bytes by the location of an operation before or after a collective."""
-        found: Counter[LazyLocation] = Counter()
+        found: dict[LazyLocation, Fraction] = {}
         ops = (op for op in self._module.walk() if isinstance(op, COLLECTIVES))
         for op, each in zip(ops, self._report.collectives, strict=True):
             sent = (each.wire_bytes or Fraction(0)) * (1 if each.times is None else each.times.high)
@@ -68,5 +67,5 @@ class Outcome:
             around = [*([] if made is None else [made]), *consumers(op)[:4]]
             for location in dict.fromkeys(near.lazy_location for near in around):
                 if not isinstance(location, UnknownLoc):
-                    found[location] += sent  # type: ignore[assignment]  # a fraction
+                    found[location] = found.get(location, Fraction(0)) + sent
         return found

@@ -15,17 +15,16 @@ from typing import NamedTuple
 
 from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import FunctionResult, Subject
 from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 _ROUNDS = 3
-
 
 
 class Place(NamedTuple):
@@ -152,7 +151,7 @@ class _Classes:
                 each.results.append(Place(FunctionResult(function, index), each.shape, sharding))
 
     def _class_for(self, value: Value) -> ValueClass | None:
-        if not isinstance(value.type, RankedTensor) or not value.type.shape:
+        if not isinstance(value.type, RankedTensor) or not value.type.shape or DYNAMIC in value.type.shape:
             return None
         root = self._find(value)
         if root not in self._found:
@@ -171,7 +170,9 @@ def _sharding(attribute: object) -> TensorSharding | None:
 def _defined(op: Op) -> Iterator[Value]:
     yield from op.results
     if not isinstance(op, FuncOp):
-        yield from (argument for region in op.regions for block in region.blocks for argument in block.arguments)
+        yield from (
+            argument for region in op.regions for block in region.blocks for argument in block.arguments
+        )
 
 
 def _ties(op: Op) -> Iterator[tuple[Value, Value]]:
@@ -191,7 +192,9 @@ def _ties(op: Op) -> Iterator[tuple[Value, Value]]:
 def _is_uniform(value: Value) -> bool:
     """Whether a value has no tensor of rank 1 or more to be computed from: equal constants are one value."""
     op = value.defining_op
-    return op is not None and all(not each.shape for each in op.operand_types if isinstance(each, RankedTensor))
+    return op is not None and all(
+        not each.shape for each in op.operand_types if isinstance(each, RankedTensor)
+    )
 
 
 def _shape(value: Value) -> object:
@@ -207,13 +210,10 @@ def _colour(classes: Sequence[ValueClass], edges: Sequence[Op], class_of: ClassO
         each.colour = colours.setdefault((each.shape, counts, shardings), len(colours))
     around: list[tuple[str, list[tuple[int, ValueClass]]]] = []
     for op in edges:
-        values = [*op.operands, *((result) for result in op.results)]
-        found = [(index, each) for index, value in enumerate(values) if (each := class_of(value)) is not None]
-        if isinstance(op, CallOp):
-            name = op.callee.rstrip("0123456789").rstrip("_")
-        else:
-            name = op.signature.name
-        around.append((name, found))
+        pairs = ((index, class_of(value)) for index, value in enumerate((*op.operands, *op.results)))
+        # JAX numbers the copies of a function.
+        name = op.callee.rstrip("0123456789_") if isinstance(op, CallOp) else op.signature.name
+        around.append((name, [(index, each) for index, each in pairs if each is not None]))
     for _ in range(_ROUNDS):
         seen: dict[ValueClass, set[object]] = {each: set() for each in classes}
         for name, found in around:

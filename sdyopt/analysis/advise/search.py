@@ -20,16 +20,14 @@ from typing import NamedTuple
 from sdyopt.analysis.advise.moves import Move
 from sdyopt.analysis.advise.outcome import Outcome
 from sdyopt.analysis.figures.causes import consumers
-from sdyopt.analysis.figures.figures import Report
+from sdyopt.analysis.figures.figures import Report, time_totals, useful_share, wire_total
+from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.figures.tensor_bytes import bytes_of
 from sdyopt.analysis.figures.topology import Topology
-from sdyopt.analysis.figures.totals import time_totals, useful_share, wire_total
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectivePermuteOp
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectiveOp, CollectivePermuteOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -139,17 +137,22 @@ class Search:
     def _seconds_of_unknown_loops(self, report: Report) -> Fraction:
         """The seconds of one run of what runs an unknown number of times."""
         assert report.time is not None
-        timed = (
-            *zip(report.collectives, report.time.collectives, strict=True),
-            *zip(report.products, report.time.products, strict=True),
-        )
-        return sum((time.seconds or Fraction(0) for each, time in timed if each.times is None), Fraction(0))
+        collectives = zip(report.collectives, report.time.collectives, strict=True)
+        products = zip(report.products, report.time.products, strict=True)
+        seconds = [
+            *(timed.seconds for each, timed in collectives if each.times is None),
+            *(timed.seconds for product, timed in products if product.times is None),
+        ]
+        return sum((each for each in seconds if each is not None), Fraction(0))
 
 
 # What XLA's partitioner may do otherwise, if it is on activations.
 _RESHARDS = (AllGatherOp, AllToAllOp, CollectivePermuteOp)
 # The operations through which a parameter is followed.
-_LAYOUTS = ("convert", "transpose", "reshape", "slice", "dynamic_slice", "broadcast_in_dim", "pad")
+_LAYOUTS = frozenset(
+    f"stablehlo.{name}"
+    for name in ("convert", "transpose", "reshape", "slice", "dynamic_slice", "broadcast_in_dim", "pad")
+)
 
 
 def _is_activation(op: Op) -> bool:
@@ -167,12 +170,17 @@ def _is_input(value: Value) -> bool:
             if not isinstance(op, WhileOp):
                 return False
             body = op.regions[1].blocks[0]
-            if body.terminator is None or body.terminator.operand_at(value.index) is not body.arguments[value.index]:
+            if (
+                body.terminator is None
+                or body.terminator.operand_at(value.index) is not body.arguments[value.index]
+            ):
                 return False
             value = op.operand_at(value.index)
         else:
             op = value.defining_op
-            if op is None or not (isinstance(op, CollectiveOp) or op.signature.name.partition(".")[2] in _LAYOUTS):
+            if op is None or not (
+                isinstance(op, CollectiveOp) or op.signature.name.partition(".")[2] in _LAYOUTS
+            ):
                 return False
             value = op.operand_at(0)
     return False
