@@ -14,11 +14,10 @@ from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_att
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
-from sdyopt.shardy.sharding.explicit_reshards.reduction_kinds import reduction_kind
+from sdyopt.shardy.sharding.explicit_reshards.dot_result import reduction_kind
 
 from ...common.support.set_sharding import set_sharding
 from .reshard_plan import ReshardPlan

@@ -17,9 +17,8 @@ from sdyopt.mlir.dialects.sdy.sharding import (
     without_manual_axes,
 )
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult
 from sdyopt.shardy.record import record_required
 
