@@ -14,11 +14,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from time import monotonic
+from typing import NamedTuple
 
 from sdyopt.analysis.advise import SDY, Options
 from sdyopt.analysis.advise.moves import MeshOfProgram, Move, moves_of
 from sdyopt.analysis.advise.roles import roles_of
 from sdyopt.analysis.advise.search import Figures, Search
+from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.figures.topology import Link, Topology
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
@@ -42,13 +44,38 @@ _BEFORE = ("sdy-inline-unsharded-calls", "cse")
 ASSUMED_MACHINE = "a TPU v5e chip (197 TFLOP/s, 819 GB/s, 45 GB/s along each axis)"
 
 
-@dataclass
-class AdvisedChange:
-    """A change, with the figures of the program before and after it."""
+class Annotation(NamedTuple):
+    """A sharding to write: where, as a PartitionSpec if one can express it, and as MLIR."""
 
-    move: Move
+    place: str
+    spec: str | None
+    sdy: str
+
+
+class AdvisedChange(NamedTuple):
+    """A change, with the figures of the program before and after it.
+
+    `text` says what to write, and `now` what is written there; "" for a result or several places.
+    `is_conflict_free`: after it no activation is resharded, so that partitioners agree on what is sent.
+    """
+
+    text: str
+    now: str
+    annotations: tuple[Annotation, ...]
     before: Figures
     after: Figures
+    move: Move
+
+    @property
+    def is_conflict_free(self) -> bool:
+        return not self.after.conflicts
+
+
+def _advised(move: Move, before: Figures, after: Figures) -> AdvisedChange:
+    annotations = (
+        Annotation(place_text(change), change.jax, sdy_text(change.sharding)) for change in move.changes
+    )
+    return AdvisedChange(heading(move), current(move), tuple(annotations), before, after, move)
 
 
 @dataclass
@@ -57,12 +84,14 @@ class Advice:
 
     `changes` are alternatives, the best first, or several changes in their order if `is_sequence`. `tried` is
     the number of trials, `proposed` that of moves, `failed` that of trials whose pipeline fails.
-    `reason` says why there were no trials.
+    `is_above_memory`: the program takes more memory than the limit, so changes lower its peak. `reason` says
+    why there were no trials.
     """
 
     program: Op
     changes: list[AdvisedChange] = field(default_factory=list)
     is_sequence: bool = False
+    is_above_memory: bool = False
     tried: int = 0
     proposed: int = 0
     failed: int = 0
@@ -119,6 +148,8 @@ class Adviser:
             advice.reason = "its pipeline fails"
             return []
         before, outcome = search.base
+        memory = self._options.memory
+        advice.is_above_memory = memory is not None and before.peak_bytes > memory
         moves = list(moves_of(roles_of(advice.program), mesh, outcome))
         advice.proposed += len(moves)
         size = sum(1 for _ in advice.program.walk())
@@ -129,7 +160,7 @@ class Adviser:
             if trial.figures is None:
                 advice.failed += 1
             elif self._is_better(trial.figures, before):
-                found.append(AdvisedChange(trial.move, before, trial.figures))
+                found.append(_advised(trial.move, before, trial.figures))
             limit = self._options.advise_seconds
             if limit and monotonic() - self._start > limit:
                 advice.seconds = limit

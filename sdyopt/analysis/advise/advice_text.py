@@ -7,19 +7,12 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange
-from sdyopt.analysis.advise.moves import Move
 from sdyopt.analysis.advise.search import Figures
-from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.units import bytes_text, seconds_text, share_text
 from sdyopt.analysis.report.markdown_report import markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.sections import Section
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
-from sdyopt.analysis.trials.annotation_edits import Change
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
-from sdyopt.mlir.ir.value import BlockArgument, OpResult
-from sdyopt.shardy.record import FunctionResult
 
 SCHEMA, VERSION = "sdy-opt-advice", 1
 # The number of columns of a text in a file.
@@ -55,6 +48,9 @@ def _summary(advice: Advice) -> str:
     count = len(advice.changes)
     if advice.is_sequence:
         return f"{count} {'change' if count == 1 else 'changes'}, one after the other, of {tried}"
+    if advice.is_above_memory:
+        lowers = "change lowers" if count == 1 else "changes lower"
+        return f"{count} {lowers} the peak memory, which is above the limit, each alone, of {tried}"
     makes = "change makes" if count == 1 else "changes make"
     return f"{count} {makes} the program cheaper, each alone, of {tried}"
 
@@ -73,63 +69,18 @@ def _limits(advice: Advice) -> str:
 
 def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
     for number, each in enumerate(advice.changes[:rows], 1):
-        section = Section(f"{number}. {_heading(each.move)}")
-        section.sentences += [f"now {now}" for now in [_current(each.move)] if now]
+        section = Section(f"{number}. {each.text}")
+        section.sentences += [f"now {each.now}"] if each.now else []
         section.sentences.append(_effect(each.before, each.after))
         section.sentences.append(
             "conflict-free: no activation is resharded"
-            if not each.after.conflicts
+            if each.is_conflict_free
             else f"depends on the partitioner: {bytes_text(each.after.conflicts)} of reshards of activations"
         )
-        section.sentences.append(f"in sdy: {_sdy_text(each.move.changes[0].sharding)}")
+        section.sentences.append(f"in sdy: {each.annotations[0].sdy}")
         yield section
     if rows is not None and len(advice.changes) > rows:
         yield Section(f"… and {len(advice.changes) - rows} more")
-
-
-def _heading(move: Move) -> str:
-    """What to write, as JAX programs write it."""
-    if move.title:
-        return f"{move.title}: {_names(move)}"
-    change = move.changes[0]
-    spec = change.jax or _sdy_text(change.sharding)
-    if isinstance(change.subject, FunctionResult) or change.is_boundary:
-        return f"shard {_names(move)} as {spec}"
-    where = _place_text(change)
-    if change.replaced is not None:
-        return f"{where}: write {spec} in with_sharding_constraint"
-    return f"{where}: with_sharding_constraint(…, {spec})"
-
-
-def _names(move: Move) -> str:
-    """`params['w'] and 3 more`."""
-    names = list(dict.fromkeys(_place_text(change) for change in move.changes))
-    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-
-
-def _place_text(change: Change) -> str:
-    subject = change.subject
-    if isinstance(subject, FunctionResult):
-        return f"result {subject.result_index}"
-    location = source_location(subject.location)
-    if isinstance(subject, BlockArgument) and change.is_boundary:
-        return location.name_stack or f"argument {subject.index}"
-    op = subject.op.signature.name.partition(".")[2] if isinstance(subject, OpResult) else "a loop's value"
-    return f"{location.file_text or 'unknown location'} ({op})"
-
-
-def _current(move: Move) -> str:
-    change = move.changes[0]
-    if move.title or isinstance(change.subject, FunctionResult):
-        return ""
-    current = sharding_of(change.subject)
-    if current is None:
-        return "without an annotation"
-    return change._replace(sharding=current).jax or _sdy_text(current)
-
-
-def _sdy_text(sharding: TensorSharding) -> str:
-    return TensorSharding.assembly.text(sharding)
 
 
 def _effect(before: Figures, after: Figures) -> str:
@@ -170,14 +121,12 @@ def _json(advice: Advice, width: int, rows: int | None) -> str:
 
 def _change_data(each: AdvisedChange) -> dict[str, object]:
     return {
-        "heading": _heading(each.move),
-        "conflict_free": not each.after.conflicts,
+        "text": each.text,
+        "now": each.now,
+        "conflict_free": each.is_conflict_free,
         "before": _figures_data(each.before),
         "after": _figures_data(each.after),
-        "annotations": [
-            {"place": _place_text(change), "spec": change.jax, "sdy": _sdy_text(change.sharding)}
-            for change in each.move.changes
-        ],
+        "annotations": [annotation._asdict() for annotation in each.annotations],
     }
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sdyopt.analysis.advise import Options
-from sdyopt.analysis.advise.advice import Adviser
+from sdyopt.analysis.advise.advice import Advice, Adviser
 from sdyopt.analysis.advise.advice_text import advice_text
-from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
+from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.flag import STDOUT
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
@@ -27,8 +28,7 @@ class Advising(Analysis[Options]):
 
     def run_passes(self, program: Program) -> Op:
         """The program with the best change, before the passes; as it was if there is none."""
-        adviser = Adviser(program.op, program.pipeline, self._topology, self.options)
-        advice = adviser.advice()
+        advice = Adviser(program.op, program.pipeline, self._topology, self.options).advice()
         advice.assumption = program.assumption
         path = self.options.advise
         if path == STDOUT:
@@ -36,3 +36,11 @@ class Advising(Analysis[Options]):
         elif path is not None:
             self.run.write_file(path, advice_text(advice, path[path.rindex(".") :]))
         return advice.program
+
+
+def advice_of(module: Op, options: Options, topology: Topology | None) -> Advice:
+    """The advice on a program for which the pipeline runs that reports assume."""
+    assumption, pipeline = assumed_pipeline(module)
+    advice = Adviser(module, pipeline, topology, options).advice()
+    advice.assumption = assumption
+    return advice

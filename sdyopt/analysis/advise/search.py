@@ -199,6 +199,7 @@ def _global_bytes(op: Op) -> int:
     return bytes_of(op.result_types[0]) or 0
 
 
+# What forked processes work on.
 _shared: tuple[Search, Sequence[Move]]
 
 

@@ -6,6 +6,7 @@ while this interface stays the same.
 """
 
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.tools.api.advice import Advice
 from sdyopt.tools.api.attributes import Attribute, Type
 from sdyopt.tools.api.comparisons import Comparison, ShardingChange
 from sdyopt.tools.api.errors import (
@@ -33,6 +34,7 @@ from sdyopt.tools.api.reports import Collective, Report
 from sdyopt.tools.api.shardings import Axis, DimensionSharding, Mesh, Sharding
 
 __all__ = [
+    "Advice",
     "Attribute",
     "Axis",
     "Block",
