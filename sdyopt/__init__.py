@@ -12,7 +12,7 @@ module imports nothing, so that `sdy-opt --version` starts fast; the first use o
 There are five storeys, each a folder. A room imports only rooms to its left, and the storeys before its own:
 
   base      dataclasses ‹ interning ‹ releases ‹ diagnostics
-  mlir      ir ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
+  mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ record ‹ partition
   analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
             trials ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint

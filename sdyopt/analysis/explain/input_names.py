@@ -41,6 +41,7 @@ class InputNames:
 
     def __init__(self, source: Source, module: Op, dialects: DialectTable, options: ParseOptions) -> None:
         self.source = source
+        self.module = module
         self.of_value: dict[Value, InputName] = {}
         self.offset_of_op: dict[Op, int] = {}
         self.functions: dict[str, FuncOp] = {}

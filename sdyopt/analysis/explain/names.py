@@ -15,6 +15,7 @@ from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.value_names import name_of, name_of_result
 from sdyopt.shardy.record import FunctionResult, Subject
 
 
@@ -45,14 +46,17 @@ class Names:
         return "" if found is None else found.function
 
     def subject(self, run: Run, subject: Subject) -> str:
-        """`%0`, `%arg0 of @f` or `result 0 of @main`."""
+        """`params['w']`, `%0`, `%arg0 of @f` or `result 0 of @main`."""
         if isinstance(subject, FunctionResult):
-            return f"result {subject.result_index} of @{subject.function.sym_name}"
+            name = f"result {subject.result_index} of @{subject.function.sym_name}"
+            return name_of_result(subject.function, subject.result_index) or name
         owner = run.edge_owners.get(subject, subject)
         return self.value(block_or_result(owner))
 
     def value(self, value: OpResult | BlockArgument) -> str:
-        """The name of a value; that of its operation if the source has none."""
+        """The name that JAX or the source gives to a value; that of its operation if neither does."""
+        if name := self._jax_name(value) or name_of(value):
+            return name
         found = self.input_name(value)
         if found is None:
             return _description(value)
@@ -62,12 +66,21 @@ class Names:
 
     def input_name(self, value: Value) -> InputName | None:
         """The name in the source of a value, of what it replaced, or of what it is a copy of."""
+        earlier = self._in_source(value)
+        return None if earlier is None else self._inputs.of_value[earlier]
+
+    def _jax_name(self, value: Value) -> str:
+        earlier = self._in_source(value)
+        return "" if earlier is None else name_of(earlier)
+
+    def _in_source(self, value: Value) -> Value | None:
+        """The value of the source that is a value, or that it replaced, or that it is a copy of."""
         values = self._record.values
         for each in (value, *values.predecessors(value)):
             for original in values.originals(each):
                 for earlier in (original, *values.predecessors(original)):
                     if earlier in self._inputs.of_value:
-                        return self._inputs.of_value[earlier]
+                        return earlier
         return None
 
     # --- Places -----------------------------------------------------------------------------------
