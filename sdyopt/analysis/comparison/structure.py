@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 
 from sdyopt.analysis.comparison.operation_labels import label_of
-from sdyopt.analysis.figures.constants import constant_of
+from sdyopt.analysis.figures.execution_counts import constant_of
 from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp

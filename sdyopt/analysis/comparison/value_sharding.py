@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sdyopt.analysis.figures.tensor_bytes import bytes_of
+from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.notation.device_tiling import (
     DeviceTiling,
     Maximal,

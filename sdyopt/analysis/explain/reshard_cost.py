@@ -7,9 +7,8 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
-from sdyopt.analysis.figures.tensor_bytes import bytes_of
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.mlir.ir.types import RankedShapedType, Type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sdyopt.analysis.figures.quantities import BYTES, FLOPS
+from sdyopt.analysis.figures.units import BYTES, FLOPS
 from sdyopt.analysis.lint.rule import Limit
 
 MIN_WIRE_BYTES: Mapping[str, Limit] = {

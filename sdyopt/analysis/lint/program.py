@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from sdyopt.analysis.figures.call_locations import CallLocations
 from sdyopt.analysis.figures.causes import consumers
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions
+from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts, entry_functions
 from sdyopt.analysis.figures.figures import Collective, Product
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.memory_figures import ValueTexts

@@ -18,7 +18,7 @@ from fractions import Fraction
 from inspect import cleandoc
 from typing import ClassVar, Protocol, TypeVar
 
-from sdyopt.analysis.figures.quantities import Dimension
+from sdyopt.analysis.figures.units import Dimension
 from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.trials.trials import Trials

@@ -22,8 +22,8 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from sdyopt.analysis.figures.quantities import parse_quantity
 from sdyopt.analysis.figures.toml_file import TomlFile
+from sdyopt.analysis.figures.units import parse_quantity
 from sdyopt.analysis.lint.rule import Rule
 from sdyopt.analysis.lint.rule_table import all_rules, rule_ids
 from sdyopt.base.dataclasses import dataclass, field

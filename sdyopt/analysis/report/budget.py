@@ -29,8 +29,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sdyopt.analysis.figures.figures import Collective, Report
-from sdyopt.analysis.figures.quantities import BYTES
 from sdyopt.analysis.figures.toml_file import TomlFile
+from sdyopt.analysis.figures.units import BYTES
 from sdyopt.analysis.report.budget_checks import FIGURES, FigureLimit, Limit
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
 

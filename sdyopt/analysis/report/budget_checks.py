@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.figures.figures import Collective, Report
+from sdyopt.analysis.figures.figures import Collective, Report, flop_totals, wire_bytes_of_runs
 from sdyopt.analysis.figures.findings import MAX_CONTRIBUTORS, Contributor, file_location, finding
-from sdyopt.analysis.figures.quantities import BYTES, COUNT, FLOPS, Dimension
-from sdyopt.analysis.figures.totals import flop_totals, wire_bytes_of_runs
-from sdyopt.analysis.figures.units import bytes_text, flops_text
+from sdyopt.analysis.figures.units import (
+    BYTES,
+    COUNT,
+    FLOPS,
+    Dimension,
+    bytes_text,
+    flops_text,
+)
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.location import Location

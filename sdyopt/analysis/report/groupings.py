@@ -7,9 +7,8 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.figures import Collective
+from sdyopt.analysis.figures.figures import Collective, wire_totals
 from sdyopt.analysis.figures.source_locations import SourceLocation
-from sdyopt.analysis.figures.totals import wire_totals
 
 AUTO = "auto"
 # A grouping is replaced if one group has more than this share of the bytes …

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.figures.figures import Collective, LiveValue, Product, Report
-from sdyopt.analysis.figures.source_locations import Phase
-from sdyopt.analysis.figures.totals import (
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    LiveValue,
+    Product,
+    Report,
     Total,
     flop_totals,
     useful_share,
@@ -15,6 +17,7 @@ from sdyopt.analysis.figures.totals import (
     wire_total,
     wire_totals,
 )
+from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, share_text, times_text, total_text
 from sdyopt.analysis.report.groupings import Grouping, grouping_of
 from sdyopt.analysis.report.tables import Row, Section

@@ -12,8 +12,10 @@ from sdyopt.analysis.figures.figures import (
     TimedCollective,
     TimedProduct,
     TimeEstimate,
+    Total,
+    seconds_of_runs,
+    time_totals,
 )
-from sdyopt.analysis.figures.totals import Total, seconds_of_runs, time_totals
 from sdyopt.analysis.figures.units import seconds_text, share_text, times_text
 from sdyopt.analysis.report.tables import Row, Section
 

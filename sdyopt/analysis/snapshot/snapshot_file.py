@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from sdyopt.analysis.figures.json_file import JsonFile, Path
-from sdyopt.analysis.figures.json_reader import JsonReader
+from sdyopt.analysis.figures.json_file import JsonFile, JsonReader, Path
 from sdyopt.analysis.snapshot.snapshot import Entry, FunctionEntries, ShardingData, Snapshot
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 

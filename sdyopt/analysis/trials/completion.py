@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
-from sdyopt.analysis.figures.partitioned import is_partitioned
+from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, handling
 from sdyopt.base.diagnostics.ids import ADVICE
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note

@@ -18,8 +18,6 @@
 // CHECK:      1 of 4 params['down'] tensor
 
 // LINE:     model.py:10 all_gather {"x"}
-// LINE-NOT: model.py:20
-// LINE:     memory per device
 
 // SCOPE-DAG: mlp/up all_gather {"x"}
 // SCOPE-DAG: mlp/down all_gather {"x"}

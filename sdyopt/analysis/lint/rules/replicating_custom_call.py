@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.sdy_collectives import ring
-from sdyopt.analysis.figures.tensor_bytes import bytes_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES

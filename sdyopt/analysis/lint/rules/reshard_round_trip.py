@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from sdyopt.analysis.figures.causes import dims_text, last_of_chain, producer
-from sdyopt.analysis.figures.constants import constant_of
+from sdyopt.analysis.figures.execution_counts import constant_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.finding import Finding, Note
 from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES

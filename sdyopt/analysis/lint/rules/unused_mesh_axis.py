@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.analysis.figures.partitioned import is_partitioned
+from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.analysis.lint.finding import Finding
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
