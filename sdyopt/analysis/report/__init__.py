@@ -83,9 +83,9 @@ class Options(AnalysisOptions):
             from sdyopt.analysis.report.formats import check_format
 
             check_format(self.report)
-        if self.topology is not None and self.report is None:
+        if self.topology is not None and self.report is None and not request["check"]:
             message = "the --topology option adds estimated times to a report and cannot be used without one"
-            raise UsageError(message, "add --report")
+            raise UsageError(message, "add --report or --check")
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
             raise UsageError(message, "such as 2.5")
