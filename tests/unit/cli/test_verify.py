@@ -13,6 +13,7 @@ from sdyopt.tools.cli import verify
 from sdyopt.tools.cli.flags import FLAGS
 from sdyopt.tools.cli.verify import ALLOWED, main
 from sdyopt.tools.driver.job import Job, Outcome
+from sdyopt.tools.driver.run import run_job
 
 VALID = "func.func private @f()\n"
 
@@ -91,8 +92,6 @@ def test_an_internal_error_ends_the_verification_of_one_program(
 ) -> None:
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.mlir").write_text(VALID)
-    run_job = verify.run_job
-
     def run_with_bug(job: Job) -> Outcome:
         if job.name.endswith("b.mlir"):
             raise KeyError("bug")
