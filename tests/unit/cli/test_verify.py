@@ -92,6 +92,7 @@ def test_an_internal_error_ends_the_verification_of_one_program(
 ) -> None:
     for name in ("a", "b", "c"):
         (tmp_path / f"{name}.mlir").write_text(VALID)
+
     def run_with_bug(job: Job) -> Outcome:
         if job.name.endswith("b.mlir"):
             raise KeyError("bug")
