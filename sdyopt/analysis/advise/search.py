@@ -20,18 +20,18 @@ from typing import NamedTuple
 from sdyopt.analysis.advise.moves import Move
 from sdyopt.analysis.advise.outcome import Outcome
 from sdyopt.analysis.figures.causes import consumers
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Report, time_totals, useful_share, wire_total
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
-from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectiveOp, CollectivePermuteOp
-from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.func import ReturnOp
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectivePermuteOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.value import BlockArgument, Value
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline
 
@@ -117,9 +117,10 @@ class Search:
         assert report.time is not None
         communication, compute = time_totals(report, report.time)
         conflicts = penalty = Fraction(0)
+        origins = TensorOrigins(ExecutionCounts(module))
         collectives = (op for op in module.walk() if isinstance(op, COLLECTIVES))
         for op, each in zip(collectives, report.collectives, strict=True):
-            if each.wire_bytes and isinstance(op, _RESHARDS) and _is_activation(op):
+            if each.wire_bytes and isinstance(op, _RESHARDS) and _is_activation(op, origins):
                 runs = 1 if each.times is None else each.times.high
                 conflicts += each.wire_bytes * runs
                 bandwidth = self._topology.link(each.axis_names).bandwidth
@@ -148,51 +149,17 @@ class Search:
 
 # What XLA's partitioner may do otherwise, if it is on activations.
 _RESHARDS = (AllGatherOp, AllToAllOp, CollectivePermuteOp)
-# The operations through which a parameter is followed.
-_LAYOUTS = frozenset(
-    f"stablehlo.{name}"
-    for name in ("convert", "transpose", "reshape", "slice", "dynamic_slice", "broadcast_in_dim", "pad")
-)
 
 
-def _is_activation(op: Op) -> bool:
+def _is_activation(op: Op, origins: TensorOrigins) -> bool:
     """Whether a collective is on a value that is neither an argument nor a result of the program."""
-    return not _is_input(op.operand_at(0)) and not _is_output(op)
-
-
-def _is_input(value: Value) -> bool:
-    """Whether a value has the elements of an argument of the program, perhaps in another layout."""
-    for _ in range(_MAX_STEPS):
-        if isinstance(value, BlockArgument):
-            op = value.owner.parent_op
-            if op is None or isinstance(op, FuncOp):
-                return True
-            if not isinstance(op, WhileOp):
-                return False
-            body = op.regions[1].blocks[0]
-            if (
-                body.terminator is None
-                or body.terminator.operand_at(value.index) is not body.arguments[value.index]
-            ):
-                return False
-            value = op.operand_at(value.index)
-        else:
-            op = value.defining_op
-            if op is None or not (
-                isinstance(op, CollectiveOp) or op.signature.name.partition(".")[2] in _LAYOUTS
-            ):
-                return False
-            value = op.operand_at(0)
-    return False
+    return origins.argument(op.operand_at(0)) is None and not _is_output(op)
 
 
 def _is_output(op: Op) -> bool:
     """Whether only results of the program are computed from the result of a collective."""
     users = consumers(op)
     return bool(users) and all(isinstance(user, ReturnOp) for user in users)
-
-
-_MAX_STEPS = 100
 
 
 def _global_bytes(op: Op) -> int:

@@ -8,6 +8,7 @@ from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.mlir.value_names import name_of, name_of_result
 from sdyopt.shardy.record import FunctionResult
 
 
@@ -34,10 +35,10 @@ def _names(move: Move) -> str:
 def place_text(change: Change) -> str:
     subject = change.subject
     if isinstance(subject, FunctionResult):
-        return f"result {subject.result_index}"
-    location = source_location(subject.location)
+        return name_of_result(subject.function, subject.result_index) or f"result {subject.result_index}"
     if isinstance(subject, BlockArgument) and change.is_boundary:
-        return location.name_stack or f"argument {subject.index}"
+        return name_of(subject) or f"argument {subject.index}"
+    location = source_location(subject.location)
     op = subject.op.signature.name.partition(".")[2] if isinstance(subject, OpResult) else "a loop's value"
     return f"{location.file_text or 'unknown location'} ({op})"
 
