@@ -99,6 +99,9 @@ class Options(AnalysisOptions):
         if self.advise and not self.replaces_output and PurePath(self.advise).suffix not in SUFFIXES:
             message = f"for the --advise option: '{self.advise}' has the suffix of no format of advice"
             raise UsageError(message, f"choose from {', '.join(SUFFIXES)}")
+        if self.is_needed and request.pipeline.elements:
+            message = "the --advise option runs sdy-jax-pipeline on changed programs, and cannot be used with passes"
+            raise UsageError(message, "leave the passes out")
         memory = None
         if self.advise_memory:
             from sdyopt.analysis.figures.units import BYTES, parse_quantity

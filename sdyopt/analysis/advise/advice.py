@@ -189,10 +189,12 @@ class Adviser:
 
 
 def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
-    """The changes without those whose figures, or whose annotations, another one has before them."""
+    """The changes without those of an annotation, or with the figures at a place, that one before them has."""
     seen: set[object] = set()
     for each in found:
-        keys = {each.after, *((change.subject, change.sharding) for change in each.move.changes)}
+        places = [change.subject for change in each.move.changes]
+        keys: set[object] = {(places[0], each.after)}
+        keys |= {(change.subject, change.sharding) for change in each.move.changes}
         if not keys & seen:
             yield each
         seen |= keys

@@ -99,7 +99,7 @@ def _effect(before: Figures, after: Figures) -> str:
 def _change_text(name: str, old: Fraction | int, new: Fraction | int, text: Callable[[Fraction], str]) -> str:
     if old == new:
         return f"{name} {text(Fraction(old))} as before"
-    share = f" ({100 * float(Fraction(new) / old - 1):+.1f} %)" if old else ""
+    share = f" ({100 * float(Fraction(new) / old - 1):+.1f}%)" if old else ""
     return f"{name} {text(Fraction(old))} → {text(Fraction(new))}{share}".replace("(-", "(−")
 
 

@@ -49,7 +49,9 @@ class ValueClass:
 
     @property
     def places(self) -> list[Place]:
-        return [*self.arguments, *self.results, *self.constraints]
+        # A result without an annotation gets the sharding that propagation finds, unless it is kept as an input.
+        results = [each for each in self.results if self.arguments or each.sharding is not None]
+        return [*self.arguments, *self.constraints, *results]
 
 
 ClassOf = Callable[[Value], ValueClass | None]
