@@ -100,7 +100,7 @@ class Options(AnalysisOptions):
             message = f"for the --advise option: '{self.advise}' has the suffix of no format of advice"
             raise UsageError(message, f"choose from {', '.join(SUFFIXES)}")
         if self.is_needed and request.pipeline.elements:
-            message = "the --advise option runs sdy-jax-pipeline on changed programs, and cannot be used with passes"
+            message = "the --advise option runs sdy-jax-pipeline on changed programs, and takes no passes"
             raise UsageError(message, "leave the passes out")
         memory = None
         if self.advise_memory:

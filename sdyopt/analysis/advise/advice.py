@@ -189,7 +189,7 @@ class Adviser:
 
 
 def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
-    """The changes without those of an annotation, or with the figures at a place, that one before them has."""
+    """The changes without those of an annotation, or with the figures at a place, that one before has."""
     seen: set[object] = set()
     for each in found:
         places = [change.subject for change in each.move.changes]

@@ -49,7 +49,7 @@ class ValueClass:
 
     @property
     def places(self) -> list[Place]:
-        # A result without an annotation gets the sharding that propagation finds, unless it is kept as an input.
+        # A result without an annotation gets what propagation finds, unless it is kept as an input.
         results = [each for each in self.results if self.arguments or each.sharding is not None]
         return [*self.arguments, *self.constraints, *results]
 

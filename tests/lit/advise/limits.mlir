@@ -21,7 +21,7 @@
 //
 // CHANGES: no better program was found, of {{[0-9]+}} tried
 
-// PASSES:      sdy-opt: the --advise option runs sdy-jax-pipeline on changed programs, and cannot be used with passes
+// PASSES:      sdy-opt: the --advise option runs sdy-jax-pipeline on changed programs, and takes no passes
 // PASSES-NEXT: help: leave the passes out
 
 // NONE: no advice: the program cannot be changed, because it has its collectives already
