@@ -126,7 +126,6 @@ class Checker:
         self._copies = copies
         self._record = ShardingRecord()
         self._completion = Completion(dialects, has_passes)
-        self._has_passes = has_passes
         self._lines = UserLines(self._module)
         self._alike = Alike(self._module)
 
