@@ -23,7 +23,7 @@ def heading(move: Move) -> str:
     where = place_text(change)
     if change.replaced is not None:
         return f"{where}: write {spec} in with_sharding_constraint"
-    return f"{where}: with_sharding_constraint(…, {spec})"
+    return f"{where}: jax.lax.with_sharding_constraint(…, {spec})"
 
 
 def _names(move: Move) -> str:
