@@ -21,8 +21,9 @@ XLA, SDY = "xla", "sdy"
 class Options(AnalysisOptions):
     """The changes that were tried on the program as it was read.
 
-    `memory` are the bytes of `advise_memory`, once the options are prepared, `topology` the file of
-    `--topology`, and `rows` the number of changes that are shown on stdout, 0 for all.
+    `advise_memory` is a size such as 16GiB, or a number of bytes; "" for no limit. `topology` is the file of
+    `--topology`, once the options are prepared, and `rows` the number of changes that are shown on stdout, 0
+    for all.
     """
 
     order, group = 45, REPORTS
@@ -34,7 +35,7 @@ class Options(AnalysisOptions):
         writes=Writes("the advice", "advice.md", takes_dash=True),
         is_common=True,
         help="print which changes of one annotation make the program cheaper, each tried, or write them to "
-        "FILE (.json, .md or .txt); with -o, write the program with the best change",
+        "FILE; with -o, write the program with the best one",
     )
     advise_changes: int = flag(
         default=1,
@@ -74,7 +75,6 @@ class Options(AnalysisOptions):
         needs=("advise",),
         help="run N trials at the same time (default: one for each processor)",
     )
-    memory: int | None = None
     topology: TextFile | None = None
     rows: int = 5
 
@@ -102,13 +102,8 @@ class Options(AnalysisOptions):
         if self.is_needed and request.pipeline.elements:
             message = "the --advise option runs sdy-jax-pipeline on changed programs, and takes no passes"
             raise UsageError(message, "leave the passes out")
-        memory = None
         if self.advise_memory:
-            from sdyopt.analysis.figures.units import BYTES, parse_quantity
+            from sdyopt.analysis.advise.advice import memory_limit
 
-            size = parse_quantity(self.advise_memory, BYTES)
-            if size is None:
-                message = f"for the --advise-memory option: '{self.advise_memory}' is not a size"
-                raise UsageError(message, "such as 16GiB")
-            memory = int(size)
-        return replace(self, memory=memory, topology=request["topology"], rows=request["report-rows"])
+            memory_limit(self.advise_memory)
+        return replace(self, topology=request["topology"], rows=request["report-rows"])

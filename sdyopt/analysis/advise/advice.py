@@ -22,6 +22,8 @@ from sdyopt.analysis.advise.roles import roles_of
 from sdyopt.analysis.advise.search import Figures, Search
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.figures.topology import Link, Topology
+from sdyopt.analysis.figures.units import BYTES, parse_quantity
+from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -102,13 +104,14 @@ class Advice:
 
 
 class Adviser:
-    """Advises on one program, which is not changed."""
+    """Advises on one program, which is not changed. The constructor raises UsageError."""
 
     def __init__(self, module: Op, pipeline: Pipeline, topology: Topology | None, options: Options) -> None:
         self._module = module
         self._pipeline = pipeline
         self._topology = topology
         self._options = options
+        self._memory = memory_limit(options.advise_memory)
         self._start = monotonic()
 
     def advice(self) -> Advice:
@@ -148,7 +151,7 @@ class Adviser:
             advice.reason = "its pipeline fails"
             return []
         before, outcome = search.base
-        memory = self._options.memory
+        memory = self._memory
         advice.is_above_memory = memory is not None and before.peak_bytes > memory
         moves = list(moves_of(roles_of(advice.program), mesh, outcome))
         advice.proposed += len(moves)
@@ -169,7 +172,7 @@ class Adviser:
         return list(_without_equals(found))
 
     def _is_better(self, after: Figures, before: Figures) -> bool:
-        memory = self._options.memory
+        memory = self._memory
         if memory is not None and after.peak_bytes > memory:
             return before.peak_bytes > memory and after.peak_bytes < before.peak_bytes
         if memory is not None and before.peak_bytes > memory:
@@ -179,7 +182,7 @@ class Adviser:
         return after.seconds < before.seconds * least and self._cost(after) < self._cost(before) * least
 
     def _rank(self, figures: Figures, move: Move) -> tuple[object, ...]:
-        memory = self._options.memory
+        memory = self._memory
         excess = 0 if memory is None else max(0, figures.peak_bytes - memory)
         return excess, self._cost(figures), figures.conflicts, figures.peak_bytes, move.size
 
@@ -198,6 +201,16 @@ def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
         if not keys & seen:
             yield each
         seen |= keys
+
+
+def memory_limit(size: str) -> int | None:
+    """The bytes of a size; None for "". Raises UsageError."""
+    if not size:
+        return None
+    found = parse_quantity(int(size) if size.isdecimal() else size, BYTES)
+    if found is None:
+        raise UsageError(f"for the --advise-memory option: '{size}' is not a size", "such as 16GiB")
+    return int(found)
 
 
 def _largest_mesh(module: Op) -> MeshOfProgram | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 from os import PathLike, fspath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
 from sdyopt.mlir.ir.operation import Op
@@ -16,10 +16,12 @@ from sdyopt.tools.api.reports import as_parse_error
 
 if TYPE_CHECKING:  # the search imports rich and all of stablehlo
     from sdyopt.analysis.advise import advice as found
-    from sdyopt.tools.api.module import Module
 
 
-class Advice:
+T = TypeVar("T")
+
+
+class Advice(Generic[T]):
     """The advice of `sdy-opt --advise`. `str` is its text.
 
     `module` is the program with the best change, or with all of several changes, before passes.
@@ -28,9 +30,9 @@ class Advice:
     __slots__ = ("ir", "module")
 
     ir: found.Advice
-    module: Module
+    module: T
 
-    def __init__(self, ir: found.Advice, module: Module) -> None:
+    def __init__(self, ir: found.Advice, module: T) -> None:
         self.ir = ir
         self.module = module
 
@@ -65,8 +67,8 @@ class Advice:
 
 
 def advice_on(
-    op: Op, options: dict[str, object], topology: str | PathLike[str] | None, wrap: Callable[[Op], Module]
-) -> Advice:
+    op: Op, options: dict[str, object], topology: str | PathLike[str] | None, wrap: Callable[[Op], T]
+) -> Advice[T]:
     """The advice on a program with options of `--advise`. Raises ParseError for a malformed topology."""
     from sdyopt.analysis.advise import Options
     from sdyopt.analysis.advise.analysis import advice_of

@@ -89,7 +89,7 @@ class Module:
         partitioner: str = "xla",
         jobs: int = 0,
         topology: str | PathLike[str] | None = None,
-    ) -> Advice:
+    ) -> Advice[Module]:
         """Which changes of annotations make the program cheaper, each tried on it.
 
         The options are those of `--advise`: up to `changes` are made one after the other, `memory` limits the
@@ -102,7 +102,7 @@ class Module:
             "advise_seconds": seconds,
             "advise_partitioner": partitioner,
             "advise_jobs": jobs,
-            "memory": memory,
+            "advise_memory": "" if memory is None else str(memory),
         }
         with session(discard, self._program.sdy_version):
             return advice_on(self.ir, options, topology, lambda op: Module(self._program.with_op(op), ()))
