@@ -122,6 +122,7 @@ class Module:
         With passes, as in `run`, both are compared after these passes, and the annotations before them, too.
         Raises PipelineError or PassError.
         """
+        _check_module("before", before)
         names = before._program.source.name, self._program.source.name
         old, new = Comparable(names[0], before.ir), Comparable(names[1], self.ir)
         if passes:
@@ -136,6 +137,8 @@ class Module:
 
         `places` limits the values to those whose name stack or file contains one of these texts.
         """
+        if isinstance(places, str):
+            raise TypeError(f"places are several texts, such as [{places!r}], not a single one")
         with session(discard, self._program.sdy_version):
             return Comparable(self._program.source.name, self.ir).snapshot(places)
 
@@ -169,8 +172,9 @@ class Module:
         The options are those of `--validate`: `seeds` is the number of random inputs, and `python` has jax.
         Raises ExecutionError without jax.
         """
+        _check_module("after", self if after is None else after)
         how = HowToRun(mode, python, timeout, memory)
-        return validation_of(self._program, (after or self)._program, seeds, how)
+        return validation_of(self._program, (self if after is None else after)._program, seeds, how)
 
     def execute(
         self,
@@ -279,6 +283,11 @@ class Module:
         return module_html(
             self.as_text(large_elements_limit=16, large_resource_limit=64), self.meshes.values()
         )
+
+
+def _check_module(name: str, value: object) -> None:
+    if not isinstance(value, Module):
+        raise TypeError(f"{name} is a module, not {value!r}")
 
 
 # A notebook stores its output, so only the start of a large program, and of a long line, is shown.
