@@ -76,11 +76,12 @@ def partition_pipeline(
         # Of two consecutive reshards, the first is redundant.
         simplify(RESHARD_LABEL),
         MergeCollectives(collectives_only=True),
-        ReshardToCollectives(keep_unreduced_axes=True),
+        # Borders between shards are moved by sdy-pad-for-divisibility.
+        ReshardToCollectives(keep_unreduced_axes=True, move_borders=True),
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),
         MergeCollectives(collectives_only=True),
-        PadForDivisibility(),
+        PadForDivisibility(replica_count=replica_count),
         ConvertGlobalToLocal(
             combine_multi_dimension_reduce_scatter=True,
             enable_rgv3=enable_rgv3,

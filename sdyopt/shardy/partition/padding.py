@@ -27,12 +27,11 @@ from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.binary import AndOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I32, I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.deferred_replacements import DeferredReplacements
 from sdyopt.shardy.partition.local_builder import LocalBuilder, ranked, shape_of
-from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.sharded_body import HaloContext
 
 Padded = Sequence[Value] | None
 PadFunction = Callable[[Any, "Padder"], Padded]
@@ -59,13 +58,14 @@ def pads(*op_classes: type[Op]) -> Callable[[P], P]:
 class Padder:
     """Pads the values of one function."""
 
-    def __init__(self, types: LocalTypes, rewriter: Rewriter) -> None:
+    def __init__(self, context: HaloContext) -> None:
         _load_functions()
-        self.types = types
-        self.rewriter = rewriter
+        self.context = context
+        self.types = context.types
+        self.rewriter = context.rewriter
         # Values whose padding is zero.
         self.zero_padded: set[Value] = set()
-        self._replacements = DeferredReplacements(rewriter)
+        self._replacements = DeferredReplacements(context.rewriter)
 
     def visit(self, op: Op) -> None:
         """Pads the results of an operation and the arguments of its blocks."""

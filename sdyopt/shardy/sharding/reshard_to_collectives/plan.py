@@ -59,19 +59,26 @@ Plan = tuple[Step, ...]
 
 
 def plan_collectives(
-    shape: Sequence[int], source: TensorSharding, target: TensorSharding, mesh: Mesh
+    shape: Sequence[int],
+    source: TensorSharding,
+    target: TensorSharding,
+    mesh: Mesh,
+    moves_borders: bool = False,
 ) -> Plan:
     """The steps from one sharding to another of the same rank.
 
     `mesh` is the mesh of the source; the target mesh must have the same axes. The source is assumed to have
-    the unreduced axes of the target.
+    the unreduced axes of the target. With `moves_borders`, collectives may move the borders between the
+    shards of a dimension; otherwise it is gathered instead.
     """
-    steps = tuple(_steps(ReshardState(shape, source, target, mesh)))
+
+    def begin() -> ReshardState:
+        return ReshardState(shape, source, target, mesh, moves_borders)
+
+    steps = tuple(_steps(begin()))
     if not _has_valid_shardings(steps):
-        steps = tuple(_steps_after_gather(ReshardState(shape, source, target, mesh)))
-    if _has_valid_permutes(source, steps, mesh):
-        return steps
-    return tuple(_gather_and_slice(ReshardState(shape, source, target, mesh)))
+        steps = tuple(_steps_after_gather(begin()))
+    return steps if _has_valid_permutes(source, steps, mesh) else tuple(_gather_and_slice(begin()))
 
 
 def _has_valid_shardings(steps: Plan) -> bool:
