@@ -82,9 +82,7 @@ class ReshardToCollectives(Pass):
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        lowering = _ReshardLowering(
-            self.keep_redundant_reshards, self.keep_unreduced_axes, self.move_borders
-        )
+        lowering = _ReshardLowering(self.keep_redundant_reshards, self.keep_unreduced_axes, self.move_borders)
         pattern = ConversionPattern(ReshardOp, lowering.lower, lowering.is_legal)
         convert(function, pattern, rewriter, legal=_COLLECTIVES)
         return rewriter.changed

@@ -69,6 +69,7 @@ def partition_pipeline(
             replica_count=replica_count,
             partition_count=partition_count,
             rng_bit_generator_unsafe=not Behavior.SHARDED_RANDOM_BITS.active,
+            reduce_communication=True,
         ),
         # Before reshards are lowered, so that its all-reduces and all-slices after them become
         # reduce-scatters.
