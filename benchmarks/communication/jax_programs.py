@@ -437,17 +437,18 @@ def dilated_causal(x: Array, kernel: Array) -> Array:
 
 @program(_XY, ((4, 32, 32, 8), P(None, "x", "y", None)), out=P(None, "x", "y", None))
 def max_pool_train(x: Array) -> Array:
-    pool = lambda x: lax.reduce_window(  # noqa: E731
-        x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"
-    )
-    return jax.grad(lambda x: jnp.sum(pool(jnp.sin(x)) ** 2))(x)
+    def loss(x: Array) -> Array:
+        pooled = lax.reduce_window(jnp.sin(x), -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
+        return jnp.sum(pooled**2)
+
+    return jax.grad(loss)(x)
 
 
 @program(_XY, ((64, 64), P("x", "y")), out=P("x", "y"))
 def jacobi(x: Array) -> Array:
     def step(_: Array, x: Array) -> Array:
-        neighbors = [jnp.roll(x, shift, dim) for shift in (1, -1) for dim in (0, 1)]
-        return sum(neighbors[1:], neighbors[0]) / 4
+        roll: Function = jnp.roll
+        return (roll(x, 1, 0) + roll(x, -1, 0) + roll(x, 1, 1) + roll(x, -1, 1)) / 4
 
     return lax.fori_loop(0, 20, step, x)
 

@@ -19,6 +19,7 @@ from ..partitioning.add_elementwise_sharding_rules import AddElementwiseSharding
 from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
 from ..partitioning.finish_partitioning import FinishPartitioning
+from ..partitioning.hoist_collectives import HoistCollectives
 from ..partitioning.merge_collectives import MergeCollectives
 from ..partitioning.pad_for_divisibility import PadForDivisibility
 from ..partitioning.reshard_single_devices import ReshardSingleDevices
@@ -54,8 +55,8 @@ def partition_pipeline(
     `sdy-all-reduces-to-reshards`, `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full
     version, `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`,
     `sdy-reshard-to-collectives`, `sdy-merge-collectives`, `sdy-pad-for-divisibility`,
-    `sdy-convert-global-to-local`, and `sdy-finish-partitioning`. Between them, reshards
-    and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
+    `sdy-convert-global-to-local`, `sdy-hoist-collectives`, and `sdy-finish-partitioning`. Between them,
+    reshards and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [
         # Otherwise the program's own all-reduces would be repeated.
@@ -93,6 +94,7 @@ def partition_pipeline(
         ),
         # Most offsets are looked up several times, and some halos are exchanged for several operations.
         MergeCollectives(),
+        HoistCollectives(),
         FinishPartitioning(replica_count=replica_count),
     ]
     return [
