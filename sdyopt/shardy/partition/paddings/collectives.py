@@ -26,6 +26,8 @@ from sdyopt.mlir.dialects.sdy.collectives import (
 )
 from sdyopt.mlir.dialects.sdy.reduction_kind import reduction_attributes
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
+from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import tensor
 from sdyopt.mlir.ir.value import Value
@@ -76,15 +78,24 @@ def pad_collective(op: CollectiveOp, padder: Padder) -> Padded:
         for dim, each in enumerate(zip(before.dims, after.dims, old, new, strict=True))
         if _borders_differ(*each)
     }
+    if moved and isinstance(op, ReduceScatterOp):
+        value, before = _all_reduced(op, before, padder)
+        slicing = AllSliceOp, {"slicing_axes": op.reduce_scatter_axes, "out_sharding": after}
+    else:
+        value, slicing = op.tensor, None
     moves_before = _moves(before, unpadded, old, shape, moved, padder)
     moves_after = _moves(after, unpadded, shape, new, moved, padder)
-    if moves_before is None or moves_after is None:
-        return [_gather_and_slice(op, before, unpadded, moved, padder)]
+    if moved and (moves_before is None or moves_after is None or _is_partial(op, before, after)):
+        return [_gather_and_slice(op, value, before, unpadded, moved, padder)]
+    assert moves_before is not None and moves_after is not None, "nothing moves"
     is_zero_padded = op.tensor in padder.zero_padded or old == unpadded
-    value = _move_borders(op, op.tensor, before, moves_before, padder)
+    value = _move_borders(op, value, before, moves_before, padder)
     value = padder.pad(op, value, shape)
     type = tensor(shape, ranked(value).element)
-    result = padder.recreate(op, [value], [type]).result
+    if slicing is None:
+        result = padder.recreate(op, [value], [type]).result
+    else:
+        result = padder.builder(op).create(slicing[0], [value], [type], slicing[1]).result
     cut = _move_borders(op, result, after, moves_after, padder)
     cut = padder.cut(op, cut, new, after)
     if is_zero_padded and not moved:
@@ -95,6 +106,20 @@ def pad_collective(op: CollectiveOp, padder: Padder) -> Padded:
 def _borders_differ(before: DimensionSharding, after: DimensionSharding, old: int, new: int) -> bool:
     """Whether the borders between shards differ, where a dimension is sharded before and after."""
     return bool(before.axes) and bool(after.axes) and old != new
+
+
+def _is_partial(op: CollectiveOp, before: TensorSharding, after: TensorSharding) -> bool:
+    """Whether a value is partial before or after a collective.
+
+    What combines it looks for the operation that made it partial, which a manual computation would hide.
+    """
+    if before.unreduced_axes or after.unreduced_axes:
+        return True
+    users = [use.owner for use in op.results[0].uses]
+    for user in users:
+        if isinstance(user, PadOp | SliceOp | AllSliceOp):
+            users += [use.owner for use in user.results[0].uses]
+    return any(isinstance(user, AllReduceOp | ReduceScatterOp) for user in users)
 
 
 def _moves(
@@ -146,22 +171,31 @@ def _move_borders(
     return moved
 
 
+def _all_reduced(op: ReduceScatterOp, before: TensorSharding, padder: Padder) -> tuple[Value, TensorSharding]:
+    """The operand of a reduce-scatter, reduced but not scattered, and its sharding."""
+    mesh = padder.types.mesh(before)
+    assert mesh is not None
+    reduced = AxisRefList(sorted_and_merged(op.reduce_scatter_axes.axes, mesh))
+    after = before.with_unreduced_axes(difference(before.unreduced_axes, reduced.axes, mesh))
+    attributes = {
+        "reduction_axes": reduced,
+        "out_sharding": after,
+        **reduction_attributes(op.reduction_op),
+    }
+    return padder.builder(op).create(AllReduceOp, [op.tensor], [op.tensor.type], attributes).result, after
+
+
 def _gather_and_slice(
-    op: CollectiveOp, before: TensorSharding, unpadded: Sequence[int], moved: set[int], padder: Padder
+    op: CollectiveOp,
+    value: Value,
+    before: TensorSharding,
+    unpadded: Sequence[int],
+    moved: set[int],
+    padder: Padder,
 ) -> Value:
     """Gathers the dimensions whose borders move, and slices the tensor into its new shards."""
-    value: Value = op.tensor
     mesh, after = padder.types.mesh(before), op.out_sharding
     assert mesh is not None
-    if isinstance(op, ReduceScatterOp):
-        reduced = AxisRefList(sorted_and_merged(op.reduce_scatter_axes.axes, mesh))
-        before = before.with_unreduced_axes(difference(before.unreduced_axes, reduced.axes, mesh))
-        attributes = {
-            "reduction_axes": reduced,
-            "out_sharding": before,
-            **reduction_attributes(op.reduction_op),
-        }
-        value = padder.builder(op).create(AllReduceOp, [value], [value.type], attributes).result
     kept = before.with_dims(
         DimensionSharding() if dim in moved else DimensionSharding(common_prefix(old.axes, new.axes))
         for dim, (old, new) in enumerate(zip(before.dims, after.dims, strict=True))
