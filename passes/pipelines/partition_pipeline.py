@@ -20,6 +20,7 @@ from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
 from ..partitioning.finish_partitioning import FinishPartitioning
 from ..partitioning.hoist_collectives import HoistCollectives
+from ..partitioning.merge_all_reduces import MergeAllReduces
 from ..partitioning.merge_collectives import MergeCollectives
 from ..partitioning.pad_for_divisibility import PadForDivisibility
 from ..partitioning.reshard_single_devices import ReshardSingleDevices
@@ -54,8 +55,9 @@ def partition_pipeline(
     `sdy-propagation-pipeline` with these passes after the shardings are closed:
     `sdy-all-reduces-to-reshards`, `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full
     version, `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`,
-    `sdy-reshard-to-collectives`, `sdy-merge-collectives`, `sdy-pad-for-divisibility`,
-    `sdy-convert-global-to-local`, `sdy-hoist-collectives`, and `sdy-finish-partitioning`. Between them,
+    `sdy-reshard-to-collectives`, `sdy-merge-collectives`, `sdy-merge-all-reduces`,
+    `sdy-pad-for-divisibility`, `sdy-convert-global-to-local`, `sdy-hoist-collectives`, and
+    `sdy-finish-partitioning`. Between them,
     reshards and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [
@@ -83,6 +85,7 @@ def partition_pipeline(
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),
         MergeCollectives(collectives_only=True),
+        MergeAllReduces(),
         PadForDivisibility(replica_count=replica_count),
         ConvertGlobalToLocal(
             combine_multi_dimension_reduce_scatter=True,
