@@ -13,8 +13,9 @@ reduce-scatters as all-reduces are. Transposes between an all-reduce and the add
     %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
     %2 = sdy.all_slice [{"y"}] %1 out_sharding=<@mesh, [{"y"}]> : tensor<8xf32>
 becomes, so that only the slices are all-reduced,
-    %1 = sdy.all_slice [{"y"}] %0 out_sharding=<@mesh, [{"y"}], unreduced={"x"}> : tensor<8xf32>
+    %1 = sdy.all_slice [{"y"}] %0 out_sharding=<@mesh, [{"y"}]> : tensor<8xf32>
     %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{"y"}]> : tensor<8xf32>
+If the all-reduce is along {"x", "y"}, the slice along {"y"} becomes a reduce-scatter.
 
 Only sums are merged. Floats are added in another order then, so results may differ by rounding.
 """
@@ -26,8 +27,8 @@ from typing import NamedTuple, TypeVar
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
-from sdyopt.mlir.dialects.sdy.axes import sorted_and_merged
-from sdyopt.mlir.dialects.sdy.axis_lists import AxesPerDim
+from sdyopt.mlir.dialects.sdy.axes import difference, sorted_and_merged
+from sdyopt.mlir.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, AllSliceOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
@@ -74,25 +75,43 @@ class MergeAllReduces(Pass):
 
 
 def _slice_first(op: AllSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
-    """Slices partial results before they are all-reduced, if the axes have nothing in common."""
+    """Slices partial results before they are all-reduced.
+
+    If they are all-reduced along the axes of the slice, among others, this is a reduce-scatter along these.
+    """
     collective = op.tensor.defining_op
     if not isinstance(collective, AllReduceOp) or not _is_merged_sum(collective):
         return
-    partial, axes = types.sharding(collective.tensor), collective.reduction_axes.axes
-    sliced = [axis for dim in op.slicing_axes for axis in dim.axes]
-    if partial is None or overlap(sliced, axes) or collective.parent is not op.parent:
+    partial = types.sharding(collective.tensor)
+    mesh = None if partial is None else types.mesh(partial)
+    if partial is None or mesh is None or collective.parent is not op.parent:
         return
+    axes = sorted_and_merged(collective.reduction_axes.axes, mesh)
+    sliced = [axis for dim in op.slicing_axes for axis in dim.axes]
+    unreduced, first = partial.unreduced_axes, "slicing_axes"
+    if overlap(sliced, axes):
+        if difference(sliced, axes, mesh) or not _may_be_declared(collective.tensor, axes, types):
+            return
+        _declare(collective.tensor, axes, mesh, types, rewriter)
+        axes, first = difference(axes, sliced, mesh), "reduce_scatter_axes"
+        unreduced = difference(unreduced or collective.reduction_axes.axes, sliced, mesh)
     attributes: dict[str, Attribute] = {
-        "slicing_axes": op.slicing_axes,
-        "out_sharding": op.out_sharding.with_unreduced_axes(partial.unreduced_axes, partial.reduction),
+        first: op.slicing_axes,
+        "out_sharding": op.out_sharding.with_unreduced_axes(sorted_and_merged(unreduced, mesh)),
     }
     location, type = op.lazy_location, op.output.type
+    op_class = AllSliceOp if first == "slicing_axes" else ReduceScatterOp
     shard = rewriter.create(
-        AllSliceOp, [collective.tensor], [type], attributes, before=op, location=location
+        op_class, [collective.tensor], [type], attributes, before=op, location=location
     ).result
-    reduced = {**dict(collective.signature.attributes), "out_sharding": op.out_sharding}
-    merged = rewriter.create(AllReduceOp, [shard], [type], reduced, before=op, location=location)
-    rewriter.replace(op, merged)
+    if axes:
+        reduced = {
+            **dict(collective.signature.attributes),
+            "reduction_axes": AxisRefList(axes),
+            "out_sharding": op.out_sharding,
+        }
+        shard = rewriter.create(AllReduceOp, [shard], [type], reduced, before=op, location=location).result
+    rewriter.replace(op, [shard])
     rewriter.erase(collective)
 
 
@@ -152,7 +171,9 @@ class _Sum:
             if term is None or not term.after(term.collective.out_sharding).shards_like(sharding):
                 continue
             partial = self._types.sharding(term.collective.tensor)
-            if partial is None or not self._may_be_declared(term.collective.tensor, _axes_of(term, mesh)):
+            if partial is None or not _may_be_declared(
+                term.collective.tensor, _axes_of(term, mesh), self._types
+            ):
                 continue
             key = type(term.collective), _axes_of(term, mesh), term.after(partial).dims, partial.mesh_or_ref
             groups.setdefault((key, term.collective.out_sharding.unreduced_axes), []).append(value)
@@ -206,7 +227,7 @@ class _Sum:
         values: list[Value] = []
         for term in terms:
             value = term.collective.tensor
-            self._declare(value, axes, mesh)
+            _declare(value, axes, mesh, self._types, self._rewriter)
             for transpose in term.transposes:
                 declared = self._types.sharding(value)
                 assert declared is not None
@@ -249,30 +270,31 @@ class _Sum:
             op_class, operands, [type], attributes, before=self._root, location=location
         ).results[0]
 
-    # --- Declarations of partial results ----------------------------------------------------------
 
-    def _may_be_declared(self, value: Value, axes: Axes) -> bool:
-        """Whether a value is declared as partial along axes, or can be, because only a collective uses it."""
-        sharding = self._types.sharding(value)
-        if sharding is None:
-            return False
-        if set(axes) <= set(sharding.unreduced_axes):
-            return sharding.reduction is ReductionKind.SUM
-        if sharding.unreduced_axes or not _has_one_use(value):
-            return False
-        op = value.defining_op
-        if isinstance(op, _BETWEEN):
-            return self._may_be_declared(op.operands[0], axes)
-        return isinstance(op, _ORIGINS) and len(op.results) == 1
+def _may_be_declared(value: Value, axes: Axes, types: LocalTypes) -> bool:
+    """Whether a value is declared as partial along axes, or can be, because only a collective uses it."""
+    sharding = types.sharding(value)
+    if sharding is None:
+        return False
+    if set(axes) <= set(sharding.unreduced_axes):
+        return sharding.reduction is ReductionKind.SUM
+    if sharding.unreduced_axes or not _has_one_use(value):
+        return False
+    op = value.defining_op
+    if isinstance(op, _BETWEEN):
+        return _may_be_declared(op.operands[0], axes, types)
+    return isinstance(op, _ORIGINS) and len(op.results) == 1
 
-    def _declare(self, value: Value, axes: Axes, mesh: Mesh) -> None:
-        sharding, op = self._types.sharding(value), value.defining_op
-        assert sharding is not None
-        if set(axes) <= set(sharding.unreduced_axes):
-            return
-        if isinstance(op, _BETWEEN):
-            self._declare(op.operands[0], axes, mesh)
-        set_sharding(value, sharding.with_unreduced_axes(sorted_and_merged(axes, mesh)), self._rewriter)
+
+def _declare(value: Value, axes: Axes, mesh: Mesh, types: LocalTypes, rewriter: Rewriter) -> None:
+    """Declares a value as partial along axes."""
+    sharding, op = types.sharding(value), value.defining_op
+    assert sharding is not None
+    if set(axes) <= set(sharding.unreduced_axes):
+        return
+    if isinstance(op, _BETWEEN):
+        _declare(op.operands[0], axes, mesh, types, rewriter)
+    set_sharding(value, sharding.with_unreduced_axes(sorted_and_merged(axes, mesh)), rewriter)
 
 
 def _axes_of(term: _Term, mesh: Mesh) -> Axes:
