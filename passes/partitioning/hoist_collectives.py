@@ -32,7 +32,7 @@ from math import prod
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
-from sdyopt.mlir.dialects.stablehlo.quantized import bit_width
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import bit_width
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.interfaces import is_memory_effect_free
 from sdyopt.mlir.ir.operation import Op

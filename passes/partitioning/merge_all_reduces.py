@@ -26,17 +26,16 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple, TypeVar
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
-from sdyopt.mlir.dialects.sdy.axes import difference, sorted_and_merged
-from sdyopt.mlir.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
+from sdyopt.mlir.dialects.sdy.axes import AxesPerDim, AxisRefList, difference, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, AllSliceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.shapes import TransposeOp

@@ -25,11 +25,10 @@ from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import OpOperand
-from sdyopt.shardy.partition.halo_registry import may_exchange
-from sdyopt.shardy.partition.halos.reshape import received_elements
 from sdyopt.shardy.partition.local_builder import shape_of
 from sdyopt.shardy.partition.local_types import AssumedTypes, LocalTypes
-from sdyopt.shardy.partition.reshape_groups import reshape_groups
+from sdyopt.shardy.partition.operations.reshape import received_elements, reshape_groups
+from sdyopt.shardy.partition.sharded_body import may_exchange
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import elements_of_reshard
 
 from ...common.support.set_sharding import set_sharding

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 
 from sdyopt.analysis.figures.execution_counts import constant_of
-from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.axes import ManualAxes
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 from sdyopt.mlir.ir.op_signature import OpSignature

@@ -9,10 +9,8 @@ from sdyopt.analysis.execution.process import NotValidated
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, handling
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import (
     ConstantOp,
@@ -21,7 +19,7 @@ from sdyopt.mlir.dialects.sdy.ops import (
     ShardingConstraintOp,
     ShardingGroupOp,
 )
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, FuncDataFlowEdgeOp, sharding_of
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
 from sdyopt.mlir.ir.attribute import SymbolRef, nested_attributes, string
 from sdyopt.mlir.ir.builtin_attributes import DenseElements

@@ -19,16 +19,15 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
-from sdyopt.mlir.dialects.stablehlo.linear_algebra import FftOp
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
 from sdyopt.mlir.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
+from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
+from sdyopt.mlir.dialects.stablehlo.replica_groups import Mesh as GroupMesh
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ReplicaGroupMeshAxes
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.attribute import SymbolRef, string
 from sdyopt.mlir.ir.builtin_attributes import dense
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import NO_ATTRIBUTES, Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import (
     I64,
     RankedTensor,

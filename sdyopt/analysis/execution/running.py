@@ -16,7 +16,7 @@ from sdyopt.analysis.execution.local_program import local_text, program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.validation import check_is_array, placement
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.attribute import DictAttr

@@ -10,15 +10,14 @@ from typing import NamedTuple
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.diagnostics.diagnostic import handling
-from sdyopt.base.diagnostics.location import FileLoc, FileRange, resolve_file_location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, resolve_file_location
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
-from sdyopt.mlir.error_help.op_offsets import without_locations
+from sdyopt.mlir.error_help.statement import without_locations
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
@@ -28,6 +27,7 @@ from sdyopt.mlir.ir.value import (
     OpResult,
     Value,
 )
+from sdyopt.mlir.value_names import name_of, name_of_result
 from sdyopt.shardy.record import FunctionResult, Subject
 
 
@@ -58,14 +58,17 @@ class Names:
         return "" if found is None else found.function
 
     def subject(self, run: Run, subject: Subject) -> str:
-        """`%0`, `%arg0 of @f` or `result 0 of @main`."""
+        """`params['w']`, `%0`, `%arg0 of @f` or `result 0 of @main`."""
         if isinstance(subject, FunctionResult):
-            return f"result {subject.result_index} of @{subject.function.sym_name}"
+            name = f"result {subject.result_index} of @{subject.function.sym_name}"
+            return name_of_result(subject.function, subject.result_index) or name
         owner = run.edge_owners.get(subject, subject)
         return self.value(block_or_result(owner))
 
     def value(self, value: OpResult | BlockArgument) -> str:
-        """The name of a value; that of its operation if the source has none."""
+        """The name that JAX or the source gives to a value; that of its operation if neither does."""
+        if name := self._jax_name(value) or name_of(value):
+            return name
         found = self.input_name(value)
         if found is None:
             return _description(value)
@@ -75,12 +78,21 @@ class Names:
 
     def input_name(self, value: Value) -> InputName | None:
         """The name in the source of a value, of what it replaced, or of what it is a copy of."""
+        earlier = self._in_source(value)
+        return None if earlier is None else self._inputs.of_value[earlier]
+
+    def _jax_name(self, value: Value) -> str:
+        earlier = self._in_source(value)
+        return "" if earlier is None else name_of(earlier)
+
+    def _in_source(self, value: Value) -> Value | None:
+        """The value of the source that is a value, or that it replaced, or that it is a copy of."""
         values = self._record.values
         for each in (value, *values.predecessors(value)):
             for original in values.originals(each):
                 for earlier in (original, *values.predecessors(original)):
                     if earlier in self._inputs.of_value:
-                        return self._inputs.of_value[earlier]
+                        return earlier
         return None
 
     # --- Places -----------------------------------------------------------------------------------
@@ -183,6 +195,7 @@ class InputNames:
 
     def __init__(self, source: Source, module: Op, dialects: DialectTable, options: ParseOptions) -> None:
         self.source = source
+        self.module = module
         self.of_value: dict[Value, InputName] = {}
         self.offset_of_op: dict[Op, int] = {}
         self.functions: dict[str, FuncOp] = {}

@@ -44,10 +44,15 @@ from sdyopt.analysis.sharding_record.model import (
 )
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, shardable_value, sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import (
+    DataFlowEdgeOp,
+    FuncDataFlowEdgeOp,
+    owning_op,
+    shardable_value,
+    sharding_of,
+)
 from sdyopt.mlir.ir.edit_log import tracking_values
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value

@@ -29,10 +29,10 @@ from sdyopt.analysis.lint.rule import (
     runs_text,
 )
 from sdyopt.base.diagnostics.diagnostic import Severity
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.error_help.culprit import text
+from sdyopt.mlir.error_help.table import text
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 
@@ -58,10 +58,9 @@ class ReplicatingCustomCall(Rule):
                     f"custom call @{op.call_target_name} has no sharding rule: {_operands(len(sharded))} "
                     f"gathered, {bytes_text(whole_bytes)} on each device and {bytes_text(cost)} on the "
                     f"wire{runs_text(times)}",
-                    "give it an `sdy.sharding_rule`, or call it in a manual computation (in JAX, "
-                    "`shard_map` or `custom_partitioning`)",
                     steps=(text(f"@{op.call_target_name}"),),
                     cost=cost,
+                    is_kept=True,
                 )
 
 
