@@ -9,8 +9,11 @@ from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL, RESHARD_
 from sdyopt.mlir.pipeline import Pass, Pipeline, option
 from sdyopt.mlir.registry import register_pipeline
 
+from ..common.cse import CSE
+from ..common.inline import Inliner
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
+from ..importing.inline_unsharded_calls import InlineUnshardedCalls
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
 from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
@@ -28,6 +31,7 @@ from .propagation_pipeline import propagation_pipeline
 @register_pipeline("sdy-partition-pipeline")
 def partition_pipeline(
     dedup_functions_fully: bool = DEDUP_FUNCTIONS_FULLY,
+    keep_calls: bool = option(default=False, help="keep calls, as Shardy does, instead of inlining them"),
     enable_rgv3: bool = option(
         default=False, help="write replica groups as mesh axes instead of device ids where possible"
     ),
@@ -39,7 +43,12 @@ def partition_pipeline(
     Converts a program with some shardings to the program that each device runs: tensors have the types of
     their shards, and all communication is by StableHLO collectives.
 
-    It is `sdy-add-elementwise-sharding-rules`, so that operations of chlo are sharded too, and
+    As XLA does, it inlines calls first, with `sdy-inline-unsharded-calls` and `cse`, so that dead and equal
+    operations of several calls are found. Calls with shardings of their own are inlined once everything has
+    a sharding. With `keep-calls`, calls are kept, and with `dedup-functions-fully`, as they are in Shardy's
+    pipelines.
+
+    Then it is `sdy-add-elementwise-sharding-rules`, so that operations of chlo are sharded too, and
     `sdy-propagation-pipeline` with these passes after the shardings are closed:
     `sdy-all-reduces-to-reshards`, `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full
     version, `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`,
@@ -52,6 +61,8 @@ def partition_pipeline(
         AllReducesToReshards(),
         ReshardSingleDevices(),
         InsertExplicitReshards(enable_full_version=True, change_unreduced_meshes=True),
+        # Calls with shardings of their own, now that their operands and results are resharded.
+        *([] if keep_calls else [Inliner(default_pipeline="")]),
         # So that random numbers do not depend on their sharding.
         ResolvePermutationFactors(
             replica_count=replica_count,
@@ -82,6 +93,8 @@ def partition_pipeline(
         FinishPartitioning(replica_count=replica_count),
     ]
     return [
+        # As XLA does: shardings propagate through calls, and results without uses are not computed.
+        *([] if keep_calls else [InlineUnshardedCalls(), CSE()]),
         AddElementwiseShardingRules(),
         *propagation_pipeline(dedup_functions_fully=dedup_functions_fully, partitioning=partitioning),
     ]

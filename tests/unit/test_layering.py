@@ -56,7 +56,7 @@ USERS = {
     "rich": (
         "sdyopt/analysis/figures",
         "sdyopt/analysis/report",
-        "sdyopt/analysis/notation/shard_table",
+        "sdyopt/analysis/notation/drawing",
     ),
 }
 

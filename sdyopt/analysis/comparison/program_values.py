@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from enum import StrEnum
 
-from sdyopt.analysis.comparison.gspmd_attributes import gspmd_argument, gspmd_function_result, gspmd_result
 from sdyopt.analysis.comparison.structure import Structure, is_constraint, is_transparent
-from sdyopt.analysis.comparison.value_sharding import ValueSharding, local_bytes
-from sdyopt.analysis.figures.call_locations import CallLocations
-from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, ExecutionCounts
+from sdyopt.analysis.comparison.value_sharding import (
+    ValueSharding,
+    gspmd_argument,
+    gspmd_function_result,
+    gspmd_result,
+    local_bytes,
+)
+from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, CallLocations, ExecutionCounts
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, code_of, source_location
 from sdyopt.base.dataclasses import dataclass, field

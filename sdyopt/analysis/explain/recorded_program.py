@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 
-from sdyopt.analysis.explain.input_names import InputNames
-from sdyopt.analysis.explain.names import Names
+from sdyopt.analysis.explain.names import InputNames, Names
 from sdyopt.analysis.interface import Program
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sdyopt.analysis.figures.partitioned import is_partitioned
+from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import NamedComputationOp

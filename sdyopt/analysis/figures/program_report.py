@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures import stablehlo_collectives
-from sdyopt.analysis.figures.call_locations import CallLocations
 from sdyopt.analysis.figures.causes import cause_of, change_of, location_of
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts
+from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
 from sdyopt.analysis.figures.figures import (
     Collective,
     Product,
@@ -17,16 +16,15 @@ from sdyopt.analysis.figures.figures import (
 )
 from sdyopt.analysis.figures.flops import FLOPS, flops_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.analysis.figures.manual_devices import ManualDevices, mesh_of_manual
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES, collectives_around
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC, normalized_axes
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
-from sdyopt.analysis.figures.time_estimate import time_estimate
-from sdyopt.analysis.figures.topology import Topology
+from sdyopt.analysis.figures.topology import Topology, time_estimate
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
@@ -251,3 +249,49 @@ def _wire_bytes(
 def _sum(sizes: list[int | None]) -> int | None:
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
+
+
+class ManualDevices:
+    """Products of the sizes of the manual axes around operations and around the calls of their functions."""
+
+    def __init__(self, counts: ExecutionCounts, shapes: LocalShapes) -> None:
+        self._counts = counts
+        self._shapes = shapes
+        self._of_function: dict[FuncOp, int | None] = {}
+
+    def devices(self, op: Op) -> int | None:
+        """The number of devices along all manual axes around an operation; None if calls differ in it."""
+        devices = 1
+        for parent in op.ancestors():
+            if isinstance(parent, ManualComputationOp):
+                devices *= self._along_axes(parent)
+            elif isinstance(parent, FuncOp):
+                outside = self._function(parent)
+                return None if outside is None else devices * outside
+        return devices
+
+    def _along_axes(self, computation: ManualComputationOp) -> int:
+        mesh = mesh_of_manual(computation, self._shapes)
+        devices = 1
+        for name in computation.manual_axes:
+            devices *= mesh.axis_size(name) if mesh is not None and mesh.has_axis(name) else 1
+        return devices
+
+    def _function(self, function: FuncOp) -> int | None:
+        if function not in self._of_function:
+            self._of_function[function] = None  # for recursion
+            sites = self._counts.call_sites(function)
+            found = {self.devices(call) for call in sites} | (
+                {1} if self._counts.is_entry(function) else set()
+            )
+            self._of_function[function] = found.pop() if len(found) == 1 else None if found else 1
+        return self._of_function[function]
+
+
+def mesh_of_manual(computation: ManualComputationOp, shapes: LocalShapes) -> Mesh | None:
+    """The mesh of a manual computation: that of its first sharding on a mesh that is not empty."""
+    for sharding in (*computation.in_shardings, *computation.out_shardings):
+        mesh = shapes.mesh(sharding.mesh_or_ref)
+        if mesh is not None and not mesh.is_empty:
+            return mesh
+    return None

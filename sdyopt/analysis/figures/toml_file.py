@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from sdyopt.analysis.figures.quantities import Dimension, parse_quantity
+from sdyopt.analysis.figures.units import Dimension, parse_quantity
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, Source
 from sdyopt.base.diagnostics.usage import nearest_or_all

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from sdyopt.analysis.figures.call_locations import CallLocations
 from sdyopt.analysis.figures.causes import consumers
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions
+from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts, entry_functions
 from sdyopt.analysis.figures.figures import Collective, Product
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.memory_figures import ValueTexts
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.source_locations import source_location
-from sdyopt.analysis.trials.program import CostedProgram
+from sdyopt.analysis.trials.trials import CostedProgram
 from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.func import FuncOp

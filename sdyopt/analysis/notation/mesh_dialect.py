@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from sdyopt.analysis.notation.mesh_of_tiling import NotExpressible
-from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh
+from sdyopt.analysis.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
 from sdyopt.analysis.notation.text_parser import TextParser
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.format.directives import symbol_text

@@ -6,9 +6,10 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from sdyopt.analysis.figures.figures import Report, TimeEstimate, Times
-from sdyopt.analysis.figures.source_locations import SourceLocation
-from sdyopt.analysis.figures.totals import (
+from sdyopt.analysis.figures.figures import (
+    Report,
+    TimeEstimate,
+    Times,
     Total,
     flop_totals,
     time_totals,
@@ -16,6 +17,7 @@ from sdyopt.analysis.figures.totals import (
     wire_total,
     wire_totals,
 )
+from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.base.dataclasses import asdict, fields, is_dataclass
 
 SCHEMA = "sdy-opt-report"

@@ -18,10 +18,8 @@ from fractions import Fraction
 
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.finding import Finding
-from sdyopt.analysis.lint.limits import MIN_VALUE_BYTES
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import MIN_VALUE_BYTES, Finding, Looks, Rule, Subject, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import CallOp, FuncOp

@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.analysis.figures.partitioned import is_partitioned
-from sdyopt.analysis.lint.finding import Finding
+from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
+from sdyopt.analysis.lint.annotations import shardings_in
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.lint.sharding_uses import shardings_in
+from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
