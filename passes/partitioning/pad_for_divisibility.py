@@ -34,8 +34,8 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import FUNCTION, MODULE, Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.operations.functions import pad_function
 from sdyopt.shardy.partition.padding import Padder
-from sdyopt.shardy.partition.paddings.shapes import pad_function
 
 
 @register("sdy-pad-for-divisibility")

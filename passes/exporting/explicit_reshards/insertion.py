@@ -17,7 +17,7 @@ from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
-from sdyopt.shardy.sharding.explicit_reshards.reduction_kinds import reduction_kind
+from sdyopt.shardy.sharding.explicit_reshards.dot_result import reduction_kind
 
 from ...common.support.set_sharding import set_sharding
 from .reshard_plan import ReshardPlan

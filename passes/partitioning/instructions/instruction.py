@@ -23,7 +23,7 @@ from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.pipeline.base import FUNCTION
-from sdyopt.shardy.partition.channels import Channels
+from sdyopt.shardy.partition.local_builder import Channels
 from sdyopt.shardy.partition.local_types import LocalTypes
 from sdyopt.shardy.partition.outlining import inputs_of, outline
 from sdyopt.shardy.partition.padding import Padder

@@ -26,10 +26,9 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I64, RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.halo_exchange import all_gather
-from sdyopt.shardy.partition.halo_registry import attributes_of
 from sdyopt.shardy.partition.local_builder import ranked, shape_of
 from sdyopt.shardy.partition.local_types import Axes
-from sdyopt.shardy.partition.sharded_body import ShardedBody, shape_along
+from sdyopt.shardy.partition.sharded_body import ShardedBody, attributes_of, shape_along
 
 _TARGET = "mhlo.topk"
 # Where a custom call has its k.

@@ -1,28 +1,27 @@
-"""scatter: each device applies its shard of the updates to its shard of the inputs."""
+"""`scatter`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.stablehlo.elementwise import SubtractOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AndOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.builtin_attributes import boolean
 from sdyopt.mlir.ir.types import I1, RankedTensor, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.combiners import binary_body
 from sdyopt.shardy.partition.identities import identity_of
-from sdyopt.shardy.partition.index_arithmetic import broadcast_components
-from sdyopt.shardy.partition.local_builder import LocalBuilder, ranked, shape_of
-from sdyopt.shardy.partition.local_context import LocalContext, first_shard_table
-from sdyopt.shardy.partition.local_types import Axes
-from sdyopt.shardy.partition.reduced_axes import check_is_combined
+from sdyopt.shardy.partition.local_builder import LocalBuilder, broadcast_components, ranked, shape_of
+from sdyopt.shardy.partition.local_context import FULL_RESHARD_HELP, LocalContext, first_shard_table
+from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape, unsupported
+from sdyopt.shardy.partition.partial_results import check_is_combined
 from sdyopt.shardy.partition.registry import Lowered, lowering
-
-_HELP = "run -sdy-insert-explicit-reshards=enable-full-version before"
+from sdyopt.shardy.partition.replication import Dim, by_rule, crosses_shards
 
 
 @lowering(ScatterOp)
@@ -87,7 +86,7 @@ def _keep_on_first_device(
         combiner, element = binary_body(op.update_computation, index), ranked(input).element
         bits = None if combiner is None else identity_of(combiner, element)
         if bits is None:
-            raise op.op_error("failed to get scatter reduction identity.").help(_HELP)
+            raise op.op_error("failed to get scatter reduction identity.").help(FULL_RESHARD_HELP)
         identities.append((ranked(input), bits))
     table = first_shard_table(reduced, mesh, op)
     if not Behavior.SCALAR_SCATTER_MASKS.active:
@@ -151,7 +150,7 @@ def _sharded_windows(op: ScatterOp, local: LocalContext) -> Sequence[_ShardedWin
             raise op.op_error(
                 f"sharding operand dimension {dim} that is not indexed but in inserted window dimension is "
                 "not supported."
-            ).help(_HELP)
+            ).help(FULL_RESHARD_HELP)
         window_dim = window_dims.get(dim)
         if window_dim is not None and update_axes[window_dim] == axes:
             continue
@@ -160,7 +159,7 @@ def _sharded_windows(op: ScatterOp, local: LocalContext) -> Sequence[_ShardedWin
             raise op.op_error(
                 f"dimension {dim} of the inputs is sharded, but updates of size {size} may be in several "
                 "shards"
-            ).help(_HELP)
+            ).help(FULL_RESHARD_HELP)
         windows.append(_ShardedWindow(dim, axes, is_indexed))
     return windows
 
@@ -190,8 +189,60 @@ def _drop_except_on_first_device(
     type = ranked(indices)
     if not op.scatter_dimension_numbers.scatter_dims_to_operand_dims:
         raise op.op_error("the inputs are sharded along a dimension that is neither indexed nor whole").help(
-            _HELP
+            FULL_RESHARD_HELP
         )
     is_first = builder.reshape(local.lookup(builder, first_shard_table(axes, mesh, op), I1), ())
     mask = builder.broadcast(is_first, tensor(type.shape, I1))
     return builder.select(mask, indices, builder.integers(type, [-1]))
+
+
+@crosses_shards(ScatterOp)
+def scatter(op: ScatterOp, types: LocalTypes) -> Iterator[Dim]:
+    """The dimensions by the rule, and those of inputs and results that are neither indexed nor in windows.
+
+    Without indexed dimensions every update counts, so that there is no index for updates in the padding.
+    """
+    yield from by_rule(op, types)
+    dims, count = op.scatter_dimension_numbers, len(op.inputs)
+    if not dims.scatter_dims_to_operand_dims:
+        rank = len(shape_of(op.scatter_indices))
+        index_dims = [dim for dim in range(rank) if dim != dims.index_vector_dim]
+        update_dims = [
+            dim for dim in range(len(shape_of(op.updates[0]))) if dim not in dims.update_window_dims
+        ]
+        for index_dim, update_dim in zip(index_dims, update_dims, strict=True):
+            if index_dim not in dims.scatter_indices_batching_dims:
+                yield Dim(count, index_dim)
+                for number in range(count):
+                    yield Dim(count + 1 + number, update_dim)
+    for dim in dims.inserted_window_dims:
+        if dim not in dims.scatter_dims_to_operand_dims:
+            for number in range(count):
+                yield Dim(number, dim)
+                yield Dim(2 * count + 1 + number, dim)
+
+
+@pads(ScatterOp)
+def pad_scatter(op: ScatterOp, padder: Padder) -> Padded:
+    """Updates in the padding have indices that are out of bounds, so they have no effect."""
+    dims = op.scatter_dimension_numbers
+    number = len(op.inputs)
+    unpadded, shape = unpadded_shape(op, number), shape_of(op.scatter_indices)
+    builder, sharding = padder.builder(op), padder.types.sharding(op.scatter_indices)
+    mask: Value | None = None
+    for dim, size in enumerate(unpadded):
+        if size == shape[dim]:
+            continue
+        if dim in dims.scatter_indices_batching_dims:
+            # These updates go to the padding of the inputs.
+            continue
+        kept = padder.is_before(builder, shape, dim, size, sharding)
+        mask = kept if mask is None else padder.with_sharding(builder.binary(AndOp, mask, kept), sharding)
+    if mask is not None:
+        if not dims.scatter_dims_to_operand_dims:
+            raise unsupported(op, 0)
+        type = ranked(op.scatter_indices)
+        outside = padder.with_sharding(builder.integers(type, [-1]), sharding)
+        indices = padder.with_sharding(builder.select(mask, op.scatter_indices, outside), sharding)
+        padder.rewriter.set_operands(op, [*op.inputs, indices, *op.updates])
+    return None

@@ -1,11 +1,13 @@
-"""select_and_scatter: each device scatters from all windows that reach into its shard."""
+"""`reduce_window` and `select_and_scatter`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceWindowOp
 from sdyopt.mlir.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.mlir.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
 from sdyopt.mlir.ir.block import Region
@@ -14,15 +16,105 @@ from sdyopt.mlir.ir.floats import Specials, nan_bits
 from sdyopt.mlir.ir.types import I1, I64, FloatType, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.combiners import binary_body
-from sdyopt.shardy.partition.halo_exchange import Padding, ReadDimension, crop, element_index, exchange
+from sdyopt.shardy.partition.halo_exchange import (
+    Padding,
+    ReadDimension,
+    crop,
+    element_index,
+    exchange,
+    padding_of,
+    read_dimensions,
+)
 from sdyopt.shardy.partition.halo_plan import Reads, plan_halo
-from sdyopt.shardy.partition.halo_registry import Values, attributes_of, begin_body, exchanges_halos
 from sdyopt.shardy.partition.local_builder import dense_integers, ranked, scalar_type, shape_of
+from sdyopt.shardy.partition.local_context import LocalContext
 from sdyopt.shardy.partition.local_types import LocalTypes
-from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody
+from sdyopt.shardy.partition.registry import Lowered, lowering
+from sdyopt.shardy.partition.replication import Dim, by_rule, crosses_shards
+from sdyopt.shardy.partition.scans import exchange_totals, scan_of
+from sdyopt.shardy.partition.sharded_body import (
+    HaloContext,
+    ShardedBody,
+    Values,
+    attributes_of,
+    begin_body,
+    exchanges_halos,
+)
+from sdyopt.shardy.partition.windows import (
+    check_windows_stay,
+    extend_all,
+    local_result_type,
+    window_attributes,
+    window_crosses,
+    windows_of,
+)
 
 # Comparisons that are false if one element is NaN.
 _ORDERED = ("EQ", "GE", "GT", "LE", "LT")
+
+
+@lowering(ReduceWindowOp, SelectAndScatterOp)
+def lower_window(op: ReduceWindowOp | SelectAndScatterOp, local: LocalContext) -> Lowered:
+    """Checks that no window crosses a border between shards."""
+    check_windows_stay(op, windows_of(op, local))
+    return None
+
+
+@crosses_shards(ReduceWindowOp, has_windows=True)
+def reduce_window(op: ReduceWindowOp, types: LocalTypes) -> Iterator[Dim]:
+    """Dimensions whose windows cross a border between shards."""
+    for slid in windows_of(op, types):
+        outputs = types.axes_per_dim(op.results[0])
+        if window_crosses(slid, types) or slid.axes != outputs[slid.dim]:
+            for number in range(len(op.inputs)):
+                yield Dim(number, slid.dim)
+                yield Dim(2 * len(op.inputs) + number, slid.dim)
+
+
+@crosses_shards(SelectAndScatterOp)
+def select_and_scatter(op: SelectAndScatterOp, types: LocalTypes) -> Iterable[Dim]:
+    """The dimensions by the rule: those with windows of more than one element."""
+    return by_rule(op, types)
+
+
+# --- reduce_window --------------------------------------------------------------------------------
+
+
+@exchanges_halos(ReduceWindowOp)
+def exchange_reduce_window(op: ReduceWindowOp, context: HaloContext) -> Values:
+    """Elements outside of the whole tensor are the initial value. Cumulative operations exchange totals."""
+    padding = padding_pairs(op.signature, op.padding)
+    windows = checked_window(
+        op.signature,
+        op.window_dimensions,
+        op.window_strides,
+        padding,
+        op.base_dilations,
+        op.window_dilations,
+    )
+    types = context.types
+    axes = list(types.axes_per_dim(op.inputs[0]))
+    if any(list(types.axes_per_dim(value)) != axes for value in (*op.inputs, *op.results)):
+        return None
+    if (scan := scan_of(op, windows, axes)) is not None:
+        return exchange_totals(scan, context)
+    reads = read_dimensions(op.inputs[0], op.results[0], windows, context)
+    body = None if reads is None else begin_body(op, context)
+    if reads is None or body is None:
+        return None
+    inits = [body.shard_of(init) for init in op.init_values]
+    inputs = []
+    for input, init, inside in zip(op.inputs, op.init_values, inits, strict=True):
+        shard = body.shard_of(input, init)
+        inputs.append(extend_all(body, shard, reads, padding_of(init, inside)))
+    sides = inputs[0][1]
+    pairs, dilations = window_attributes([(each.low, each.high) for each in windows], windows, sides)
+    attributes = {**attributes_of(op), "padding": pairs, "base_dilations": dilations}
+    region = Region()
+    body.rewriter.copy_region(op.body, region)
+    result_types = [local_result_type(body, result, context.types) for result in op.results]
+    operands = [*[value for value, _ in inputs], *inits]
+    return body.finish(body.create(ReduceWindowOp, operands, result_types, attributes, [region]).results)
 
 
 class _Windows(NamedTuple):

@@ -1,8 +1,4 @@
-"""concatenate along a sharded dimension: each operand is a slice of the result.
-
-A rotation is the concatenation of two slices of one tensor. The slices are not computed: what they would
-read is read from the tensor.
-"""
+"""`concatenate`."""
 
 from __future__ import annotations
 
@@ -23,13 +19,32 @@ from sdyopt.shardy.partition.halo_exchange import (
     take,
 )
 from sdyopt.shardy.partition.halo_plan import Piece, plan_halo, reads_of_windows
-from sdyopt.shardy.partition.halo_registry import Values, begin_body, exchanges_halos
 from sdyopt.shardy.partition.local_builder import ranked, scalar_type, shape_of
+from sdyopt.shardy.partition.local_context import RESHARD_HELP, LocalContext
 from sdyopt.shardy.partition.local_types import Axes, LocalTypes
-from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody
+from sdyopt.shardy.partition.registry import Lowered, lowering
+from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody, Values, begin_body, exchanges_halos
 
 # A concatenation of more operands takes more selects than its communication is worth.
 _MAX_OPERANDS = 16
+
+
+@lowering(ConcatenateOp)
+def lower_concatenate(op: ConcatenateOp, local: LocalContext) -> Lowered:
+    """A concatenation is local if the concatenated dimension is not sharded."""
+    result_axes, dimension = local.axes_per_dim(op.out), op.dimension
+    if result_axes[dimension]:
+        raise op.op_error(
+            f"dimension {dimension} is sharded but the concatenation is on this dimension."
+        ).help(RESHARD_HELP)
+    for number, operand in enumerate(op.inputs):
+        axes_per_dim = local.axes_per_dim(operand)
+        if axes_per_dim[dimension]:
+            raise op.op_error(
+                f"operand {number} is sharded on concatenation dimension {dimension}. This is not supported."
+            ).help(RESHARD_HELP)
+        local.check_same_axes(op, operand)
+    return None
 
 
 class _Part(NamedTuple):

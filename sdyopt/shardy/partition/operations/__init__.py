@@ -1,4 +1,4 @@
-"""How operations are padded. Every module in this folder registers pad functions when imported."""
+"""Partitioning by operation: lowerings, crossings, halos and padding. Every module registers functions."""
 
 import os
 from importlib import import_module

@@ -1,53 +1,42 @@
-"""slice, dynamic_slice and dynamic_update_slice: the sizes along sharded dimensions become local ones."""
+"""Slices at dynamic positions: `dynamic_slice` and `dynamic_update_slice`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import reduce
+from math import prod
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp
-from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, SubtractOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, MulOp, OrOp, SubtractOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp
 from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import I1, I64, tensor
+from sdyopt.mlir.ir.types import I1, I64, ComplexType, FloatType, IntegerType, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.index_arithmetic import clamp_index, largest_index
-from sdyopt.shardy.partition.local_builder import LocalBuilder, ranked, shape_of
-from sdyopt.shardy.partition.local_context import LocalContext
+from sdyopt.shardy.partition.halo_exchange import all_reduce
+from sdyopt.shardy.partition.local_builder import (
+    LocalBuilder,
+    clamp_index,
+    largest_index,
+    ranked,
+    scalar_type,
+    shape_of,
+)
+from sdyopt.shardy.partition.local_context import RESHARD_HELP, LocalContext
+from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape
 from sdyopt.shardy.partition.registry import Lowered, lowering
-
-_NEEDS_RESHARD = "This requires a reshard which should have been handled by previous passes."
-_HELP = "run -sdy-resolve-permutation-factors and -sdy-reshard-to-collectives before"
-
-
-@lowering(SliceOp)
-def lower_slice(op: SliceOp, local: LocalContext) -> Lowered:
-    """A slice is local if it takes sharded dimensions whole, or every n-th element of whole shards."""
-    axes_per_dim = local.axes_per_dim(op.operand)
-    check_same_axes(op, op.operand, local, _NEEDS_RESHARD)
-    limits = list(op.limit_indices)
-    if not any(axes_per_dim):
-        return None
-    global_shape, result_shape = op.signature[SliceOp.operand].shape, op.signature[SliceOp.out].shape
-    for dim, axes in enumerate(axes_per_dim):
-        if not axes:
-            continue
-        size, stride = shape_of(op.operand)[dim], op.strides[dim]
-        # A dimension of size 0 has empty shards.
-        shards = global_shape[dim] // size if size else 0
-        if shards == 1:
-            continue
-        takes_all = result_shape[dim] * stride == shards * size
-        if op.start_indices[dim] or size % stride or not takes_all:
-            raise op.op_error(
-                f"dimension {dim} is sharded but the slice is not a full slice and requires device "
-                "communication."
-            ).help(_HELP)
-        limits[dim] = size
-    return [local.builder(op).slice(op.operand, op.start_indices, limits, op.strides)]
+from sdyopt.shardy.partition.replication import Dim, crosses_shards
+from sdyopt.shardy.partition.sharded_body import (
+    HaloContext,
+    ShardedBody,
+    Values,
+    begin_body,
+    exchanges_halos,
+    shape_along,
+)
 
 
 @lowering(DynamicSliceOp)
@@ -68,7 +57,7 @@ def lower_dynamic_update_slice(op: DynamicUpdateSliceOp, local: LocalContext) ->
     Along a dimension that the update covers, the update is sharded like the operand. Along any other sharded
     dimension of the operand, every device has the whole update.
     """
-    check_same_axes(op, op.operand, local, _NEEDS_RESHARD)
+    local.check_same_axes(op, op.operand)
     axes_per_dim = local.axes_per_dim(op.operand)
     sizes = op.signature[DynamicUpdateSliceOp.update].shape
     whole = op.signature[DynamicUpdateSliceOp.operand].shape
@@ -80,7 +69,7 @@ def lower_dynamic_update_slice(op: DynamicUpdateSliceOp, local: LocalContext) ->
         if others != (() if dim in dims else axes):
             raise op.op_error(
                 f"dimension {dim} of the update is sharded along other axes than the operand"
-            ).help(_HELP)
+            ).help(RESHARD_HELP)
     if all(sizes[dim] == 1 for dim in dims) and _selects_updates(op, dims, local):
         return [_select_update(op, dims, local)]
     builder, mesh = local.builder(op), local.common_mesh(op)
@@ -168,15 +157,106 @@ def _check_whole_dims(op: Op, operand: Value, sizes: Sequence[int], local: Local
             raise op.op_error(
                 f"dimension {dim} is sharded but the slice is not a full slice and requires device "
                 "communication."
-            ).help(_HELP)
+            ).help(RESHARD_HELP)
 
 
-def check_same_axes(op: Op, operand: Value, local: LocalContext, reason: str) -> None:
-    """Checks that the operand and the result of an operation are sharded along the same axes."""
-    result_axes = local.axes_per_dim(op.results[0])
-    for dim, (axes, others) in enumerate(zip(local.axes_per_dim(operand), result_axes, strict=True)):
-        if axes != others:
-            raise op.op_error(
-                f"dimension {dim} has mismatched sharding axes ({axis_refs_text(axes)} vs "
-                f"{axis_refs_text(others)}). {reason}"
-            ).help(_HELP)
+@crosses_shards(DynamicUpdateSliceOp)
+def dynamic_update_slice(op: DynamicUpdateSliceOp, types: LocalTypes) -> Iterator[Dim]:
+    """Every device needs the whole update along dimensions of which the update covers only a part."""
+    for dim, (size, update_size) in enumerate(zip(shape_of(op.operand), shape_of(op.update), strict=True)):
+        if size != update_size:
+            yield Dim(1, dim)
+
+
+@exchanges_halos(DynamicSliceOp)
+def exchange_dynamic_slice(op: DynamicSliceOp, context: HaloContext) -> Values:
+    """Each device slices its shard, and the parts of the slice are added up."""
+    dims = _sharded_dims(op, context.types)
+    body = None if dims is None or not _is_summable(ranked(op.operand).element) else begin_body(op, context)
+    if dims is None or body is None:
+        return None
+    shard = body.shard_of(op.operand)
+    sizes, starts, shifts = list(shape_of(shard)), [], {}
+    for dim, (start, size) in enumerate(zip(op.start_indices, op.slice_sizes, strict=True)):
+        whole = shape_of(op.operand)[dim]
+        if size == whole:
+            starts.append(body.index(0))
+            continue
+        index = _as_i64(body, clamp_index(body, body.shard_of(start), whole - size))
+        if dim in dims:
+            wanted = body.binary(SubtractOp, index, _offset(body, dims[dim], sizes[dim]))
+            index = clamp_index(body, wanted, max(0, sizes[dim] - size))
+            shifts[dim] = body.binary(SubtractOp, wanted, index)
+        starts.append(index)
+        sizes[dim] = min(sizes[dim], size)
+    value = body.dynamic_slice(shard, starts, sizes)
+    for dim, shift in shifts.items():
+        value = _shifted(body, value, dim, shift, op.slice_sizes[dim])
+    combiner = OrOp if ranked(value).element is I1 else AddOp
+    axes = tuple([axis for dim_axes in dims.values() for axis in dim_axes])
+    return body.finish([all_reduce(body, value, axes, combiner)])
+
+
+def _sharded_dims(op: DynamicSliceOp, types: LocalTypes) -> dict[int, Axes] | None:
+    """The axes of the sharded dimensions that are sliced; None if a gather is needed, or sends less."""
+    dims: dict[int, Axes] = {}
+    axes_per_dim, result_axes = types.axes_per_dim(op.operand), types.axes_per_dim(op.results[0])
+    for dim, (axes, others) in enumerate(zip(axes_per_dim, result_axes, strict=True)):
+        if axes and shape_of(op.operand)[dim] != op.slice_sizes[dim]:
+            if others:
+                return None
+            dims[dim] = axes
+        elif axes != others:
+            return None
+    sizes = [types.shard_size(shape_of(op.operand)[dim], axes, op.operand) for dim, axes in dims.items()]
+    shards = prod(types.shard_count(axes, op.operand) for axes in dims.values())
+    # Several gathers of the operand are one, which all its slices share.
+    slices = max(1, sum(isinstance(use.owner, ReshardOp) for use in op.operand.uses))
+    # An all-reduce receives everything twice, but for the part of the device.
+    is_smaller = 2 * slices * prod(op.slice_sizes[dim] for dim in dims) < prod(sizes) * shards
+    return dims if dims and is_smaller else None
+
+
+def _is_summable(element: Type) -> bool:
+    return isinstance(element, IntegerType | FloatType | ComplexType)
+
+
+def _offset(body: ShardedBody, axes: Axes, shard_size: int) -> Value:
+    """Where the shard of this device starts."""
+    return body.binary(MulOp, body.shard_index(axes), body.index(shard_size))
+
+
+def _as_i64(body: ShardedBody, index: Value) -> Value:
+    return index if ranked(index).element is I64 else body.convert(index, I64)
+
+
+def _shifted(body: ShardedBody, value: Value, dim: int, shift: Value, size: int) -> Value:
+    """`size` elements of a value from position `shift` on; those outside of the value are zero."""
+    zero, old_size = body.index(0), shape_of(value)[dim]
+    padding = [size if each == dim else 0 for each in range(ranked(value).rank)]
+    padded = body.pad(value, body.sum_identity(scalar_type(value)), padding, padding)
+    start = clamp_index(body, body.binary(AddOp, shift, body.index(size)), old_size + size)
+    starts = [start if each == dim else zero for each in range(ranked(value).rank)]
+    return body.dynamic_slice(padded, starts, shape_along(value, dim, size))
+
+
+@pads(DynamicSliceOp)
+def pad_dynamic_slice(op: DynamicSliceOp, padder: Padder) -> Padded:
+    """A slice of a whole dimension includes its padding."""
+    padded = padder.padded_type(op.out)
+    assert isinstance(padded, RankedTensor)
+    padder.rewriter.set_attribute(op, "slice_sizes", dense_array(I64, padded.shape))
+    return None
+
+
+@pads(DynamicUpdateSliceOp)
+def pad_dynamic_update_slice(op: DynamicUpdateSliceOp, padder: Padder) -> Padded:
+    """Start indices are clamped as before: the update does not reach into the padding."""
+    builder, starts = padder.builder(op), list(op.start_indices)
+    sizes = unpadded_shape(op, 1)
+    for dim, (size, padded_size) in enumerate(zip(unpadded_shape(op, 0), shape_of(op.operand), strict=True)):
+        if size != padded_size and sizes[dim] != size:
+            starts[dim] = clamp_index(builder, starts[dim], size - sizes[dim])
+    if starts != list(op.start_indices):
+        padder.rewriter.set_operands(op, [op.operand, op.update, *starts])
+    return None

@@ -1,8 +1,8 @@
-"""gather: each device gathers what is in its shard, and zeros otherwise; an all-reduce adds the results."""
+"""`gather`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp
@@ -12,14 +12,21 @@ from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.ir.builtin_attributes import boolean, dense_array
 from sdyopt.mlir.ir.types import I1, I64, RankedTensor, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.index_arithmetic import broadcast_components, largest_index
-from sdyopt.shardy.partition.local_builder import LocalBuilder, ranked, shape_of
-from sdyopt.shardy.partition.local_context import LocalContext
-from sdyopt.shardy.partition.reduced_axes import check_is_combined
+from sdyopt.shardy.partition.local_builder import (
+    LocalBuilder,
+    broadcast_components,
+    largest_index,
+    ranked,
+    shape_of,
+)
+from sdyopt.shardy.partition.local_context import FULL_RESHARD_HELP, LocalContext
+from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape
+from sdyopt.shardy.partition.partial_results import check_is_combined
 from sdyopt.shardy.partition.registry import Lowered, lowering
+from sdyopt.shardy.partition.replication import Dim, by_rule, crosses_shards, dims_with_factors
 from sdyopt.shardy.sharding.axis_lists import sharded_size
-
-_HELP = "run -sdy-insert-explicit-reshards=enable-full-version before"
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
 @lowering(GatherOp)
@@ -73,7 +80,7 @@ def _local_slice_sizes(op: GatherOp, mesh: Mesh, local: LocalContext) -> tuple[l
         else:
             raise op.op_error(
                 f"dimension {dim} of the operand is sharded, but slices of size {sizes[dim]} are not whole"
-            ).help(_HELP)
+            ).help(FULL_RESHARD_HELP)
     return sizes, selected
 
 
@@ -155,3 +162,46 @@ def _broadcast_mask(op: GatherOp, mask: Value, type: RankedTensor, builder: Loca
     batch_dims = [dim for dim in range(type.rank) if dim not in dims.offset_dims]
     positions = batch_dims if shape_of(mask) else []
     return builder.broadcast(mask, tensor(type.shape, I1), positions)
+
+
+@crosses_shards(GatherOp)
+def gather(op: GatherOp, types: LocalTypes) -> Iterator[Dim]:
+    """Dimensions by the rule, and those of size 1 that the result has: all shards but one are padding."""
+    yield from by_rule(op, types)
+    rule = sharding_rule_of(op)
+    if rule is None:
+        return
+    dims = op.dimension_numbers
+    for dim, (size, mapping) in enumerate(zip(shape_of(op.operand), rule.operands[0].dims, strict=True)):
+        if size == 1 and dim not in dims.operand_batching_dims:
+            yield from dims_with_factors(rule, set(mapping.factors) - set(rule.reduction))
+
+
+@pads(GatherOp)
+def pad_gather(op: GatherOp, padder: Padder) -> Padded:
+    """Indices are clamped as before, so slices contain no padding; those of a whole dimension include it."""
+    dims, type = op.dimension_numbers, ranked(op.start_indices)
+    unpadded, shape, sizes = unpadded_shape(op, 0), shape_of(op.operand), list(op.slice_sizes)
+    builder = padder.builder(op)
+    clamped_dims = [
+        dim for dim in dims.start_index_map if unpadded[dim] != shape[dim] and sizes[dim] != unpadded[dim]
+    ]
+    if clamped_dims:
+        scalar = tensor((), type.element)
+        sharding = padder.types.sharding(op.start_indices)
+        lows = [builder.integers(scalar, [0]) for _ in dims.start_index_map]
+        highs = [
+            builder.integers(scalar, [largest_index(type.element, unpadded[dim] - sizes[dim])])
+            for dim in dims.start_index_map
+        ]
+        low, high = (
+            padder.with_sharding(broadcast_components(builder, each, type, dims.index_vector_dim), sharding)
+            for each in (lows, highs)
+        )
+        indices = builder.create(ClampOp, [low, op.start_indices, high], [type]).result
+        padder.rewriter.set_operands(op, [op.operand, padder.with_sharding(indices, sharding)])
+    for dim, size in enumerate(unpadded):
+        if size != shape[dim] and sizes[dim] == size and size > 1:
+            sizes[dim] = shape[dim]
+    padder.rewriter.set_attribute(op, "slice_sizes", dense_array(I64, sizes))
+    return None
