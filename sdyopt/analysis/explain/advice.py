@@ -40,6 +40,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.value_names import name_of_result
 from sdyopt.shardy.record import FunctionResult, Subject
 
 # For one axis, at most so many changes are tried; and for one question, on so many operations together.
@@ -160,7 +161,8 @@ class Advice:
         """The change as JAX programs write it."""
         subject, spec = change.subject, change.jax or sharding_text(change.sharding)
         if isinstance(subject, FunctionResult):
-            return f"shard result {subject.result_index} of @{subject.function.sym_name} as {spec}"
+            name = f"result {subject.result_index} of @{subject.function.sym_name}"
+            return f"shard {name_of_result(subject.function, subject.result_index) or name} as {spec}"
         shown = names.value(self._original_of(subject))
         if is_input(subject):
             return f"shard the input {shown} as {spec}"
