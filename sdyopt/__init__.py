@@ -12,21 +12,24 @@ module imports nothing, so that `sdy-opt --version` starts fast; the first use o
 There are five storeys, each a folder. A room imports only rooms to its left, and the storeys before its own:
 
   base      dataclasses ‹ interning ‹ releases ‹ diagnostics
-  mlir      ir ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
+  mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ record ‹ partition
   analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-            trials ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
+            trials ‹ advise ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Advice",
     "Attribute",
     "Axis",
     "Block",
+    "Check",
     "Collective",
     "Comparison",
+    "CostlyPlace",
     "Diagnostic",
     "DimensionSharding",
     "Error",
@@ -49,6 +52,7 @@ __all__ = [
     "Validation",
     "Value",
     "VerifyError",
+    "check",
     "create_pass",
     "list_passes",
     "load_dialect_plugin",

@@ -36,11 +36,11 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 
-_WITH_CHANNELS = (
+STABLEHLO_COLLECTIVES = (
     *(AllGatherOp, AllReduceOp, AllToAllOp),
     *(CollectiveBroadcastOp, CollectivePermuteOp, CollectiveReduceOp, ReduceScatterOp),
 )
-_COLLECTIVES = (CollectiveOp, ReshardOp, *_WITH_CHANNELS)
+_COLLECTIVES = (CollectiveOp, ReshardOp, *STABLEHLO_COLLECTIVES)
 _CHANNEL = "channel_handle"
 
 

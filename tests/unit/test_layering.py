@@ -23,10 +23,10 @@ ROOT = Path(__file__).parents[2]
 # The storeys from the lowest to the highest, and the rooms of each in their order.
 STOREYS = """
 base      dataclasses ‹ interning ‹ releases ‹ diagnostics
-mlir      ir ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
+mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-          trials ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
+          trials ‹ advise ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -56,8 +56,6 @@ USERS = {
     "rich": (
         "sdyopt/analysis/figures",
         "sdyopt/analysis/report",
-        "sdyopt/base/diagnostics/render",
-        "sdyopt/base/diagnostics/paint",
         "sdyopt/analysis/notation/drawing",
     ),
 }
@@ -71,6 +69,8 @@ IMPORT_LATE = (
     "sdyopt/tools/cli",
     "sdyopt/tools/driver",
     "sdyopt/tools/start",
+    "sdyopt/tools/api/advice",
+    "sdyopt/tools/api/checks",
     "sdyopt/tools/api/comparisons",
     "sdyopt/tools/api/execution",
     "sdyopt/tools/api/explanations",
@@ -243,7 +243,7 @@ def test_allowed_imports(path: str, source: str) -> None:
         ("sdyopt/mlir/ir/types.py", "import sdyopt.mlir.asm.parser", "mlir.ir may not import mlir.asm"),
         ("sdyopt/mlir/ir/types.py", "from sdyopt.mlir import asm", "mlir.ir may not import mlir.asm"),
         ("sdyopt/mlir/ir/types.py", "from ..dialects import func", "mlir.ir may not import mlir.dialects"),
-        ("sdyopt/mlir/pipeline/text.py", "import sdyopt.shardy", "mlir.pipeline may not import shardy"),
+        ("sdyopt/mlir/pipeline/tree.py", "import sdyopt.shardy", "mlir.pipeline may not import shardy"),
         (
             "sdyopt/analysis/report/mesh.py",
             "import sdyopt.tools.driver",

@@ -27,6 +27,7 @@ from sdyopt.shardy.partition.local_builder import Channels
 from sdyopt.shardy.partition.local_types import LocalTypes
 from sdyopt.shardy.partition.outlining import inputs_of, outline
 from sdyopt.shardy.partition.padding import Padder
+from sdyopt.shardy.partition.sharded_body import HaloContext
 
 from ...common.support.call_graph import called_function
 from ...common.support.inline_call import inline_call
@@ -53,8 +54,8 @@ class InstructionPartitioner:
         self._passes = passes
         self._rewriter = rewriter
         self._types = LocalTypes(module)
-        self._padder = Padder(self._types, rewriter)
         self._channels = Channels(module)
+        self._padder = Padder(HaloContext(self._types, rewriter, self._channels, replica_count=1))
 
     def partition(self, op: Op) -> None:
         """Replaces an operation by a manual computation whose body is its local program."""

@@ -65,7 +65,10 @@ class Worker:
         if not marked:
             message = f"'{python}' does not run programs: it {_ending(done.returncode)} and no answer"
             raise NoJax(message, "name a Python with jax")
-        answers = [json.loads(line) for line in marked if line]
+        try:
+            answers = [json.loads(line) for line in marked if line]
+        except ValueError:  # it was ended while it wrote one
+            answers = []
         last = answers[-1] if answers else {}
         if "missing" in last:
             raise NoJax(f"{python} cannot import jax: {last['missing']}", self._help())

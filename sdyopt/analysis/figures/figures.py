@@ -42,8 +42,10 @@ class Collective:
     both are words such as "groups of 4" where replica groups follow no axes. `wire_bytes` is what one device
     sends in one run by the ring model, on average over the devices. `times` is the number of runs. `value` is
     the SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
-    that contains this collective. `is_activation`: it reshards a value that is no argument and no result of
-    the program, which XLA may do otherwise.
+    that contains this collective. `moved` is the name of the argument of the program that it moves a part of,
+    `updated` that of the argument that a gradient, which it computes, is combined with; both may be empty.
+    `is_activation`: it reshards a value that is no argument and no result of the program, which XLA may do
+    otherwise.
     """
 
     number: int
@@ -62,6 +64,8 @@ class Collective:
     value: str
     cause: str
     change: str = ""
+    moved: str = ""
+    updated: str = ""
     is_activation: bool = False
 
     @property
@@ -87,6 +91,7 @@ class Undecided:
 class LiveValue:
     """A value that is live at the peak. Each of its shards is on `replicas` devices; None if unknown.
 
+    `value` is its SSA name, `name` that of the argument of the program that it is a part or a copy of.
     If it were also sharded along `spare_axis`, it would have `spare_bytes` on a device; "" and None if there
     is no such axis.
     """
@@ -99,6 +104,12 @@ class LiveValue:
     location: SourceLocation
     spare_axis: str = ""
     spare_bytes: int | None = None
+    name: str = ""
+
+    @property
+    def shown_name(self) -> str:
+        """The name for people."""
+        return self.name or self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +235,7 @@ class Report:
     after partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.
     `assumption` says which passes were assumed, where none are given. `carried` is the carried state that
     changes its sharding from step to step. `device_memory` are the bytes of a device, if they are given.
+    `group_by` is how the collectives are grouped.
     """
 
     devices: int = 1
@@ -238,6 +250,7 @@ class Report:
     carried: list[Carried] = field(default_factory=list)
     elementwise: Elementwise | None = None
     device_memory: int | None = None
+    group_by: str = "auto"
 
 
 @dataclass(slots=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from sdyopt.analysis.flag import TextFile
+from sdyopt.analysis.interface import Request
+
 # Bandwidths are those that a device sends with: on a torus, both directions of one dimension.
 _TPU = """flops = "{flops} TFLOP/s"
 memory_bandwidth = "{memory_bandwidth} GB/s"
@@ -36,3 +39,12 @@ MACHINES = {
     "h100": _GPU.format(flops=989, memory_bandwidth=3350, memory=80, link=450, network=50),
     "b200": _GPU.format(flops=2250, memory_bandwidth=8000, memory=180, link=900, network=50),
 }
+
+
+def topology_file(request: Request) -> TextFile | None:
+    """The text of `--topology`: of a well-known machine, or of a file. Raises FileProblem."""
+    name: str | None = request["topology"]
+    if name is None:
+        return None
+    text = MACHINES.get(name) or request.read(name).decode("utf-8", "surrogateescape")
+    return TextFile(name, text)

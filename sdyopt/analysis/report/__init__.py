@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
+from sdyopt.analysis.figures.machines import topology_file
 from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
+
+# Those of `groupings`.
+GROUPINGS = ("auto", "line", "call-site", "scope", "weight", "function")
 
 
 class Options(AnalysisOptions):
@@ -30,8 +34,15 @@ class Options(AnalysisOptions):
     report_rows: int = flag(
         default=5,
         placeholder="N",
-        needs=("report", "compare-with", "compare-pipeline", "compare-sdy-version"),
+        needs=("report", "advise", "compare-with", "compare-pipeline", "compare-sdy-version"),
         help="print at most N rows of each table, all for 0",
+    )
+    group_by: str = flag(
+        default="auto",
+        choices=GROUPINGS,
+        needs=("report",),
+        help="group the collectives of the report by line, by the line that calls a helper, by named scope, "
+        "by weight, or by function; by default, by what tells them apart",
     )
     topology: str | None = flag(
         default=None,
@@ -39,13 +50,6 @@ class Options(AnalysisOptions):
         reads=True,
         help="add estimated times to the report, for a machine (tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, a100, "
         "h100 or b200) or for the speeds in a TOML file",
-    )
-    device_memory: str | None = flag(
-        default=None,
-        placeholder="BYTES",
-        needs=("report",),
-        help="report whether the program fits in the memory of a device, such as 16GiB (default: that of "
-        "--topology)",
     )
     budget: TextFile | None = flag(
         default=None,
@@ -67,7 +71,7 @@ class Options(AnalysisOptions):
     )
 
     speeds: TextFile | None = None
-    memory: int | None = None
+    memory: str | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -86,26 +90,10 @@ class Options(AnalysisOptions):
             from sdyopt.analysis.report.formats import check_format
 
             check_format(self.report)
-        if self.topology is not None and self.report is None:
+        if self.topology is not None and self.report is None and not request["check"]:
             message = "the --topology option adds estimated times to a report and cannot be used without one"
-            raise UsageError(message, "add --report")
-        options = self
-        if self.topology is not None:
-            from sdyopt.analysis.figures.machines import MACHINES
-
-            text = MACHINES.get(self.topology)
-            if text is None:
-                text = request.read(self.topology).decode("utf-8", "surrogateescape")
-            options = replace(options, speeds=TextFile(self.topology, text))
-        if self.device_memory is not None:
-            from sdyopt.analysis.figures.units import BYTES, parse_quantity
-
-            size = parse_quantity(self.device_memory, BYTES)
-            if size is None:
-                message = f"for the --device-memory option: '{self.device_memory}' is not a number of bytes"
-                raise UsageError(message, "such as 16GiB")
-            options = replace(options, memory=int(size))
+            raise UsageError(message, "add --report or --check")
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
             raise UsageError(message, "such as 2.5")
-        return options
+        return replace(self, speeds=topology_file(request), memory=request["device-memory"])

@@ -25,6 +25,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.mlir.value_names import name_of_result
 from sdyopt.shardy.record import FunctionResult, Subject
 
 
@@ -73,7 +74,9 @@ class Change(NamedTuple):
         """What to write in a program of JAX. `name` is that of `named`."""
         spec = self.jax or dims_text(self.sharding)
         if isinstance(self.subject, FunctionResult):
-            return f"shard result {self.subject.result_index} of @{self.subject.function.sym_name} as {spec}"
+            function, index = self.subject
+            shown = name_of_result(function, index) or f"result {index} of @{function.sym_name}"
+            return f"shard {shown} as {spec}"
         if is_input(self.subject):
             return f"shard the input {name} as {spec}"
         if self.is_removal:

@@ -6,7 +6,9 @@ while this interface stays the same.
 """
 
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.tools.api.advice import Advice
 from sdyopt.tools.api.attributes import Attribute, Type
+from sdyopt.tools.api.checks import Check, CostlyPlace, check
 from sdyopt.tools.api.comparisons import Comparison, ShardingChange
 from sdyopt.tools.api.errors import (
     Diagnostic,
@@ -33,11 +35,14 @@ from sdyopt.tools.api.reports import Collective, Report
 from sdyopt.tools.api.shardings import Axis, DimensionSharding, Mesh, Sharding
 
 __all__ = [
+    "Advice",
     "Attribute",
     "Axis",
     "Block",
+    "Check",
     "Collective",
     "Comparison",
+    "CostlyPlace",
     "Diagnostic",
     "DimensionSharding",
     "Error",
@@ -60,6 +65,7 @@ __all__ = [
     "Validation",
     "Value",
     "VerifyError",
+    "check",
     "create_pass",
     "list_passes",
     "load_dialect_plugin",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -17,6 +18,9 @@ from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.tools.driver.error_help import LazyExplainer
+
+# Characters of Python strings that have no UTF-8 encoding.
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +49,14 @@ class Location:
 
 def from_source(location: SourceLocation) -> Location:
     """The data of a location in a report."""
-    file, line, column, name = location
+    file, line, column, name = location[:4]
     inner = ir.FileLoc(file, line, column) if line else ir.UnknownLoc()
     return location_of(ir.NameLoc(name, inner) if name else inner)
 
 
 def location_of(location: ir.Location) -> Location:
     """The data of a location in the IR."""
-    return Location(AttributePrinter().location(location), *source_location(location))
+    return Location(AttributePrinter().location(location), *source_location(location)[:4])
 
 
 # The number of diagnostics in the text of an exception; `diagnostics` has all.
@@ -206,6 +210,14 @@ def _input_location(diagnostic: ir.Diagnostic, source: Source | None) -> Locatio
         if point is not None and source is not None and point.file == source.name:
             return location_of(FileLoc(point.file, point.line, point.column))
     return None
+
+
+def require_text(name: str, value: object) -> None:
+    """Raises TypeError or ValueError for an argument that is not text, or that no UTF-8 encodes."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is text, not {value!r}")
+    if SURROGATE.search(value):
+        raise ValueError(f"{name} has half of a surrogate pair: {value!r}")
 
 
 def pipeline_error(error: UsageError) -> PipelineError:

@@ -10,7 +10,7 @@ from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.tools.api.errors import ParseError, PassError, diagnostic_of
+from sdyopt.tools.api.errors import ParseError, PassError, diagnostic_of, require_text
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline
 from sdyopt.tools.api.program import Program, session
 
@@ -23,6 +23,7 @@ def explanation(program: Program, what: str, passes: Sequence[Passes], width: in
     from sdyopt.analysis.explain.explainer import Explainer
     from sdyopt.analysis.explain.recorded_program import RecordedProgram
 
+    require_text("what is explained", what)
     pipeline = combined_pipeline(passes, {})
     # The printed program has the names that its user sees.
     source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))

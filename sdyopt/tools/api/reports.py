@@ -90,7 +90,7 @@ class Report:
         """
         from sdyopt.analysis.report.entry import over_budget
 
-        with _as_parse_error(BUDGET_ERROR):
+        with as_parse_error(BUDGET_ERROR):
             return _diagnostics(
                 over_budget(self.ir, fspath(path)), {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN}
             )
@@ -102,7 +102,7 @@ class Report:
         """
         from sdyopt.analysis.report.entry import over_baseline
 
-        with _as_parse_error(BASELINE_ERROR):
+        with as_parse_error(BASELINE_ERROR):
             return _diagnostics(over_baseline(self.ir, fspath(path), tolerance), {"error": BASELINE_EXCEEDED})
 
     def to_json(self) -> str:
@@ -165,21 +165,22 @@ def report_of(
     title: str,
     program: str,
     topology: str | PathLike[str] | None = None,
-    device_memory: int | None = None,
+    device_memory: str | None = None,
 ) -> Report:
     """The report on a module, whose text is `program`."""
+    from sdyopt.analysis.figures.units import device_memory as memory_of
     from sdyopt.analysis.report.entry import read_topology, report_on
 
-    with _as_parse_error(TOPOLOGY_ERROR):
+    with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
     found = report_on(op, speeds)
     if device_memory is not None:
-        found.device_memory = device_memory
+        found.device_memory = int(memory_of(device_memory) or 0)
     return Report(found, title, program)
 
 
 @contextmanager
-def _as_parse_error(id: str) -> Iterator[None]:
+def as_parse_error(id: str) -> Iterator[None]:
     """Raises ParseError in place of the DiagnosticError for a malformed file."""
     try:
         with identified(id):

@@ -5,6 +5,9 @@ from __future__ import annotations
 from sdyopt.mlir.ir.dialect import Dialect, DialectTable
 from sdyopt.mlir.registry import all_dialects, find_dialect
 
+# The releases of LLVM whose mesh dialects there are.
+MESH_VERSIONS = (19, 21)
+
 
 def dialect_table(mesh_version: int = 19) -> DialectTable:
     """All dialects, each loaded on first use. The mesh dialect is that of LLVM 19 or 21."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from sdyopt.base.diagnostics.text import printable
 from sdyopt.tools.lit.directives import RunLine, parse_directives
 from sdyopt.tools.lit.features import Features
 from sdyopt.tools.lit.malformed import MalformedCaseError
@@ -174,7 +175,8 @@ def failure(
             parts += ["", f"--- {name}", _shortened(text)]
     where = f" in {folder}" if folder else ""
     parts += ["", f"--- reproduce{where}", render(pipelines, tools.command_of)]
-    return CaseFailedError("\n".join(parts))
+    # Terminals must not obey a test, nor what it prints.
+    return CaseFailedError(printable("\n".join(parts)))
 
 
 def _shortened(text: str) -> str:

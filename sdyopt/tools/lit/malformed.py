@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sdyopt.base.diagnostics.text import printable
+
 
 class MalformedCaseError(Exception):
     """Invalid directives or commands in a lit test, with help and a line number.
@@ -18,4 +20,5 @@ class MalformedCaseError(Exception):
     def report(self, path: str) -> str:
         """The error as it is shown."""
         location = f"{path}:{self.line}" if self.line else path
-        return f"{location}: error: {self.message}" + (f"\nhelp: {self.help}" if self.help else "")
+        help = f"\nhelp: {self.help}" if self.help else ""
+        return printable(f"{location}: error: {self.message}{help}")

@@ -85,6 +85,8 @@ def parse(command: str, replace: Callable[[str], str] = str) -> list[list[Stage]
 
     `replace` makes the substitutions in a word.
     """
+    if "\0" in command:
+        raise MalformedCaseError("a RUN line has a NUL character")
     pipelines: list[list[Stage]] = [[]]
     words: list[str] = []
     redirects: list[tuple[str, str]] = []

@@ -114,4 +114,6 @@ class Tools:
             )
         except subprocess.TimeoutExpired:
             return TIMEOUT_STATUS
+        except OSError as problem:
+            raise MalformedCaseError(f"cannot run {words[0]}: {problem.strerror}") from None
         return done.returncode

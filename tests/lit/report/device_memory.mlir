@@ -10,7 +10,7 @@
 // TOO-BIG: does not fit in 1.00 MiB of device memory: 4.00 MiB with all arguments, 400% of it
 // JSON:    "device_memory": 1048576,
 // JSON:    "fits": false,
-// FAULTY:  for the --device-memory option: 'much' is not a number of bytes
+// FAULTY:  for the --device-memory option: 'much' is not a size of memory
 // FAULTY:  help: such as 16GiB
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%a: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<1024x1024xf32> {

@@ -20,7 +20,7 @@
 // JSON: "range": [
 // UNKNOWN: tpu-v99
 // LINK: communication 14.7 s
-// NODE: node.toml:1:8: error: 'node' is not a number of devices
+// NODE: node.toml:1:1: error: 'node' is not a number of devices
 // NODE: help: write node = 8
 
 //--- link.toml

@@ -14,7 +14,9 @@ gathered first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import combinations
+from math import prod
 from typing import NamedTuple
 
 from sdyopt.mlir.dialects.sdy.collectives import (
@@ -60,19 +62,57 @@ Plan = tuple[Step, ...]
 
 
 def plan_collectives(
-    shape: Sequence[int], source: TensorSharding, target: TensorSharding, mesh: Mesh
+    shape: Sequence[int],
+    source: TensorSharding,
+    target: TensorSharding,
+    mesh: Mesh,
+    moves_borders: bool = False,
 ) -> Plan:
     """The steps from one sharding to another of the same rank.
 
     `mesh` is the mesh of the source; the target mesh must have the same axes. The source is assumed to have
-    the unreduced axes of the target.
+    the unreduced axes of the target. With `moves_borders`, collectives may move the borders between the
+    shards of a dimension; otherwise it is gathered instead.
     """
-    steps = tuple(_steps(ReshardState(shape, source, target, mesh)))
+
+    def begin() -> ReshardState:
+        return ReshardState(shape, source, target, mesh, moves_borders)
+
+    steps = tuple(_steps(begin()))
     if not _has_valid_shardings(steps):
-        steps = tuple(_steps_after_gather(ReshardState(shape, source, target, mesh)))
-    if _has_valid_permutes(source, steps, mesh):
-        return steps
-    return tuple(_gather_and_slice(ReshardState(shape, source, target, mesh)))
+        steps = tuple(_steps_after_gather(begin()))
+    return steps if _has_valid_permutes(source, steps, mesh) else tuple(_gather_and_slice(begin()))
+
+
+def elements_of_reshard(
+    shape: Sequence[int], source: TensorSharding, target: TensorSharding, mesh: Mesh
+) -> Fraction:
+    """The number of elements that a device receives in a reshard, without those for which borders move."""
+    received, before = Fraction(0), _shard_elements(shape, source, mesh)
+    for step in plan_collectives(shape, source, target, mesh, moves_borders=True):
+        after = _shard_elements(shape, step.sharding, mesh)
+        if step.op_class is CollectivePermuteOp:
+            received += after
+        elif step.op_class is AllGatherOp:
+            received += max(0, after - before)
+        elif step.op_class is AllToAllOp:
+            received += after * (1 - Fraction(1, _moved_size(source, step.sharding, mesh)))
+        source, before = step.sharding, after
+    return received
+
+
+def _shard_elements(shape: Sequence[int], sharding: TensorSharding, mesh: Mesh) -> int:
+    return prod([-(-size // dim.sharded_size(mesh)) for size, dim in zip(shape, sharding.dims, strict=True)])
+
+
+def _moved_size(before: TensorSharding, after: TensorSharding, mesh: Mesh) -> int:
+    """The number of devices of each group of an all-to-all."""
+    return prod(
+        [
+            max(1, old.sharded_size(mesh) // new.sharded_size(mesh))
+            for old, new in zip(before.dims, after.dims, strict=True)
+        ]
+    )
 
 
 def _has_valid_shardings(steps: Plan) -> bool:
