@@ -34,13 +34,12 @@ from sdyopt.shardy.sharding.propagation.propagation_step import (
 )
 from sdyopt.shardy.sharding.propagation.step_input import DirectionPolicy
 
-from ...common.support.main_function import main_function
-from .dependent_ops import DependentOps
+from ...common.support.function_shardings import main_function
 from .op_priorities import OpCategory, Round
 from .propagation_sites import SITE_KINDS, PropagationSite, PropagationSites, SiteKind
 from .sharding_groups import ShardingGroups
 from .sharding_map import UNSHARDABLE, RecordedShardingMap, ShardingMap
-from .worklist import Worklist
+from .worklist import DependentOps, Worklist
 
 
 class _Unvisited(Enum):

@@ -25,8 +25,7 @@ from sdyopt.mlir.ir.types import FloatType, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
-from ..iterator_types import IndexingMap, IterationSpace, IteratorType
-from ..sharding_interface import ShardingModel
+from ..sharding_interface import IndexingMap, IterationSpace, IteratorType, ShardingModel
 
 # Operations that are trivially shardable although they are not elementwise.
 _TRIVIALLY_SHARDABLE: frozenset[type[Op]] = frozenset(
