@@ -21,9 +21,8 @@ from sdyopt.mlir.dialects.sdy.sharding import (
 )
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, rank_of, shardable_value
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.traits import FUNCTION
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 

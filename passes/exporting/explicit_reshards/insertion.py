@@ -24,9 +24,8 @@ from sdyopt.mlir.dialects.sdy.sharding import (
 )
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of, sharding_or_replicated
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import (
     BlockArgument,
     OpOperand,

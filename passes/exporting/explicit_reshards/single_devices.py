@@ -25,9 +25,8 @@ from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding, fully_r
 from sdyopt.mlir.dialects.sdy.value_shardings import distinct_values, sharding_of
 from sdyopt.mlir.dialects.stablehlo.types import TokenType
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import OpOperand, Value
 

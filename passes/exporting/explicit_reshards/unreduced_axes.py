@@ -18,9 +18,8 @@ from sdyopt.mlir.dialects.sdy.reduction_kind import reduction_attributes
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import OpOperand, Value
 from sdyopt.shardy.sharding.axis_lists import Axes, is_prefix
 

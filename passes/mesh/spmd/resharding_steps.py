@@ -21,9 +21,8 @@ from sdyopt.mlir.dialects.mesh.shard_op import local_type, mesh_of
 from sdyopt.mlir.dialects.tensor import CastOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import integer
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, INDEX, RankedTensor
 from sdyopt.mlir.ir.value import Value
 

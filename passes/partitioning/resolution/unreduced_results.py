@@ -25,9 +25,8 @@ from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, 
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import OpOperand, OpResult, Value
 from sdyopt.shardy.partition.local_types import LocalTypes

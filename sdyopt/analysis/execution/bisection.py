@@ -22,7 +22,7 @@ from sdyopt.base.diagnostics.diagnostic import (
     handling,
 )
 from sdyopt.base.diagnostics.ids import BISECTED
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import printable
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op

@@ -26,9 +26,8 @@ from sdyopt.mlir.dialects.stablehlo.replica_groups import ReplicaGroupMeshAxes
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.attribute import SymbolRef, string
 from sdyopt.mlir.ir.builtin_attributes import dense
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import NO_ATTRIBUTES, Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import (
     I64,
     RankedTensor,

@@ -17,8 +17,7 @@ from sdyopt.analysis.explain.names import InputNames, block_or_result
 from sdyopt.analysis.notation.text_parser import TextParser, error_at_range
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
-from sdyopt.base.diagnostics.location import FileLoc, FileRange
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source
 from sdyopt.base.diagnostics.usage import nearest, nearest_or_all
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp

@@ -16,8 +16,7 @@ from sdyopt.analysis.trials.trials import Completion, NotCompleted, Trials
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import LINT, LINT_COMMENT
-from sdyopt.base.diagnostics.location import resolve_file_location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source, resolve_file_location
 from sdyopt.base.diagnostics.usage import nearest
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.error_help.explainer import Explainer

@@ -30,9 +30,9 @@ from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import describe_rule
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
-from sdyopt.mlir.error_help.culprit import Step
+from sdyopt.mlir.error_help.table import Step
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.pipeline.docstring import docstring
+from sdyopt.mlir.pipeline.base import docstring
 
 
 class Looks(StrEnum):

@@ -27,7 +27,7 @@ from sdyopt.analysis.notation.device_tiling import (
 )
 from sdyopt.analysis.notation.sharding_on_mesh import sorted_replicas
 from sdyopt.analysis.notation.text_parser import MAX_NUMBER, TextParser
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 
 _HELP = "such as {devices=[2,1,2]<=[4] last_tile_dim_replicate} or {replicated}"
 

@@ -14,7 +14,7 @@ from functools import partial
 from sdyopt.analysis.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
 from sdyopt.analysis.notation.text_parser import MAX_NUMBER, TextParser, error_at_range
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.parser_state import ParserState
 from sdyopt.mlir.dialects.sdy.dialect import sdy

@@ -19,7 +19,7 @@ from sdyopt.analysis.notation.device_tiling import Maximal, Sharing, Tiling, Uni
 from sdyopt.analysis.notation.gspmd import parse_gspmd, parse_iota, skip_metadata
 from sdyopt.analysis.notation.sharding_on_mesh import MAX_LISTED, ShardingOnMesh, tiling_of
 from sdyopt.analysis.notation.text_parser import MAX_NUMBER, TextParser
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind

@@ -39,7 +39,7 @@ from sdyopt.analysis.notation.sharding_on_mesh import (
 )
 from sdyopt.analysis.notation.text_parser import error_at_range
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final, NamedTuple
 
-from sdyopt.base.diagnostics.bounded_match import MatchTime
+from sdyopt.base.diagnostics.expected import MatchTime
 from sdyopt.base.diagnostics.location import Location, resolve_file_location
 from sdyopt.base.diagnostics.usage import UsageError
 

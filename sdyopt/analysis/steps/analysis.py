@@ -24,8 +24,8 @@ from sdyopt.analysis.steps.step_data import (
     step_data,
 )
 from sdyopt.base.dataclasses import asdict
-from sdyopt.base.diagnostics.source import Source
-from sdyopt.mlir.error_help.op_offsets import without_locations
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.error_help.statement import without_locations
 
 
 class Stepping(Analysis[Options]):

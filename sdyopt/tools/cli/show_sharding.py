@@ -19,8 +19,8 @@ from sdyopt.analysis.notation.reading import (
 )
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.render import render
-from sdyopt.base.diagnostics.source import Source
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.cli.arguments import Arguments

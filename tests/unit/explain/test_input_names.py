@@ -3,7 +3,7 @@
 import pytest
 
 from sdyopt.analysis.explain.names import InputNames
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.tools.driver.dialect_tables import dialect_table
 

@@ -19,7 +19,7 @@ from sdyopt.analysis.notation.sharding_on_mesh import (
     sharding_on_new_mesh,
     tiling_of,
 )
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text

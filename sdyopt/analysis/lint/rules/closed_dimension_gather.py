@@ -26,7 +26,7 @@ from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp
 from sdyopt.mlir.dialects.sdy.mesh import MeshAxis
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.error_help.culprit import brackets, item
+from sdyopt.mlir.error_help.table import brackets, item
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 

@@ -24,7 +24,7 @@ from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.error_help.culprit import Step, argument
+from sdyopt.mlir.error_help.table import Step, argument
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 

@@ -32,7 +32,7 @@ from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.error_help.culprit import text
+from sdyopt.mlir.error_help.table import text
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 

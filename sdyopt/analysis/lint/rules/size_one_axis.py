@@ -18,7 +18,7 @@ from sdyopt.analysis.lint.annotations import shardings_in
 from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, count_text, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
-from sdyopt.mlir.error_help.culprit import text
+from sdyopt.mlir.error_help.table import text
 
 
 @rule("size-one-axis", Severity.REMARK, Looks.AS_READ)

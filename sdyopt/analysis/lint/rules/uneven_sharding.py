@@ -21,7 +21,7 @@ from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, axes_text, 
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding
-from sdyopt.mlir.error_help.culprit import brackets, item
+from sdyopt.mlir.error_help.table import brackets, item
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType
 
 
