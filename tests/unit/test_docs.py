@@ -10,8 +10,8 @@ import pytest
 
 from sdyopt.base.diagnostics.ids import SUMMARIES
 from sdyopt.mlir.registry import all_passes
+from sdyopt.tools.cli.arguments import ROWS
 from sdyopt.tools.cli.flags import ALIASES, FLAGS
-from sdyopt.tools.cli.missing_flags import ROWS
 from tests.unit.test_layering import ROOMS, STOREYS
 
 pytestmark = pytest.mark.sources

@@ -73,7 +73,7 @@ IMPORT_LATE = (
     "sdyopt/tools/start",
     "sdyopt/tools/api/comparisons",
     "sdyopt/tools/api/execution",
-    "sdyopt/tools/api/explanations",
+    "sdyopt/tools/api/reports",
     "sdyopt/tools/api/reports",
     "sdyopt/analysis/interface",
     "sdyopt/analysis/passes",

@@ -17,12 +17,11 @@ from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.tools.api.comparisons import Comparable, Comparison
 from sdyopt.tools.api.errors import Diagnostic, PassError, VerifyError
 from sdyopt.tools.api.execution import HowToRun, Validation, results_of, validation_of
-from sdyopt.tools.api.explanations import explanation
 from sdyopt.tools.api.html import coloured, html_fragment
 from sdyopt.tools.api.operations import Function, Operation, operation_view
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline, create_pass
 from sdyopt.tools.api.program import Program, discard, session
-from sdyopt.tools.api.reports import Report, report_of
+from sdyopt.tools.api.reports import Report, explanation, report_of
 from sdyopt.tools.api.shardings import Mesh, mesh_data
 from sdyopt.tools.driver.chunk import resource_error
 

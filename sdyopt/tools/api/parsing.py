@@ -19,7 +19,7 @@ from sdyopt.tools.api.errors import Collector, ParseError, VerifyError, diagnost
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.program import Program, session
 from sdyopt.tools.driver.chunk import resource_error
-from sdyopt.tools.driver.dialect_tables import dialect_table
+from sdyopt.tools.driver.job import dialect_table
 from sdyopt.tools.driver.split import check_text, decode
 
 

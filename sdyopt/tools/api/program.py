@@ -28,7 +28,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.tools.api.errors import Collector
-from sdyopt.tools.driver.interpreter import interpreter_settings
+from sdyopt.tools.driver.job import interpreter_settings
 from sdyopt.tools.driver.reproducer import with_external_resources
 
 # Reentrant: a pass may parse and run other programs.

@@ -24,7 +24,7 @@ from sdyopt.base.diagnostics.render import render
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.cli.arguments import Arguments
-from sdyopt.tools.cli.exit_codes import FAILURE, SUCCESS, WRONG_USAGE
+from sdyopt.tools.cli.diagnostics_output import FAILURE, SUCCESS, WRONG_USAGE
 from sdyopt.tools.cli.files import Input, Output, read_input, write_to_stderr
 from sdyopt.tools.cli.request import build_job, build_pipeline, choose_paint, output_width
 from sdyopt.tools.driver.run import run_job
