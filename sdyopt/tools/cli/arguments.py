@@ -16,7 +16,7 @@ from sdyopt.base.diagnostics.usage import (
     read_long,
     read_uint,
 )
-from sdyopt.tools.cli.flags import ALIASES, FLAGS
+from sdyopt.tools.cli.flags import ALIASES, FLAGS, LOAD_ANALYSIS, load_analyses
 
 STDIN = "-"
 
@@ -93,6 +93,9 @@ def read_arguments_and_inputs(argv: Sequence[str]) -> tuple[Arguments, list[str]
         elif not equals:
             value = flag.implied or ""
         _set(arguments.values, flag, spelling, value)
+    # Flags of plugins have been taken for passes.
+    if arguments[LOAD_ANALYSIS] and load_analyses(arguments[LOAD_ANALYSIS]):
+        return read_arguments_and_inputs(argv)
     return arguments, inputs
 
 
