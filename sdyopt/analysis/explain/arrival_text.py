@@ -20,6 +20,7 @@ from sdyopt.base.diagnostics.text import printable_line
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult
+from sdyopt.mlir.value_names import name_of_result
 from sdyopt.shardy.record import Means
 
 # Of a longer chain, the steps in the middle are left out.
@@ -158,8 +159,10 @@ def _input(annotation: Annotation, names: Names) -> str:
 
 def _output(annotation: Annotation, names: Names) -> str:
     op = annotation.op
-    function = f"@{op.sym_name}" if isinstance(op, FuncOp) else op_text(op)
-    return f"result {annotation.number} of {function}"
+    if isinstance(op, FuncOp):
+        name = name_of_result(op, annotation.number)
+        return name or f"result {annotation.number} of @{op.sym_name}"
+    return f"result {annotation.number} of {op_text(op)}"
 
 
 def _constraint(annotation: Annotation, names: Names) -> str:

@@ -27,6 +27,7 @@ from sdyopt.mlir.ir.value import (
     OpResult,
     Value,
 )
+from sdyopt.mlir.value_names import name_of, name_of_result
 from sdyopt.shardy.record import FunctionResult, Subject
 
 
@@ -57,14 +58,17 @@ class Names:
         return "" if found is None else found.function
 
     def subject(self, run: Run, subject: Subject) -> str:
-        """`%0`, `%arg0 of @f` or `result 0 of @main`."""
+        """`params['w']`, `%0`, `%arg0 of @f` or `result 0 of @main`."""
         if isinstance(subject, FunctionResult):
-            return f"result {subject.result_index} of @{subject.function.sym_name}"
+            name = f"result {subject.result_index} of @{subject.function.sym_name}"
+            return name_of_result(subject.function, subject.result_index) or name
         owner = run.edge_owners.get(subject, subject)
         return self.value(block_or_result(owner))
 
     def value(self, value: OpResult | BlockArgument) -> str:
-        """The name of a value; that of its operation if the source has none."""
+        """The name that JAX or the source gives to a value; that of its operation if neither does."""
+        if name := self._jax_name(value) or name_of(value):
+            return name
         found = self.input_name(value)
         if found is None:
             return _description(value)
@@ -74,12 +78,21 @@ class Names:
 
     def input_name(self, value: Value) -> InputName | None:
         """The name in the source of a value, of what it replaced, or of what it is a copy of."""
+        earlier = self._in_source(value)
+        return None if earlier is None else self._inputs.of_value[earlier]
+
+    def _jax_name(self, value: Value) -> str:
+        earlier = self._in_source(value)
+        return "" if earlier is None else name_of(earlier)
+
+    def _in_source(self, value: Value) -> Value | None:
+        """The value of the source that is a value, or that it replaced, or that it is a copy of."""
         values = self._record.values
         for each in (value, *values.predecessors(value)):
             for original in values.originals(each):
                 for earlier in (original, *values.predecessors(original)):
                     if earlier in self._inputs.of_value:
-                        return self._inputs.of_value[earlier]
+                        return earlier
         return None
 
     # --- Places -----------------------------------------------------------------------------------
@@ -182,6 +195,7 @@ class InputNames:
 
     def __init__(self, source: Source, module: Op, dialects: DialectTable, options: ParseOptions) -> None:
         self.source = source
+        self.module = module
         self.of_value: dict[Value, InputName] = {}
         self.offset_of_op: dict[Op, int] = {}
         self.functions: dict[str, FuncOp] = {}

@@ -1,5 +1,6 @@
 """What a question is about: a value, a line of the user's program, or a collective.
 
+params['w'], result[0]['w']            arguments and results, by the names that JAX gives them
 %14, @main %arg3, @main result 0       values, by their names in the source
 output %14, @main output %14           a value, by its name in the program after the passes
 train.py:120                           the values that a line computes
@@ -23,16 +24,19 @@ from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.value_names import NamedResult, all_names, find_named
 
 HELP = (
-    "such as '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, 'train.py:12' or '#3' for "
-    "a collective of the report"
+    "such as \"params['w']\", '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, "
+    "'train.py:12' or '#3' for a collective of the report"
 )
 _SSA_NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")
 _LINE = re.compile(r"(?P<file>[^%#].*):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?\Z")
 _COLLECTIVE = re.compile(r"(?:#|collective +)(?P<number>[0-9]{1,9})\Z")
 
+_PYTHON_NAME = re.compile(r"[A-Za-z_]\w*(?:\[[^\[\]]*\]|\.\w+)*")
 # The number of names that a help line lists.
 _LISTED = 8
 
@@ -73,10 +77,18 @@ def find_target(text: str, inputs: InputNames) -> Target:
     """What a text names. Raises DiagnosticError, located in the text, with similar names."""
     source = Source("--explain", text)
     stripped = text.strip()
+    if named := find_named(inputs.module, stripped):
+        first = named[0]
+        if isinstance(first, NamedResult):
+            return ResultTarget(symbol_name(first.function) or "", first.result_index)
+        return ValueTarget([first])
     if (match := _COLLECTIVE.fullmatch(stripped)) is not None:
         return CollectiveTarget(int(match["number"]), source)
     if not stripped.startswith(("%", "@")) and (match := _LINE.fullmatch(stripped)) is not None:
         return ValueTarget(_values_of_line(source, match["file"], int(match["line"]), inputs))
+    if _PYTHON_NAME.fullmatch(stripped) and (names := all_names(inputs.module)):
+        error = error_at_range(source, 0, len(text), "no argument or result of this name in the program")
+        raise about(error.help(nearest_or_all(stripped, names, _LISTED)), source)
     return _ValueParser(source, inputs).parse()
 
 

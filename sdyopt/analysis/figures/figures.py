@@ -42,7 +42,8 @@ class Collective:
     both are words such as "groups of 4" where replica groups follow no axes. `wire_bytes` is what one device
     sends in one run by the ring model, on average over the devices. `times` is the number of runs. `value` is
     the SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
-    that contains this collective.
+    that contains this collective. `moved` is the name of the argument of the program that it moves a part of,
+    `updated` that of the argument that a gradient, which it computes, is combined with; both may be empty.
     """
 
     number: int
@@ -61,6 +62,8 @@ class Collective:
     value: str
     cause: str
     change: str = ""
+    moved: str = ""
+    updated: str = ""
 
     @property
     def axis_names(self) -> list[str]:
@@ -85,6 +88,7 @@ class Undecided:
 class LiveValue:
     """A value that is live at the peak. Each of its shards is on `replicas` devices; None if unknown.
 
+    `value` is its SSA name, `name` that of the argument of the program that it is a part or a copy of.
     If it were also sharded along `spare_axis`, it would have `spare_bytes` on a device; "" and None if there
     is no such axis.
     """
@@ -97,6 +101,12 @@ class LiveValue:
     location: SourceLocation
     spare_axis: str = ""
     spare_bytes: int | None = None
+    name: str = ""
+
+    @property
+    def shown_name(self) -> str:
+        """The name for people."""
+        return self.name or self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +197,8 @@ class Report:
 
     `is_sharded` is False if there are several devices, but no shardings and no manual computations, such as
     after partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.
-    `assumption` says which passes were assumed, where none are given.
+    `assumption` says which passes were assumed, where none are given. `group_by` is how the collectives are
+    grouped.
     """
 
     devices: int = 1
@@ -199,6 +210,7 @@ class Report:
     products: list[Product] = field(default_factory=list)
     time: TimeEstimate | None = None
     assumption: str = ""
+    group_by: str = "auto"
 
 
 @dataclass(slots=True)

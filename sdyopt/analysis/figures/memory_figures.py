@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import accumulate
 
 from sdyopt.analysis.figures.dead_results import DeadResults
 from sdyopt.analysis.figures.execution_counts import (
-    CallLocations,
     ExecutionCounts,
     constant_of,
     entry_functions,
@@ -22,6 +21,7 @@ from sdyopt.analysis.figures.figures import (
 )
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, source_location
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
@@ -39,13 +39,14 @@ MAX_LIVE_VALUES = 64
 
 @dataclass(frozen=True, slots=True)
 class ValueTexts:
-    """Describes the values of a module. `mesh` is its largest mesh."""
+    """Describes the values of a module. `mesh` is its largest mesh, `located` gives the user's line."""
 
     names: Mapping[Value, str]
     printer: AttributePrinter
     shapes: LocalShapes
     mesh: Mesh | None
-    calls: CallLocations
+    located: Callable[[SourceLocation, Op | None], SourceLocation]
+    origins: TensorOrigins
 
     def live_value(self, value: Value, size: int) -> LiveValue:
         """A value that is live at the peak."""
@@ -56,9 +57,10 @@ class ValueTexts:
             printed_sharding(self.shapes.sharding(value)),
             size,
             self.replicas(value),
-            self.calls.completed(source_location(value.location), _around(value)),
+            self.located(source_location(value.location), _around(value)),
             axis,
             smaller,
+            self.origins.name(value),
         )
 
     def replicas(self, value: Value) -> int | None:
@@ -104,7 +106,7 @@ def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, tex
             found.results = sum(map(live.bytes, returned.operands)) if returned is not None else 0
             found.peak = peak.bytes
             found.peak_with_arguments = peak.with_arguments
-            found.peak_location = _peak_location(peak, texts.calls)
+            found.peak_location = _peak_location(peak, texts.located)
             sized = _sized(peak, live)
             found.live_at_peak = [
                 texts.live_value(value, size) for size, value in sized[:MAX_LIVE_VALUES] if size
@@ -112,7 +114,9 @@ def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, tex
             found.replicated = sum(
                 (_replicated_bytes(size, texts.replicas(value)) for size, value in sized), Fraction(0)
             )
-            found.curve = [MemoryPoint(size, source_location(op.location)) for op, size in peak.curve]
+            found.curve = [
+                MemoryPoint(size, texts.located(source_location(op.location), op)) for op, size in peak.curve
+            ]
     found.constants = sum(
         live.bytes(op.results[0])
         for op in module.walk()
@@ -144,10 +148,12 @@ def _around(value: Value) -> Op | None:
     return value.owner.parent_op if isinstance(value, BlockArgument) else None
 
 
-def _peak_location(peak: Peak, calls: CallLocations) -> SourceLocation:
+def _peak_location(
+    peak: Peak, located: Callable[[SourceLocation, Op | None], SourceLocation]
+) -> SourceLocation:
     while peak.nested is not None and peak.nested.op is not None:
         peak = peak.nested
-    return NO_LOCATION if peak.op is None else calls.completed(source_location(peak.op.location), peak.op)
+    return NO_LOCATION if peak.op is None else located(source_location(peak.op.location), peak.op)
 
 
 def printed_sharding(sharding: TensorSharding | None) -> str:

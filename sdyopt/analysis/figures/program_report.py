@@ -19,8 +19,10 @@ from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES, collectives_around
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC, normalized_axes
-from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
+from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, source_location
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.topology import Topology, time_estimate
+from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
@@ -61,6 +63,8 @@ class _Collector:
         self._shapes = LocalShapes(module)
         self._counts = ExecutionCounts(module)
         self._calls = CallLocations(self._counts)
+        self._origins = TensorOrigins(self._counts)
+        self._lines = UserLines(module)
         self._manual = ManualDevices(self._counts, self._shapes)
         self._names = SsaNames(module).names
         self._printer = AttributePrinter()
@@ -86,7 +90,9 @@ class _Collector:
             elif isinstance(op, ManualComputationOp):
                 self._has_manual = True
         found.products = [self._product(op, numbers) for op in products]
-        values = ValueTexts(self._names, self._printer, self._shapes, self._mesh, self._calls)
+        values = ValueTexts(
+            self._names, self._printer, self._shapes, self._mesh, self._location, self._origins
+        )
         found.memory = memory_figures(self._module, self._shapes, self._counts, values)
         found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
         return found
@@ -119,10 +125,11 @@ class _Collector:
             bytes_out,
             _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
             self._counts.times(op),
-            self._calls.completed(location_of(op), op),
+            self._location(location_of(op, self._origins), op),
             self._names[result],
-            cause_of(op, self._shapes),
+            cause_of(op, self._shapes, self._origins, self._lines),
             change_of(op, self._shapes),
+            *self._tensor(op),
         )
 
     def _stablehlo_collective(self, op: Op, number: int) -> Collective:
@@ -143,10 +150,23 @@ class _Collector:
             bytes_out,
             _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
             self._counts.times(op),
-            self._calls.completed(source_location(op.location), op),
+            self._location(source_location(op.location), op),
             self._names[op.results[0]] if op.results else "",
             "written in the program",
+            "",
+            *self._tensor(op),
         )
+
+    def _tensor(self, op: Op) -> tuple[str, str]:
+        """The argument that a collective moves a part of, and the one that its result updates, by name."""
+        moved = self._origins.name(op.operand_at(0)) if op.operands else ""
+        if moved or not op.results or source_location(op.location).phase is Phase.FORWARD:
+            return moved, ""
+        return "", self._origins.updated(op.results[0])
+
+    def _location(self, location: SourceLocation, op: Op | None) -> SourceLocation:
+        """The line of the user's program for a location of an operation."""
+        return self._lines.chosen(self._calls.completed(location, op))
 
     def _reshard(self, op: ReshardOp) -> Undecided:
         return Undecided(
@@ -154,7 +174,7 @@ class _Collector:
             self._printer.type(op.input.type),
             printed_sharding(self._shapes.sharding(op.input)),
             printed_sharding(op.sharding),
-            self._calls.completed(location_of_reshard(op), op),
+            self._location(location_of_reshard(op), op),
             self._names[op.results[0]],
             self._counts.times(op),
         )
@@ -171,7 +191,7 @@ class _Collector:
                     self._printer.type(operand.type),
                     printed_sharding(sharding),
                     printed_sharding(fully_replicated(sharding.rank, sharding.mesh_or_ref, True)),
-                    self._calls.completed(source_location(op.location), op),
+                    self._location(source_location(op.location), op),
                     self._names[operand],
                     self._counts.times(op),
                 )
@@ -202,7 +222,7 @@ class _Collector:
             None if None in local else flops_of(op, *[shape or () for shape in local]),
             useful,
             self._counts.times(op),
-            self._calls.completed(source_location(op.location), op),
+            self._location(source_location(op.location), op),
             self._names[op.results[0]],
             _sum([self._shapes.bytes(value) for value in values]),
             tuple(sorted(numbers[each] for each in collectives_around(op))),

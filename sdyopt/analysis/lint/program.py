@@ -12,6 +12,7 @@ from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.memory_figures import ValueTexts
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.trials.trials import CostedProgram
 from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
@@ -53,7 +54,14 @@ class LintedProgram(CostedProgram):
         """How the report describes values."""
         mesh = max(self.meshes, key=lambda mesh: mesh.total_size, default=None)
         # Without names: findings show lines.
-        return ValueTexts({}, AttributePrinter(), self.shapes, mesh, CallLocations(self.counts))
+        return ValueTexts(
+            {},
+            AttributePrinter(),
+            self.shapes,
+            mesh,
+            CallLocations(self.counts).completed,
+            TensorOrigins(self.counts),
+        )
 
     def manual_axes(self, op: Op) -> frozenset[str]:
         """The axes along which an operation is manual, in any of the calls of its function."""

@@ -48,6 +48,8 @@ from sdyopt.mlir.ir.attribute import SymbolRef
 # The name of an attribute, which users may copy together with its value.
 _ATTRIBUTE = re.compile(r"\s*(?:(?:sdy|mhlo)\.)?sharding\s*=\s*")
 _VALUE = re.compile(r"\s*[@%](?!\w+\s+split_axes)")
+# `params['w']`, `state.params['w'][0]`, `tokens`.
+_PYTHON_NAME = re.compile(r"\s*[A-Za-z_]\w*(?P<accessors>(?:\[[^\[\]]*\]|\.\w+)*)\s*\Z")
 _MESH_NAME = re.compile(r"[^@]*@\"?(\w+)")
 
 
@@ -59,9 +61,15 @@ class Context:
     shape: Shape | None
 
 
-def names_a_value(text: str) -> bool:
-    """Whether a text names a value of a program instead of a sharding."""
-    return _VALUE.match(text) is not None
+def names_a_value(text: str, has_program: bool) -> bool:
+    """Whether a text names a value of a program instead of a sharding.
+
+    A word such as `tokens` does so only if there is a program to look it up in.
+    """
+    if any(pattern.match(text) for pattern, _ in _NOTATIONS):
+        return _VALUE.match(text) is not None
+    name = _PYTHON_NAME.match(text)
+    return _VALUE.match(text) is not None or (name is not None and (has_program or bool(name["accessors"])))
 
 
 def mesh_name(text: str) -> str | None:
@@ -82,7 +90,7 @@ def read_sharding(source: Source, context: Context) -> ShardingView:
     )
     raise error.help(
         "write <@mesh, [{\"x\"}, {}]>, {devices=[2,1]<=[2]}, PartitionSpec('x', None), <@mesh, [[0], []]>, "
-        "or a value of the program: @main %arg0"
+        "or a value of the program: @main %arg0 or params['w']"
     )
 
 

@@ -59,7 +59,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Times):
         return [value.low, value.high]
     if isinstance(value, SourceLocation):
-        return value._asdict()
+        point = {name: each for name, each in value._asdict().items() if name not in ("frames", "path")}
+        return point | {"scope": value.scope, "phase": value.phase}
     if is_dataclass(value):
         return {name: _plain(getattr(value, name)) for name in fields(value)}
     if isinstance(value, dict):

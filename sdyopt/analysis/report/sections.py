@@ -22,6 +22,7 @@ from sdyopt.analysis.figures.figures import (
     wire_total,
     wire_totals,
 )
+from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import (
     bytes_text,
     flops_text,
@@ -30,8 +31,10 @@ from sdyopt.analysis.figures.units import (
     times_text,
     total_text,
 )
+from sdyopt.analysis.report.groupings import Grouping, grouping_of
 from sdyopt.base.dataclasses import dataclass, field
 
+_PHASES = {Phase.FORWARD: "", Phase.BACKWARD: "in a gradient, ", Phase.REMATERIALIZED: "recomputed, "}
 # The title of a table that a short report leaves out.
 COLLECTIVES = "collectives"
 
@@ -58,8 +61,13 @@ def _communication(report: Report) -> Section:
     section.add_table(
         "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)
     )
+    grouping = grouping_of(report.group_by, report.collectives)
     section.add_table(
-        "by line", ("bytes", "share", "count", "where", "kind", "why"), 3, _by_line(report, total), True
+        f"by {grouping.name}",
+        ("bytes", "share", "count", grouping.column, "kind", "why"),
+        3,
+        _by_group(report, total, grouping),
+        True,
     )
     section.add_table(
         COLLECTIVES,
@@ -85,26 +93,24 @@ def _by_kind(report: Report, total: Total) -> Iterator[Row]:
         yield total_text(part), _share(part, total), str(part.count), name
 
 
-def _by_line(report: Report, total: Total) -> Iterator[Row]:
-    """A row for the collectives of each kind, axes and line, with the reason for the largest of them."""
+def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]:
+    """A row for the collectives of each group, kind, axes and phase, with the reason for the largest."""
+
+    def key(each: Collective) -> str:
+        return "\n".join((grouping.group_of(each), each.kind, each.group, each.location.phase))
+
     together: dict[str, list[Collective]] = {}
     for each in report.collectives:
-        together.setdefault(_line_key(each), []).append(each)
-    for key, part in wire_totals(report.collectives, _line_key).items():
-        largest = min(together[key], key=_order)
-        where, kind = largest.location.file_text, f"{largest.kind} {largest.group}"
-        yield total_text(part), _share(part, total), str(part.count), where, kind, reason_text(largest)
-
-
-def _line_key(each: Collective) -> str:
-    return f"{each.location.path_text}\n{each.kind} {each.group}"
+        together.setdefault(key(each), []).append(each)
+    for name, part in wire_totals(report.collectives, key).items():
+        largest = min(together[name], key=_order)
+        group, kind = grouping.text_of(largest) or "elsewhere", f"{largest.kind} {largest.group}"
+        yield total_text(part), _share(part, total), str(part.count), group, kind, reason_text(largest)
 
 
 def reason_text(each: Collective) -> str:
     """Why a collective is necessary, and how its chain changes the sharding."""
-    # JAX's name stack says "transpose(" for operations of a backward pass.
-    where = "in a gradient, " if "transpose(" in each.location.name_stack else ""
-    return where + "; ".join(filter(None, (each.cause, each.change)))
+    return _PHASES[each.location.phase] + "; ".join(filter(None, (each.cause, each.change)))
 
 
 def _collective_row(each: Collective) -> Row:
@@ -162,7 +168,8 @@ def _memory(report: Report) -> Section:
 def _live_row(each: LiveValue, devices: int) -> Row:
     could_be = f'{bytes_text(each.spare_bytes)} along "{each.spare_axis}"' if each.spare_axis else ""
     copies = "" if each.replicas is None else f"{each.replicas} of {devices}"
-    return bytes_text(each.bytes), copies, each.value, each.location.file_text, could_be, each.type
+    where = "" if each.location.file_text == each.shown_name else each.location.file_text
+    return bytes_text(each.bytes), copies, each.shown_name, where, could_be, each.type
 
 
 # --- Compute ------------------------------------------------------------------------------------------

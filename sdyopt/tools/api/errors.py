@@ -45,14 +45,14 @@ class Location:
 
 def from_source(location: SourceLocation) -> Location:
     """The data of a location in a report."""
-    file, line, column, name = location
+    file, line, column, name = location[:4]
     inner = ir.FileLoc(file, line, column) if line else ir.UnknownLoc()
     return location_of(ir.NameLoc(name, inner) if name else inner)
 
 
 def location_of(location: ir.Location) -> Location:
     """The data of a location in the IR."""
-    return Location(AttributePrinter().location(location), *source_location(location))
+    return Location(AttributePrinter().location(location), *source_location(location)[:4])
 
 
 # The number of diagnostics in the text of an exception; `diagnostics` has all.

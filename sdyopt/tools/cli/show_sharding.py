@@ -74,8 +74,8 @@ class _Request:
         """The text to print; None after an error that is already reported. Raises DiagnosticError."""
         shape = self._parsed("shape", parse_shape)
         context = Context(self._parsed("mesh", parse_mesh), shape)
-        is_value = names_a_value(self.source.text)
         has_input = self.arguments.input != STDIN
+        is_value = names_a_value(self.source.text, has_input)
         if not is_value and not (has_input and context.mesh is None):
             return self._drawing(read_sharding(self.source, context))
         return self._output_of_program(context, is_value)
