@@ -71,7 +71,7 @@ class ConstantOrScalarSplitter(Pass):
 
 
 class _OpKind(NamedTuple):
-    """How the splitter classifies an operation."""
+    """The class of an operation to the splitter."""
 
     is_ignored: bool
     # Constant by itself.

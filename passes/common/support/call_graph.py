@@ -240,7 +240,7 @@ class InlinedSize(NamedTuple):
 
 
 def most_copied_operations(graph: CallGraph) -> int:
-    """How many operations copies may add to the module of a call graph."""
+    """The number of operations that copies may add to the module of a call graph."""
     return MAX_COPIED_OPERATIONS + MAX_COPIES_OF_OPERATION * sum(graph.op_counts.values())
 
 

@@ -123,7 +123,7 @@ Shardings = Sequence[MeshSharding | None]
 
 
 class ReshardingRequirement(IntEnum):
-    """Which annotations differ from given shardings and so require resharding; lower is better.
+    """The annotations that differ from given shardings and so require resharding; lower is better.
 
     An annotation is explicit if it is about this operation: an annotation of an operand with
     `annotate_for_users`, or an annotation of a result without it.

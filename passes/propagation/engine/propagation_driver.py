@@ -326,7 +326,7 @@ class PropagationDriver:
         self._run_recorder.finish(sites, without_site, self.sharding_map.slots)
 
     def _shardings(self, site: PropagationSite) -> Shardings:
-        """What a step at a site would use now."""
+        """The input of a step at a site now."""
         shardings = site.read(self.sharding_map.shardings)
         conversion = site.conversion
         if conversion is not None and shardings[-1] is not None:

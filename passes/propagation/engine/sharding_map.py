@@ -93,7 +93,7 @@ class ShardingMap:
         return slot
 
     def subject(self, slot: int) -> Subject:
-        """What the sharding in a slot other than `UNSHARDABLE` is of."""
+        """The owner of the sharding in a slot other than `UNSHARDABLE`."""
         count = len(self._ops)
         return self._ops[slot].results[0] if slot < count else self._others[slot - count]
 

@@ -1,4 +1,4 @@
-"""What all views of one program share: its IR, its source, and the SSA names of its values.
+"""The state that all views of one program share: its IR, its source, and the SSA names of its values.
 
 Calls into the library run one at a time, with the interpreter settings of a run of sdy-opt. The handlers
 of diagnostics, the recursion limit and the edit logs are global to the process, so calls from several

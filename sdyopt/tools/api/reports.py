@@ -27,6 +27,7 @@ from sdyopt.base.diagnostics.ids import (
     identify,
 )
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.operation import Op
@@ -134,8 +135,8 @@ class Report:
         return self._write("report.txt")
 
     def __repr__(self) -> str:
-        collectives = _count(len(self.ir.collectives), "collective")
-        return f"<sdyopt.Report: {collectives}, {_count(self.devices, 'device')}>"
+        collectives = counted(len(self.ir.collectives), "collective")
+        return f"<sdyopt.Report: {collectives}, {counted(self.devices, 'device')}>"
 
     def _repr_html_(self) -> str:
         # An iframe keeps the style and the script of the report apart from those of the page.
@@ -148,10 +149,6 @@ class Report:
         from sdyopt.analysis.report.formats import report_text
 
         return report_text(self.ir, path, lambda: self._program, self._title)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _collective(found: figures.Collective) -> Collective:

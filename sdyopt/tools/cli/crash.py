@@ -47,7 +47,7 @@ def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
 
 
 def _help(plugin: Distribution | None, shows_stack: bool) -> str:
-    """Where to report the bug, and what to send."""
+    """The address for a report of the bug, and what to send."""
     package = f"sdy-opt {__version__}" if plugin is None else f"the plugin {plugin.name} {plugin.version}"
     address = None if plugin is None else _address(plugin)
     where = f"at {address}" if address else "to its maintainers"

@@ -119,7 +119,7 @@ class Job:
 
     @property
     def parse_options(self) -> ParseOptions:
-        """How the input is parsed."""
+        """The options by which the input is parsed."""
         return ParseOptions(
             allow_unregistered_dialects=self.allow_unregistered_dialects, implicit_module=self.implicit_module
         )

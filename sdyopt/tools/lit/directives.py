@@ -37,7 +37,7 @@ class LitTest:
     failing: tuple[str, ...] = ()
 
     def reason_to_skip(self, features: Features) -> str | None:
-        """Why the test is skipped here; None if it runs."""
+        """The reason for which the test is skipped here; None if it runs."""
         if missing := [each for each in self.required if not features.evaluate(each)]:
             return f"requires {', '.join(missing)}"
         if present := [each for each in self.unsupported if features.evaluate(each)]:
@@ -45,7 +45,7 @@ class LitTest:
         return None
 
     def reason_to_fail(self, features: Features) -> str | None:
-        """Why the test should fail here; None if it should pass."""
+        """The reason for which the test should fail here; None if it should pass."""
         if present := [each for each in self.failing if each == "*" or features.evaluate(each)]:
             return "expected to fail" if "*" in present else f"expected to fail with {', '.join(present)}"
         return None

@@ -99,7 +99,7 @@ def _is_elementwise(rule: OpShardingRule) -> bool:
 
 
 def _reduction_kind(op: Op) -> ReductionKind | None:
-    """How partial results of a sharded reduction are combined; None if they cannot be."""
+    """The combination of partial results of a sharded reduction; None if there is none."""
     if isinstance(op, DotOp | DotGeneralOp):
         return ReductionKind.SUM
     if not isinstance(op, ReduceOp) or len(op.results) != 1:
