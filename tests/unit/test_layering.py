@@ -26,7 +26,7 @@ base      dataclasses ‹ interning ‹ releases ‹ diagnostics
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-          trials ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
+          trials ‹ advise ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -71,6 +71,7 @@ IMPORT_LATE = (
     "sdyopt/tools/cli",
     "sdyopt/tools/driver",
     "sdyopt/tools/start",
+    "sdyopt/tools/api/advice",
     "sdyopt/tools/api/checks",
     "sdyopt/tools/api/comparisons",
     "sdyopt/tools/api/execution",

@@ -15,6 +15,7 @@ from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.tools.api.advice import Advice, advice_on
 from sdyopt.tools.api.comparisons import Comparable, Comparison
 from sdyopt.tools.api.errors import Diagnostic, PassError, VerifyError
 from sdyopt.tools.api.execution import HowToRun, Validation, results_of, validation_of
@@ -77,6 +78,34 @@ class Module:
         with session(discard, self._program.sdy_version):
             title = symbol_name(self.ir) or self._program.source.name
             return report_of(self.ir, title, str(self), topology)
+
+    def advise(
+        self,
+        *,
+        changes: int = 1,
+        from_scratch: bool = False,
+        memory: int | None = None,
+        seconds: int = 0,
+        partitioner: str = "xla",
+        jobs: int = 0,
+        topology: str | PathLike[str] | None = None,
+    ) -> Advice[Module]:
+        """Which changes of annotations make the program cheaper, each tried on it.
+
+        The options are those of `--advise`: up to `changes` are made one after the other, `memory` limits the
+        bytes of the peak, `partitioner` is "xla" or "sdy". Raises ParseError if the topology is malformed.
+        """
+        options: dict[str, object] = {
+            "advise": "-",
+            "advise_changes": changes,
+            "advise_from_scratch": from_scratch,
+            "advise_seconds": seconds,
+            "advise_partitioner": partitioner,
+            "advise_jobs": jobs,
+            "advise_memory": "" if memory is None else str(memory),
+        }
+        with session(discard, self._program.sdy_version):
+            return advice_on(self.ir, options, topology, lambda op: Module(self._program.with_op(op), ()))
 
     def explain(self, what: str, *passes: Passes, width: int = 100) -> str:
         """Why a value is sharded as it is after these passes, as `sdy-opt --explain` prints it.

@@ -74,8 +74,12 @@ class Program:
         with session(discard, self.sdy_version):
             copy = Rewriter().clone(self.op)
             _copy_order_of_uses(self.op, copy)
-        assert isinstance(copy, ModuleOp)
-        return Program(copy, self.source, self._resources, self.dialects, self.options, self.sdy_version)
+        return self.with_op(copy)
+
+    def with_op(self, op: Op) -> Program:
+        """Another module with the resources of this program."""
+        assert isinstance(op, ModuleOp)
+        return Program(op, self.source, self._resources, self.dialects, self.options, self.sdy_version)
 
     def collector(self) -> Collector:
         """A collector of diagnostics about this program."""

@@ -100,7 +100,7 @@ class Report:
         """
         from sdyopt.analysis.report.entry import over_budget
 
-        with _as_parse_error(BUDGET_ERROR):
+        with as_parse_error(BUDGET_ERROR):
             return _diagnostics(
                 over_budget(self.ir, fspath(path)), {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN}
             )
@@ -112,7 +112,7 @@ class Report:
         """
         from sdyopt.analysis.report.entry import over_baseline
 
-        with _as_parse_error(BASELINE_ERROR):
+        with as_parse_error(BASELINE_ERROR):
             return _diagnostics(over_baseline(self.ir, fspath(path), tolerance), {"error": BASELINE_EXCEEDED})
 
     def to_json(self) -> str:
@@ -170,13 +170,13 @@ def report_of(op: Op, title: str, program: str, topology: str | PathLike[str] | 
     """The report on a module, whose text is `program`."""
     from sdyopt.analysis.report.entry import read_topology, report_on
 
-    with _as_parse_error(TOPOLOGY_ERROR):
+    with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
     return Report(report_on(op, speeds), title, program)
 
 
 @contextmanager
-def _as_parse_error(id: str) -> Iterator[None]:
+def as_parse_error(id: str) -> Iterator[None]:
     """Raises ParseError in place of the DiagnosticError for a malformed file."""
     try:
         with identified(id):

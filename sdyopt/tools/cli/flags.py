@@ -204,7 +204,6 @@ _OWN = (
         "write diagnostics to FILE too; .json and .sarif select the format",
         "FILE",
         writes=Writes("the diagnostics", "diagnostics.json", is_plural=True),
-        is_common=True,
     ),
     _switch("werror", DIAGNOSTICS, "turn warnings into errors", is_common=True),
     _choice(
@@ -281,7 +280,6 @@ _OWN = (
         "DIRECTORY",
         "",
         needs=_IR_PRINTING,
-        is_common=True,
     ),
     Flag(
         "log-actions-to",
