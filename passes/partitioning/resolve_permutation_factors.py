@@ -33,7 +33,8 @@ elements of other shards, if that is less than the dimension.
 
 With `reduce-communication`, a slice of a padded tensor becomes a pad, and a reshape between reshards gets the
 sharding before or after them, and exchanges halos, where this communicates less: 6 heads of an attention,
-over 4 devices, are 2+2+2+0.
+over 4 devices, are 2+2+2+0. The operands of a product are gathered instead of all-reducing the result, if
+this communicates at most half.
 
 A slice of a tensor that is gathered along other dimensions is gathered instead of the tensor.
 
@@ -80,6 +81,7 @@ from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
 from .resolution.delayed_gathers import delay_gathers
+from .resolution.gathered_sums import gather_instead_of_sum
 from .resolution.meshes import resolve_mesh_change
 from .resolution.padded_slices import merge_with_pad
 from .resolution.replicated_sums import drop_sums_of_copies
@@ -128,6 +130,8 @@ class ResolvePermutationFactors(Pass):
         if self.reduce_communication:
             for slice in module.nested(SliceOp):
                 merge_with_pad(slice, types, rewriter)
+            for op in ops:
+                gather_instead_of_sum(op, types, rewriter)
         ops = list(module.walk_post_order())
         self._resolve_rotations(ops, context)
         for op in ops:

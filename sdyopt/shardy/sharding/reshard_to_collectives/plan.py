@@ -88,9 +88,9 @@ def elements_of_reshard(
     shape: Sequence[int], source: TensorSharding, target: TensorSharding, mesh: Mesh
 ) -> Fraction:
     """The number of elements that a device receives in a reshard, without those for which borders move."""
-    received, before = Fraction(0), _shard_elements(shape, source, mesh)
+    received, before = Fraction(0), shard_elements(shape, source, mesh)
     for step in plan_collectives(shape, source, target, mesh, moves_borders=True):
-        after = _shard_elements(shape, step.sharding, mesh)
+        after = shard_elements(shape, step.sharding, mesh)
         if step.op_class is CollectivePermuteOp:
             received += after
         elif step.op_class is AllGatherOp:
@@ -101,7 +101,8 @@ def elements_of_reshard(
     return received
 
 
-def _shard_elements(shape: Sequence[int], sharding: TensorSharding, mesh: Mesh) -> int:
+def shard_elements(shape: Sequence[int], sharding: TensorSharding, mesh: Mesh) -> int:
+    """The number of elements of the largest shard of a tensor."""
     return prod([-(-size // dim.sharded_size(mesh)) for size, dim in zip(shape, sharding.dims, strict=True)])
 
 
