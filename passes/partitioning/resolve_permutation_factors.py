@@ -33,7 +33,8 @@ elements of other shards, if that is less than the dimension.
 
 With `reduce-communication`, a slice of a padded tensor becomes a pad, and a reshape between reshards gets the
 sharding before or after them, and exchanges halos, where this communicates less: 6 heads of an attention,
-over 4 devices, are 2+2+2+0.
+over 4 devices, are 2+2+2+0. The operands of a product are gathered instead of all-reducing the result, if
+this communicates at most half.
 
 A slice of a tensor that is gathered along other dimensions is gathered instead of the tensor.
 
@@ -79,17 +80,21 @@ from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
-from .resolution.barriers import remove_barriers
-from .resolution.branches import reshard_barrier_operands, reshard_branches
 from .resolution.delayed_gathers import delay_gathers
+from .resolution.gathered_sums import gather_instead_of_sum
 from .resolution.meshes import resolve_mesh_change
 from .resolution.padded_slices import merge_with_pad
 from .resolution.replicated_sums import drop_sums_of_copies
 from .resolution.reshapes import reshard_reshape
-from .resolution.top_k import exchange_top_k
 from .resolution.unreduced_results import make_all_partial, shard_operand
-from .resolution.unreduced_uses import PartialUseResharder, resolve_unreduced_uses
-from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards
+from .resolution.unreduced_uses import (
+    PartialUseResharder,
+    remove_barriers,
+    reshard_barrier_operands,
+    reshard_branches,
+    resolve_unreduced_uses,
+)
+from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards, exchange_top_k
 
 
 @register("sdy-resolve-permutation-factors")
@@ -125,6 +130,8 @@ class ResolvePermutationFactors(Pass):
         if self.reduce_communication:
             for slice in module.nested(SliceOp):
                 merge_with_pad(slice, types, rewriter)
+            for op in ops:
+                gather_instead_of_sum(op, types, rewriter)
         ops = list(module.walk_post_order())
         self._resolve_rotations(ops, context)
         for op in ops:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from sdyopt.analysis.figures.machines import topology_file
 from sdyopt.analysis.flag import REPORTS, TextFile, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.base.dataclasses import replace
 
 
 class Options(AnalysisOptions):
-    """The check of a program after the passes. `speeds` is the file of --topology."""
+    """The check of a program after the passes.
+
+    `speeds` is the file of --topology, and `memory` the bytes of a device.
+    """
 
     order, group = 35, REPORTS
     needs_module = True
@@ -19,14 +21,8 @@ class Options(AnalysisOptions):
         help="print in 12 lines what the program sends, stores and computes, and the places that cost most, "
         "with changes that were tried",
     )
-    device_memory: str | None = flag(
-        default=None,
-        placeholder="SIZE",
-        needs=("report", "check", "mesh-sweep"),
-        help="the memory of a device, such as 16GiB: the report, --check and --mesh-sweep tell whether the "
-        "program fits",
-    )
     speeds: TextFile | None = None
+    memory: int | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -41,4 +37,9 @@ class Options(AnalysisOptions):
         return self.is_needed
 
     def prepared(self, request: Request) -> Options:
-        return replace(self, speeds=topology_file(request))
+        if not self.is_needed:
+            return self
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
+
+        memory = memory_size("device-memory", request["device-memory"])
+        return replace(self, speeds=topology_file(request), memory=memory)

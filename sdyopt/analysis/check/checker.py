@@ -85,7 +85,7 @@ class Check:
 
     report: Report
     places: list[Place]
-    device_memory: Fraction | None
+    device_memory: int | None
     can_try: bool
 
     @property
@@ -122,7 +122,7 @@ class Checker:
         """Records the passes that run in the `with` block."""
         return self._record.active()
 
-    def check(self, module: Op, report: Report, memory: Fraction | None = None) -> Check:
+    def check(self, module: Op, report: Report, memory: int | None = None) -> Check:
         """The check of the program after the passes, on which a report was made."""
         places = _places(report.collectives)[:PLACES]
         trials = Trials(self._module, self._completion)

@@ -44,8 +44,8 @@ class Collective:
     the SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
     that contains this collective. `moved` is the name of the argument of the program that it moves a part of,
     `updated` that of the argument that a gradient, which it computes, is combined with; both may be empty.
-    `is_activation`: it reshards a value that is no argument and no result of the program, which XLA may do
-    otherwise.
+    `is_activation`: it reshards a value that is no argument and no result of
+    the program, which XLA may do otherwise.
     """
 
     number: int
@@ -233,9 +233,9 @@ class Report:
 
     `is_sharded` is False if there are several devices, but no shardings and no manual computations, such as
     after partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.
-    `assumption` says which passes were assumed, where none are given. `carried` is the carried state that
-    changes its sharding from step to step. `device_memory` are the bytes of a device, if they are given.
-    `group_by` is how the collectives are grouped.
+    `assumption` says which passes were assumed, where none are given. `group_by` is how the collectives are
+    grouped. `carried` is the carried state that changes its sharding from step to step. `device_memory` are
+    the bytes of a device, if they are given.
     """
 
     devices: int = 1
@@ -247,10 +247,10 @@ class Report:
     products: list[Product] = field(default_factory=list)
     time: TimeEstimate | None = None
     assumption: str = ""
+    group_by: str = "auto"
     carried: list[Carried] = field(default_factory=list)
     elementwise: Elementwise | None = None
     device_memory: int | None = None
-    group_by: str = "auto"
 
 
 @dataclass(slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from sdyopt.analysis.figures.units import BYTES, parse_quantity
 from sdyopt.analysis.flag import TextFile
 from sdyopt.analysis.interface import Request
+from sdyopt.base.diagnostics.usage import UsageError
 
 # Bandwidths are those that a device sends with: on a torus, both directions of one dimension.
 _TPU = """flops = "{flops} TFLOP/s"
@@ -42,9 +44,19 @@ MACHINES = {
 
 
 def topology_file(request: Request) -> TextFile | None:
-    """The text of `--topology`: of a well-known machine, or of a file. Raises FileProblem."""
+    """The topology that --topology names: a machine or a file. Raises FileProblem."""
     name: str | None = request["topology"]
     if name is None:
         return None
-    text = MACHINES.get(name) or request.read(name).decode("utf-8", "surrogateescape")
-    return TextFile(name, text)
+    text = MACHINES.get(name)
+    return TextFile(name, request.read(name).decode("utf-8", "surrogateescape") if text is None else text)
+
+
+def memory_size(flag: str, size: str | None) -> int | None:
+    """The bytes of a size of memory that is the value of a flag; None for none. Raises UsageError."""
+    if not size:
+        return None
+    found = parse_quantity(int(size) if size.isascii() and size.isdecimal() else size, BYTES)
+    if not found:
+        raise UsageError(f"for the --{flag} option: '{size}' is not a size of memory", "such as 16GiB")
+    return int(found)

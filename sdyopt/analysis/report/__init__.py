@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from sdyopt.analysis.figures.machines import topology_file
 from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.base.dataclasses import replace
@@ -51,6 +50,13 @@ class Options(AnalysisOptions):
         help="add estimated times to the report, for a machine (tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, a100, "
         "h100 or b200) or for the speeds in a TOML file",
     )
+    device_memory: str | None = flag(
+        default=None,
+        placeholder="SIZE",
+        needs=("report", "check", "advise"),
+        help="report whether the program fits in the memory of a device, such as 16GiB (default: that of "
+        "--topology)",
+    )
     budget: TextFile | None = flag(
         default=None,
         placeholder="FILE",
@@ -71,7 +77,7 @@ class Options(AnalysisOptions):
     )
 
     speeds: TextFile | None = None
-    memory: str | None = None
+    memory: int | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -90,10 +96,15 @@ class Options(AnalysisOptions):
             from sdyopt.analysis.report.formats import check_format
 
             check_format(self.report)
-        if self.topology is not None and self.report is None and not request["check"]:
+        if self.topology is not None and not (self.report or request["check"] or request["advise"]):
             message = "the --topology option adds estimated times to a report and cannot be used without one"
-            raise UsageError(message, "add --report or --check")
+            raise UsageError(message, "add --report, --check or --advise")
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
             raise UsageError(message, "such as 2.5")
-        return replace(self, speeds=topology_file(request), memory=request["device-memory"])
+        if self.topology is None and self.device_memory is None:
+            return self
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
+
+        memory = memory_size("device-memory", self.device_memory)
+        return replace(self, speeds=topology_file(request), memory=memory)

@@ -8,7 +8,6 @@ from fractions import Fraction
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
-from sdyopt.analysis.figures.units import device_memory
 from sdyopt.analysis.flag import STDOUT
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.report import Options
@@ -39,7 +38,6 @@ class Reporting(Analysis[Options]):
         if (path := options.report) is not None and path != STDOUT:
             help = "print a report for each chunk with --report, or give each chunk a file of its own"
             run.check_is_one_chunk(f"--report={path} is one file", help)
-        self._memory = device_memory(options.memory)
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.speeds is None else read_topology(*options.speeds)
         with identified(BUDGET_ERROR):
@@ -51,8 +49,8 @@ class Reporting(Analysis[Options]):
     def on_output(self, program: Program) -> None:
         report, path = report_on(program.op, self._topology), self.options.report
         report.assumption, report.group_by = program.assumption, self.options.group_by
-        if self._memory is not None:
-            report.device_memory = int(self._memory)
+        if self.options.memory is not None:
+            report.device_memory = self.options.memory
         if path == STDOUT:
             self.texts.append(text_report(report, self.run.width, self.options.report_rows or None))
         elif path is not None:

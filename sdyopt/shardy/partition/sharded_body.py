@@ -44,7 +44,7 @@ from sdyopt.shardy.partition.replication import has_different_meshes, has_user_r
 
 
 class HaloContext:
-    """What is needed to replace operations by per-device programs, besides the operations."""
+    """The context in which operations are replaced by per-device programs."""
 
     def __init__(self, types: LocalTypes, rewriter: Rewriter, channels: Channels, replica_count: int) -> None:
         self.types = types

@@ -6,7 +6,7 @@ The code that computes and prints reports is imported when it is used: it import
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -15,6 +15,7 @@ from typing import Any
 
 from sdyopt.analysis.figures import figures
 from sdyopt.base.diagnostics import diagnostic as ir
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import (
     BASELINE_ERROR,
     BASELINE_EXCEEDED,
@@ -25,8 +26,24 @@ from sdyopt.base.diagnostics.ids import (
     identified,
     identify,
 )
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.diagnostics.text import counted
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.tools.api.errors import Diagnostic, Location, ParseError, diagnostic_of, from_source
+from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.tools.api.errors import (
+    Diagnostic,
+    Location,
+    ParseError,
+    PassError,
+    diagnostic_of,
+    from_source,
+    require_text,
+)
+from sdyopt.tools.api.pipelines import Passes, combined_pipeline
+from sdyopt.tools.api.program import Program, session
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +142,8 @@ class Report:
         return self._write("report.txt")
 
     def __repr__(self) -> str:
-        collectives = _count(len(self.ir.collectives), "collective")
-        return f"<sdyopt.Report: {collectives}, {_count(self.devices, 'device')}>"
+        collectives = counted(len(self.ir.collectives), "collective")
+        return f"<sdyopt.Report: {collectives}, {counted(self.devices, 'device')}>"
 
     def _repr_html_(self) -> str:
         # An iframe keeps the style and the script of the report apart from those of the page.
@@ -139,10 +156,6 @@ class Report:
         from sdyopt.analysis.report.formats import report_text
 
         return report_text(self.ir, path, lambda: self._program, self._title)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _collective(found: figures.Collective) -> Collective:
@@ -165,17 +178,16 @@ def report_of(
     title: str,
     program: str,
     topology: str | PathLike[str] | None = None,
-    device_memory: str | None = None,
+    device_memory: int | None = None,
 ) -> Report:
     """The report on a module, whose text is `program`."""
-    from sdyopt.analysis.figures.units import device_memory as memory_of
     from sdyopt.analysis.report.entry import read_topology, report_on
 
     with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
     found = report_on(op, speeds)
     if device_memory is not None:
-        found.device_memory = int(memory_of(device_memory) or 0)
+        found.device_memory = device_memory
     return Report(found, title, program)
 
 
@@ -195,3 +207,31 @@ def _diagnostics(found: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tupl
     for each in diagnostics:
         identify(each, ids[each.severity])
     return tuple([diagnostic_of(each, None) for each in diagnostics])
+
+
+def explanation(program: Program, what: str, passes: Sequence[Passes], width: int) -> str:
+    """The answer to a question about a program, whose values have the names of the printed program.
+
+    Raises PassError if a pass fails, and ParseError, located in `what`, if `what` names nothing.
+    """
+    from sdyopt.analysis.explain.explainer import Explainer
+    from sdyopt.analysis.explain.recorded_program import RecordedProgram
+
+    require_text("what is explained", what)
+    pipeline = combined_pipeline(passes, {})
+    # The printed program has the names that its user sees.
+    source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
+    collector = program.collector()
+    with session(collector.handle, program.sdy_version):
+        module, _ = parse_module(source, program.dialects, program.options)
+        try:
+            recorded = RecordedProgram(source, module, program.dialects, program.options)
+            explainer = Explainer(recorded)
+            target = explainer.target(what)
+            with recorded.recording():
+                succeeded = run_pipeline(pipeline, module, IncrementalVerifier(program.verifier))
+            if succeeded:
+                return explainer.answer(target, width)
+        except DiagnosticError as error:
+            raise ParseError([diagnostic_of(error.diagnostic, error.diagnostic.source)]) from None
+    raise PassError(collector.diagnostics)

@@ -13,6 +13,7 @@ from sdyopt.analysis.notation.sharding_on_mesh import IncompatibleSubAxes, Shard
 from sdyopt.analysis.notation.text_parser import TextParser
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
@@ -34,14 +35,14 @@ _SSA_NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")
 _LISTED = 8
 
 
-class ValueSharding(NamedTuple):
+class ShardingInProgram(NamedTuple):
     """The sharding of a value, and the shape of its type."""
 
-    subject: ShardingOnMesh
+    on_mesh: ShardingOnMesh
     shape: Shape
 
 
-def sharding_of_value(source: Source, module: Op) -> ValueSharding:
+def sharding_of_value(source: Source, module: Op) -> ShardingInProgram:
     """The sharding of the value that a text names. Raises DiagnosticError, located in the text."""
     parser = TextParser(source)
     if named := find_named(module, source.text):
@@ -57,7 +58,7 @@ def sharding_of_value(source: Source, module: Op) -> ValueSharding:
         parser.finish(_HELP)
         types = type_of_function(function).results
         if index >= len(types):
-            raise parser.error_since(start, f"the function has {len(types)} result{'s' * (len(types) != 1)}")
+            raise parser.error_since(start, f"the function has {counted(len(types), 'result')}")
         sharding = function.result_attributes[index].get(SHARDING)
         return _value_sharding(parser, start, sharding, types[index], function)
     match = _SSA_NAME.match(source.text, start)
@@ -72,7 +73,7 @@ def sharding_of_value(source: Source, module: Op) -> ValueSharding:
     )
 
 
-def _named_sharding(parser: TextParser, named: BlockArgument | NamedResult) -> ValueSharding:
+def _named_sharding(parser: TextParser, named: BlockArgument | NamedResult) -> ShardingInProgram:
     """The sharding of an argument or a result."""
     if isinstance(named, NamedResult):
         function, index = named
@@ -135,7 +136,7 @@ def _is_within(value: Value, function: Op) -> bool:
 
 def _value_sharding(
     parser: TextParser, start: int, sharding: object, type: Type, op: Op, is_in_body: bool = False
-) -> ValueSharding:
+) -> ShardingInProgram:
     if not isinstance(type, RankedShapedType):
         raise parser.error_since(start, "only ranked tensors have a sharding")
     if not isinstance(sharding, TensorSharding):
@@ -145,12 +146,12 @@ def _value_sharding(
     assert mesh is not None
     manual = [*bound_axes(op), *(getattr(op, "manual_axes", ()) if is_in_body else ())]
     shape = tuple([None if size == DYNAMIC else size for size in type.shape])
-    subject = ShardingOnMesh(sharding, mesh, tuple(manual))
+    on_mesh = ShardingOnMesh(sharding, mesh, tuple(manual))
     try:
-        tiling_of(subject)
+        tiling_of(on_mesh)
     except IncompatibleSubAxes as problem:
         raise parser.error_since(start, str(problem)) from None
-    return ValueSharding(subject, shape)
+    return ShardingInProgram(on_mesh, shape)
 
 
 def _unsharded(parser: TextParser, start: int) -> DiagnosticError:
