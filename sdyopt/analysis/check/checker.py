@@ -24,7 +24,7 @@ from sdyopt.analysis.figures.units import BYTES, parse_quantity
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.annotation_edits import Change
-from sdyopt.analysis.trials.trials import Completion, CostedProgram, Effect, Trials
+from sdyopt.analysis.trials.trials import Completion, Effect, Trials
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
@@ -126,7 +126,6 @@ class Checker:
         self._copies = copies
         self._record = ShardingRecord()
         self._completion = Completion(dialects, has_passes)
-        self._has_passes = has_passes
         self._lines = UserLines(self._module)
         self._alike = Alike(self._module)
 
@@ -137,12 +136,7 @@ class Checker:
     def check(self, module: Op, report: Report, memory: Fraction | None = None) -> Check:
         """The check of the program after the passes, on which a report was made."""
         places = _places(report.collectives)[:PLACES]
-
-        def unchanged() -> CostedProgram:
-            # Trials run the rest of Shardy's pipeline, which may differ from the passes of the user.
-            return CostedProgram(self._completion.completed(self._module) if self._has_passes else module)
-
-        trials = Trials(self._module, self._completion, unchanged)
+        trials = Trials(self._module, self._completion)
         found = Check(report, places, memory, trials.base is not None)
         if trials.base is None:
             return found

@@ -33,6 +33,7 @@ from sdyopt.analysis.figures.units import (
 )
 from sdyopt.analysis.report.groupings import Grouping, grouping_of
 from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.text import counted
 
 _PHASES = {Phase.FORWARD: "", Phase.BACKWARD: "in a gradient, ", Phase.REMATERIALIZED: "recomputed, "}
 # The title of a table that a short report leaves out.
@@ -52,8 +53,8 @@ def sections_of(report: Report) -> list[Section]:
 
 def _communication(report: Report) -> Section:
     total, count = wire_total(report), len(report.collectives)
-    collectives = f"{count} collective{'' if count == 1 else 's'}"
-    section = Section(f"communication: {total_text(total)} on the wire per device, {collectives}")
+    wire = f"communication: {total_text(total)} on the wire per device"
+    section = Section(f"{wire}, {counted(count, 'collective')}")
     if count:
         section.sentences.append("wire bytes by the ring model, times the number of runs")
         if not any(each.location.file.endswith(".py") for each in report.collectives):
@@ -109,7 +110,7 @@ def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]
 
 
 def reason_text(each: Collective) -> str:
-    """Why a collective is necessary, and how its chain changes the sharding."""
+    """The cause of a collective, and the change of the sharding by its chain."""
     return _PHASES[each.location.phase] + "; ".join(filter(None, (each.cause, each.change)))
 
 
@@ -175,18 +176,15 @@ def _live_row(each: LiveValue, devices: int) -> Row:
 # --- Compute ------------------------------------------------------------------------------------------
 
 
-def _products(count: int) -> str:
-    return "1 product" if count == 1 else f"{count} products"
-
-
 def _compute(report: Report) -> Section:
     local, _ = flop_totals(report)
     share = useful_share(report)
     useful = "" if share is None else f", {share_text(share)} of them useful"
     if local.count and not report.is_sharded:
         useful = ", useful share unknown: no shardings"
-    unknown = f", {_products(local.unknown)} unknown" if local.unknown else ""
-    heading = f"compute per device: {flops_text(local.high)} in {_products(local.count)}{useful}{unknown}"
+    unknown = f", {counted(local.unknown, 'product')} unknown" if local.unknown else ""
+    products = counted(local.count, "product")
+    heading = f"compute per device: {flops_text(local.high)} in {products}{useful}{unknown}"
     section = Section(heading)
     section.add_table(
         "repeated or padded work",
@@ -328,7 +326,7 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
 
 def _unknown(communication: Total, compute: Total) -> str:
     parts = [
-        f"{total.unknown} {what}{'' if total.unknown == 1 else 's'}"
+        counted(total.unknown, what)
         for total, what in ((communication, "collective"), (compute, "product"))
         if total.unknown
     ]
