@@ -15,8 +15,8 @@ reshapes are local.
 
 The collective-permute must change only the order of the axes of one dimension, or of their sub-axes, each of
 which then gets a dimension. Its only use must be an all-to-all. The all-to-alls that follow are part of the
-rewrite as long as they move axes out of the dimension and, but for the last one, have a single use. The program
-is kept
+rewrite as long as they move axes out of the dimension and, but for the last one, have a single use. The
+program is kept
 
   * if one of them moves several axes, or a sub-axis of one;
   * if axes that stay would have to exchange their places;
