@@ -178,16 +178,17 @@ def report_of(
     title: str,
     program: str,
     topology: str | PathLike[str] | None = None,
-    device_memory: int | None = None,
+    device_memory: str | None = None,
 ) -> Report:
     """The report on a module, whose text is `program`."""
+    from sdyopt.analysis.figures.units import device_memory as memory_of
     from sdyopt.analysis.report.entry import read_topology, report_on
 
     with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
     found = report_on(op, speeds)
     if device_memory is not None:
-        found.device_memory = device_memory
+        found.device_memory = int(memory_of(device_memory) or 0)
     return Report(found, title, program)
 
 
