@@ -103,7 +103,7 @@ class Options(AnalysisOptions):
             message = "the --advise option runs sdy-jax-pipeline on changed programs, and takes no passes"
             raise UsageError(message, "leave the passes out")
         if self.advise_memory:
-            from sdyopt.analysis.advise.advice import memory_limit
+            from sdyopt.analysis.advise.outcome import memory_limit
 
             memory_limit(self.advise_memory)
         return replace(self, topology=request["topology"], rows=request["report-rows"])

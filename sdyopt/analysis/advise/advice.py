@@ -18,12 +18,11 @@ from typing import NamedTuple
 
 from sdyopt.analysis.advise import SDY, Options
 from sdyopt.analysis.advise.moves import MeshOfProgram, Move, moves_of
+from sdyopt.analysis.advise.outcome import memory_limit
 from sdyopt.analysis.advise.roles import roles_of
 from sdyopt.analysis.advise.search import Figures, Search
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.figures.topology import Link, Topology
-from sdyopt.analysis.figures.units import BYTES, parse_quantity
-from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -201,16 +200,6 @@ def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
         if not keys & seen:
             yield each
         seen |= keys
-
-
-def memory_limit(size: str) -> int | None:
-    """The bytes of a size; None for "". Raises UsageError."""
-    if not size:
-        return None
-    found = parse_quantity(int(size) if size.isdecimal() else size, BYTES)
-    if found is None:
-        raise UsageError(f"for the --advise-memory option: '{size}' is not a size", "such as 16GiB")
-    return int(found)
 
 
 def _largest_mesh(module: Op) -> MeshOfProgram | None:
