@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Sequence,
-)
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import TypeVar
 

@@ -6,21 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from sdyopt.analysis.execution.bisection_units import (
-    Unit,
-    UnitsProgram,
-    program_of_units,
-    units_of,
-)
+from sdyopt.analysis.execution.bisection_units import Unit, UnitsProgram, program_of_units, units_of
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.validation import FunctionValidation, ValidationOptions, compare
 from sdyopt.base.dataclasses import dataclass, field
-from sdyopt.base.diagnostics.diagnostic import (
-    Diagnostic,
-    DiagnosticError,
-    Severity,
-    handling,
-)
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
 from sdyopt.base.diagnostics.ids import BISECTED
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import printable

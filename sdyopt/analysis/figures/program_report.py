@@ -8,12 +8,7 @@ from fractions import Fraction
 from sdyopt.analysis.figures import stablehlo_collectives
 from sdyopt.analysis.figures.causes import cause_of, change_of, location_of
 from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
-from sdyopt.analysis.figures.figures import (
-    Collective,
-    Product,
-    Report,
-    Undecided,
-)
+from sdyopt.analysis.figures.figures import Collective, Product, Report, Undecided
 from sdyopt.analysis.figures.flops import FLOPS, flops_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
