@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from pathlib import PurePath
 
-from sdyopt.analysis.figures.machines import topology_file
 from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.base.dataclasses import replace
@@ -105,7 +104,7 @@ class Options(AnalysisOptions):
             raise UsageError(message, "leave the passes out")
         if not self.is_needed:
             return self
-        from sdyopt.analysis.figures.machines import memory_size
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
 
         limit = self.advise_memory or request["device-memory"]
         memory = memory_size("advise-memory", limit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sdyopt.analysis.figures.machines import topology_file
 from sdyopt.analysis.flag import REPORTS, TextFile, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.base.dataclasses import replace
@@ -40,7 +39,7 @@ class Options(AnalysisOptions):
     def prepared(self, request: Request) -> Options:
         if not self.is_needed:
             return self
-        from sdyopt.analysis.figures.machines import memory_size
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
 
         memory = memory_size("device-memory", request["device-memory"])
         return replace(self, speeds=topology_file(request), memory=memory)

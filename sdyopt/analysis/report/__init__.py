@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from sdyopt.analysis.figures.machines import topology_file
 from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.base.dataclasses import replace
@@ -78,7 +77,7 @@ class Options(AnalysisOptions):
     )
 
     speeds: TextFile | None = None
-    memory: str | None = None
+    memory: int | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -105,7 +104,7 @@ class Options(AnalysisOptions):
             raise UsageError(message, "such as 2.5")
         if self.topology is None and self.device_memory is None:
             return self
-        from sdyopt.analysis.figures.machines import memory_size
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
 
         memory = memory_size("device-memory", self.device_memory)
         return replace(self, speeds=topology_file(request), memory=memory)

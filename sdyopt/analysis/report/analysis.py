@@ -8,7 +8,6 @@ from fractions import Fraction
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
-from sdyopt.analysis.figures.units import device_memory
 from sdyopt.analysis.flag import STDOUT
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.report import Options
@@ -39,7 +38,6 @@ class Reporting(Analysis[Options]):
         if (path := options.report) is not None and path != STDOUT:
             help = "print a report for each chunk with --report, or give each chunk a file of its own"
             run.check_is_one_chunk(f"--report={path} is one file", help)
-        self._memory = device_memory(options.memory)
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.speeds is None else read_topology(*options.speeds)
         with identified(BUDGET_ERROR):

@@ -54,7 +54,8 @@ class Collective:
     communicates, `group_size` is the number of devices that communicate with each other. Bytes are those of
     one device and one run; `wire_bytes` is what a device sends along a ring. `times` is the least and the
     greatest number of runs. None stands for an unknown figure. `value` is the SSA name of the first result,
-    `cause` the reason why the program needs the collective.
+    `cause` the reason why the program needs the collective, `change` the shardings before and after the chain
+    of collectives that contains it.
     """
 
     kind: str
@@ -67,6 +68,7 @@ class Collective:
     location: Location
     value: str
     cause: str
+    change: str = ""
 
     def __str__(self) -> str:
         return " ".join([self.kind, self.axes, *(["at", self.location.short] if self.location.short else [])])
@@ -170,6 +172,7 @@ def _collective(found: figures.Collective) -> Collective:
         from_source(found.location),
         found.value,
         found.cause,
+        found.change,
     )
 
 
