@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
-from sdyopt.mlir.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
+from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL, RESHARD_LABEL
 from sdyopt.mlir.pipeline import Pass, Pipeline, option
 from sdyopt.mlir.registry import register_pipeline
 

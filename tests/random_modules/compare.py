@@ -29,7 +29,7 @@ from typing import TypedDict
 
 from sdyopt.base.releases import following
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.pipeline.tree import parse_pipeline
 from sdyopt.mlir.registry import lookup
 from sdyopt.tools.driver.job import Job
 from sdyopt.tools.driver.run import run_job

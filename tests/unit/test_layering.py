@@ -58,7 +58,7 @@ USERS = {
         "sdyopt/analysis/report",
         "sdyopt/base/diagnostics/render",
         "sdyopt/base/diagnostics/paint",
-        "sdyopt/analysis/notation/shard_table",
+        "sdyopt/analysis/notation/drawing",
     ),
 }
 

@@ -24,9 +24,7 @@ from sdyopt.analysis.figures.units import BYTES, parse_quantity
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.annotation_edits import Change
-from sdyopt.analysis.trials.completion import Completion
-from sdyopt.analysis.trials.program import CostedProgram
-from sdyopt.analysis.trials.trials import Effect, Trials
+from sdyopt.analysis.trials.trials import Completion, CostedProgram, Effect, Trials
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op

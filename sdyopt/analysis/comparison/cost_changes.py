@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from sdyopt.analysis.comparison.alignment import Tokens, pair_anywhere
+from sdyopt.analysis.comparison.matching import Tokens, pair_anywhere
 from sdyopt.analysis.figures.figures import (
     Collective,
     LiveValue,

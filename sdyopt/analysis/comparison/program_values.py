@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from enum import StrEnum
 
-from sdyopt.analysis.comparison.gspmd_attributes import gspmd_argument, gspmd_function_result, gspmd_result
 from sdyopt.analysis.comparison.structure import Structure, is_constraint, is_transparent
-from sdyopt.analysis.comparison.value_sharding import ValueSharding, local_bytes
+from sdyopt.analysis.comparison.value_sharding import (
+    ValueSharding,
+    gspmd_argument,
+    gspmd_function_result,
+    gspmd_result,
+    local_bytes,
+)
 from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, CallLocations, ExecutionCounts
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, code_of, source_location
@@ -15,8 +20,8 @@ from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import CallOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from sdyopt.analysis.explain.arrival_text import Sentence
 from sdyopt.analysis.explain.names import Names, axis_text, sharding_text
-from sdyopt.analysis.explain.tree_text import Sentence
 from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
 from sdyopt.analysis.sharding_record.annotations import Kind
@@ -24,9 +24,7 @@ from sdyopt.analysis.sharding_record.model import Run, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.analysis.trials.annotation_edits import Change, copy_of, is_input
-from sdyopt.analysis.trials.completion import Completion, NotCompleted
-from sdyopt.analysis.trials.program import CostedProgram
-from sdyopt.analysis.trials.trials import Effect, Trials
+from sdyopt.analysis.trials.trials import Completion, CostedProgram, Effect, NotCompleted, Trials
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.dialects.func import FuncOp

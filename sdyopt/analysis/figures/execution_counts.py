@@ -16,10 +16,10 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp
 from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import integers_of
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
+from sdyopt.mlir.dialects.stablehlo.dialect import integers_of
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, SubtractOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements

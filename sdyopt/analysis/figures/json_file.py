@@ -10,8 +10,7 @@ from math import inf
 from typing import Any, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import FileLoc
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileLoc, Source
 
 Path = tuple[str | int, ...]
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import prod
 
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
-from sdyopt.mlir.dialects.quant.types import QuantizedType
+from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule

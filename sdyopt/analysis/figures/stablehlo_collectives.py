@@ -9,11 +9,10 @@ from itertools import pairwise
 from math import prod
 
 from sdyopt.analysis.figures.mesh_coordinates import MAX_DEVICES
-from sdyopt.mlir.dialects.sdy.attribute_names import PARTITIONED
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.dialect import PARTITIONED
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,
@@ -24,9 +23,10 @@ from sdyopt.mlir.dialects.stablehlo.collectives import (
     CrossReplicaSumOp,
     ReduceScatterOp,
 )
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import AxisRef as GroupAxis
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes, SubAxisInfo
+from sdyopt.mlir.dialects.stablehlo.dialect import integers_of
+from sdyopt.mlir.dialects.stablehlo.replica_groups import AxisRef as GroupAxis
+from sdyopt.mlir.dialects.stablehlo.replica_groups import Mesh as GroupMesh
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ReplicaGroupMeshAxes, SubAxisInfo
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.operation import Op

@@ -11,8 +11,8 @@ from typing import ClassVar
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.dialects.arith.constant import make_constant
-from sdyopt.mlir.dialects.arith.flags import NO_FAST_MATH, NO_OVERFLOW
+from sdyopt.mlir.dialects.arith.compare import make_constant
+from sdyopt.mlir.dialects.arith.dialect import NO_FAST_MATH, NO_OVERFLOW
 from sdyopt.mlir.dialects.arith.floats import AddFOp, MulFOp
 from sdyopt.mlir.dialects.arith.integers import AddIOp, MulIOp
 from sdyopt.mlir.ir.affine import AffineDim, AffineMapAttr

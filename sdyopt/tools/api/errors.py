@@ -9,9 +9,8 @@ from sdyopt.analysis.figures.source_locations import SourceLocation, source_loca
 from sdyopt.base import diagnostics as ir
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
-from sdyopt.base.diagnostics.location import FileLoc, UnknownLoc, resolve_file_location
+from sdyopt.base.diagnostics.location import FileLoc, Source, UnknownLoc, resolve_file_location
 from sdyopt.base.diagnostics.render import render
-from sdyopt.base.diagnostics.source import Source
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note

@@ -164,7 +164,7 @@ def load_plugins(arguments: Arguments) -> None:
     passes, dialects = arguments["load-pass-plugin"], arguments["load-dialect-plugin"]
     if not passes and not dialects:
         return
-    from sdyopt.mlir.registry.plugins import load_dialect_plugin, load_pass_plugin
+    from sdyopt.mlir.registry.discovery import load_dialect_plugin, load_pass_plugin
 
     for name in dialects:
         load_dialect_plugin(name)

@@ -9,12 +9,18 @@ from sdyopt.analysis.flag import STDIN
 from sdyopt.analysis.notation.drawing import drawing
 from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
 from sdyopt.analysis.notation.program_values import only_mesh, sharding_of_value
-from sdyopt.analysis.notation.reading import Context, mesh_name, names_a_value, read_sharding
-from sdyopt.analysis.notation.views import ShardingView, view_of_sharding
+from sdyopt.analysis.notation.reading import (
+    Context,
+    ShardingView,
+    mesh_name,
+    names_a_value,
+    read_sharding,
+    view_of_sharding,
+)
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.render import render
-from sdyopt.base.diagnostics.source import Source
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.cli.arguments import Arguments

@@ -15,8 +15,7 @@ from sdyopt.base.diagnostics.diagnostic import (
     separate_run,
 )
 from sdyopt.base.diagnostics.ids import INPUT_ERROR, PASS_NOT_RUN, USAGE_ERROR, identified
-from sdyopt.base.diagnostics.location import UnknownLoc
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.pipeline.timing import TimingRecorder, statistics_report, timing_report
 from sdyopt.mlir.registry import find_entry

@@ -3,7 +3,7 @@
 import pytest
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,
     OptionalGroup,

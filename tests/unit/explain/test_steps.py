@@ -9,13 +9,12 @@ from sdyopt.analysis.explain.names import sharding_text
 from sdyopt.analysis.explain.recorded_program import RecordedProgram
 from sdyopt.analysis.sharding_record.model import Step
 from sdyopt.analysis.steps import step_data as step_data_module
-from sdyopt.analysis.steps.factor_table import AFTER, BEFORE, factor_table
-from sdyopt.analysis.steps.step_data import StepData
-from sdyopt.analysis.steps.steps_page import steps_page
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.analysis.steps.analysis import steps_page
+from sdyopt.analysis.steps.step_data import AFTER, BEFORE, StepData, factor_table
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.mlir.pipeline.text import parse_passes
+from sdyopt.mlir.pipeline.tree import parse_passes
 from sdyopt.mlir.registry import lookup
 from sdyopt.tools.driver.dialect_tables import dialect_table
 

@@ -3,11 +3,9 @@
 import pytest
 
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rule import Looks, Rule
-from sdyopt.analysis.lint.rule_table import all_rules
+from sdyopt.analysis.lint.rule import Looks, Rule, all_rules
 from sdyopt.analysis.lint.settings import Settings
-from sdyopt.analysis.trials.completion import Completion
-from sdyopt.analysis.trials.trials import Trials
+from sdyopt.analysis.trials.trials import Completion, Trials
 from sdyopt.base.diagnostics.diagnostic import handling
 from tests.unit.lint.programs import DIALECTS, lint, only, program
 

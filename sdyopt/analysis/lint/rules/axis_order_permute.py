@@ -13,21 +13,32 @@ cause, and a second `Mesh` whose devices are transposed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.axis_orders import Order, in_order
-from sdyopt.analysis.lint.finding import Finding
-from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.lint.texts import axes_text, collective_text, runs_text
-from sdyopt.analysis.trials.program import bytes_of_runs
+from sdyopt.analysis.lint.rule import (
+    MIN_WIRE_BYTES,
+    Finding,
+    Looks,
+    Rule,
+    Subject,
+    axes_text,
+    collective_text,
+    rule,
+    runs_text,
+)
+from sdyopt.analysis.trials.trials import Edit, bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import CollectivePermuteOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
 
 
 @rule("axis-order-permute", Severity.WARNING, Looks.TRIALS)
@@ -118,3 +129,46 @@ def _device_order(before: TensorSharding, after: TensorSharding, meshes: list[Me
 
 def _sort_key(axis: AxisRef) -> tuple[str, int, int]:
     return axis.sort_key
+
+
+# Names of axes, major to minor.
+Order = tuple[str, ...]
+
+
+def in_order(order: Order) -> Edit:
+    """Writes these axes in this order; in a dimension with others, they change indices among themselves."""
+
+    def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
+        for op in copies.values():
+            if isinstance(op, FuncOp):
+                _edit_function(op, order, rewriter)
+            elif isinstance(op, ShardingConstraintOp):
+                rewriter.set_attribute(op, "sharding", _sorted(op.sharding, order))
+            elif isinstance(shardings := op.attributes.get(SHARDING), ShardingPerValue):
+                new = ShardingPerValue(tuple([_sorted(sharding, order) for sharding in shardings]))
+                rewriter.set_attribute(op, SHARDING, new)
+
+    return edit
+
+
+def _edit_function(function: FuncOp, order: Order, rewriter: Rewriter) -> None:
+    for index, attributes in enumerate(function.argument_attributes):
+        if isinstance(sharding := attributes.get(SHARDING), TensorSharding):
+            rewriter.set_argument_attribute(function, index, SHARDING, _sorted(sharding, order))
+    for index, attributes in enumerate(function.result_attributes):
+        if isinstance(sharding := attributes.get(SHARDING), TensorSharding):
+            rewriter.set_result_attribute(function, index, SHARDING, _sorted(sharding, order))
+
+
+def _sorted(sharding: TensorSharding, order: Order) -> TensorSharding:
+    return sharding.with_dims(tuple([_sorted_dimension(dim, order) for dim in sharding.dims]))
+
+
+def _sorted_dimension(dim: DimensionSharding, order: Order) -> DimensionSharding:
+    axes = list(dim.axes)
+    # Sub-axes of one axis keep their order: merged, they would be another sharding.
+    indices = [index for index, axis in enumerate(axes) if axis.name in order and axis.sub_axis is None]
+    ordered = sorted([axes[index] for index in indices], key=lambda axis: order.index(axis.name))
+    for index, axis in zip(indices, ordered, strict=True):
+        axes[index] = axis
+    return DimensionSharding(tuple(axes), dim.is_closed, dim.priority)

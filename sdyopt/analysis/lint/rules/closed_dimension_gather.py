@@ -17,19 +17,16 @@ from fractions import Fraction
 
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.finding import Finding
-from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.trials.program import CostedProgram, bytes_of_runs
-from sdyopt.analysis.trials.trials import Edit
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.trials.trials import CostedProgram, Edit, bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.location import resolve_file_location
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp
 from sdyopt.mlir.dialects.sdy.mesh import MeshAxis
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.error_help.culprit import brackets, item
+from sdyopt.mlir.error_help.table import brackets, item
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 

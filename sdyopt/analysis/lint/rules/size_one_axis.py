@@ -14,13 +14,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from sdyopt.analysis.lint.finding import Finding
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.lint.sharding_uses import shardings_in
-from sdyopt.analysis.lint.texts import count_text
+from sdyopt.analysis.lint.annotations import shardings_in
+from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, count_text, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
-from sdyopt.mlir.error_help.culprit import text
+from sdyopt.mlir.error_help.table import text
 
 
 @rule("size-one-axis", Severity.REMARK, Looks.AS_READ)

@@ -14,15 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
-from sdyopt.analysis.lint.finding import Finding
+from sdyopt.analysis.lint.annotations import shardings_in
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.lint.sharding_uses import shardings_in
+from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
-from sdyopt.mlir.error_help.culprit import text
+from sdyopt.mlir.error_help.table import text
 
 
 @rule("unused-mesh-axis", Severity.WARNING, Looks.WITH_COLLECTIVES)
