@@ -15,7 +15,8 @@ There are five storeys, each a folder. A room imports only rooms to its left, an
   mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ record ‹ partition
   analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-            trials ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
+            trials ‹ check ‹ hlo_comparison ‹
+            explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -34,6 +35,7 @@ __all__ = [
     "Error",
     "ExecutionError",
     "Function",
+    "HloComparison",
     "Location",
     "Mesh",
     "Module",

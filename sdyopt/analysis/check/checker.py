@@ -127,7 +127,7 @@ class Checker:
         self._record = ShardingRecord()
         self._completion = Completion(dialects, has_passes)
         self._has_passes = has_passes
-        self._lines = UserLines(self._module)
+        self._lines = UserLines.of_module(self._module)
         self._alike = Alike(self._module)
 
     def recording(self) -> AbstractContextManager[None]:

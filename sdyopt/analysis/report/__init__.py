@@ -32,7 +32,7 @@ class Options(AnalysisOptions):
     report_rows: int = flag(
         default=5,
         placeholder="N",
-        needs=("report", "compare-with", "compare-pipeline", "compare-sdy-version"),
+        needs=("report", "compare-hlo", "compare-with", "compare-pipeline", "compare-sdy-version"),
         help="print at most N rows of each table, all for 0",
     )
     group_by: str = flag(

@@ -30,7 +30,7 @@ from sdyopt.tools.api.pipelines import (
     load_dialect_plugin,
     load_pass_plugin,
 )
-from sdyopt.tools.api.reports import Collective, Report
+from sdyopt.tools.api.reports import Collective, HloComparison, Report
 from sdyopt.tools.api.shardings import Axis, DimensionSharding, Mesh, Sharding
 
 __all__ = [
@@ -46,6 +46,7 @@ __all__ = [
     "Error",
     "ExecutionError",
     "Function",
+    "HloComparison",
     "Location",
     "Mesh",
     "Module",
