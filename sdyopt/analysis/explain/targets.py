@@ -35,6 +35,7 @@ HELP = (
 _SSA_NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")
 _LINE = re.compile(r"(?P<file>[^%#].*):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?\Z")
 _COLLECTIVE = re.compile(r"(?:#|collective +)(?P<number>[0-9]{1,9})\Z")
+
 _PYTHON_NAME = re.compile(r"[A-Za-z_]\w*(?:\[[^\[\]]*\]|\.\w+)*")
 # The number of names that a help line lists.
 _LISTED = 8

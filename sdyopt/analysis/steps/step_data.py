@@ -295,7 +295,7 @@ def _reason(rule: OpShardingRule, refusal: Refusal, after: list[TensorProjection
     if refusal.target is None:
         return [f"{axes} does not propagate along {factor_symbol(refusal.factor)}: {_why(rule, refusal)}"]
     has: FactorSharding | None = after[refusal.target].factors.get(refusal.factor)
-    if has is not None and refusal.axes[:1] and refusal.axes[0] in has.axes:
+    if has is not None and refusal.axes and refusal.axes[0] in has.axes:
         return []
     where = _dimension(rule, refusal.target, refusal.factor)
     return [f"{axes} does not propagate to {where}: {_why(rule, refusal)}"]

@@ -72,11 +72,15 @@ class _JobRun:
         if job.verify_diagnostics:
             from sdyopt.base.diagnostics.expected import ExpectedDiagnostics
 
-            expected = ExpectedDiagnostics(source, show, job.verify_diagnostics == "only-expected")
-            with handling(expected.handle):
-                outputs = [self._run_chunk(chunk) for chunk in chunks]
+            expected = ExpectedDiagnostics(show, job.verify_diagnostics == "only-expected")
+            outputs = []
+            for chunk in chunks:
+                expected.start_chunk(chunk)
+                with handling(expected.handle):
+                    outputs.append(self._run_chunk(chunk))
+                expected.finish_chunk()
             # Success depends on the diagnostics alone, not on whether passes failed.
-            succeeded = expected.finish()
+            succeeded = not expected.failed
         else:
             with handling(show):
                 outputs = self._run_chunks(chunks)

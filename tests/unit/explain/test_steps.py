@@ -62,6 +62,22 @@ def test_the_table_of_a_product_has_its_factors_and_what_it_refuses() -> None:
     )
 
 
+def test_a_reason_names_the_first_axis_that_is_refused() -> None:
+    """The others are refused because it is."""
+    text = """
+        sdy.mesh @mesh = <["x"=2, "y"=4]>
+        func.func @main(
+            %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>},
+            %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> tensor<8x8xf32> {
+          %0 = stablehlo.add %a, %b : tensor<8x8xf32>
+          return %0 : tensor<8x8xf32>
+        }"""
+    [run] = explained(text).record.runs
+    step, *_ = [cause for cause in run.changes_of if isinstance(cause, Step)]
+    where = f"dimension 0 of {BEFORE}1{AFTER}"
+    assert factor_table(step).reasons == (f'"x" does not propagate to {where}: {where} is closed',)
+
+
 def test_replaying_the_steps_gives_the_final_shardings() -> None:
     program = explained(MATMUL)
     data = data_of(steps_page(program))

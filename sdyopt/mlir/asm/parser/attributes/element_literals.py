@@ -165,7 +165,8 @@ def decode_numbers(text: str) -> NumberList | None:
 def _shape(skeleton: str, element: str) -> tuple[int, ...] | None:
     """The shape of a nested list; None for other text, or if lists of the same depth differ in size."""
     depth = len(skeleton) - len(skeleton.lstrip("["))
-    if not depth:
+    # Each level takes time, so a list that is too deep is left to the parser, which stops at the limit.
+    if not 0 < depth <= MAX_DEPTH:
         return None
     shape: list[int] = []
     for level in range(depth):
