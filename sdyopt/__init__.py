@@ -15,7 +15,7 @@ There are five storeys, each a folder. A room imports only rooms to its left, an
   mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ record ‹ partition
   analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-            trials ‹ check ‹ hlo_comparison ‹
+            trials ‹ check ‹ mesh_sweep ‹ hlo_comparison ‹
             explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
@@ -38,6 +38,7 @@ __all__ = [
     "HloComparison",
     "Location",
     "Mesh",
+    "MeshSweep",
     "Module",
     "Operation",
     "ParseError",
@@ -58,6 +59,7 @@ __all__ = [
     "list_passes",
     "load_dialect_plugin",
     "load_pass_plugin",
+    "mesh_sweep",
     "parse",
 ]
 

@@ -26,7 +26,7 @@ base      dataclasses ‹ interning ‹ releases ‹ diagnostics
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-          trials ‹ check ‹ hlo_comparison ‹
+          trials ‹ check ‹ mesh_sweep ‹ hlo_comparison ‹
           explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """

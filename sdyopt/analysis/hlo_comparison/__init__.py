@@ -18,7 +18,8 @@ class Options(AnalysisOptions):
     compare_hlo: TextFile | None = flag(
         default=None,
         placeholder="FILE",
-        help="compare the collectives with those of optimized HLO, as compiled.as_text() prints it in JAX",
+        is_common=True,
+        help="compare the collectives with those of optimized HLO",
     )
     hlo_budget: TextFile | None = flag(
         default=None,

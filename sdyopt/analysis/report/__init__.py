@@ -45,7 +45,8 @@ class Options(AnalysisOptions):
     topology: TextFile | None = flag(
         default=None,
         placeholder="FILE",
-        help="add estimated times to the report, for the speeds in this TOML file",
+        is_common=True,
+        help="add estimated times, for the speeds in this TOML file",
     )
     budget: TextFile | None = flag(
         default=None,
@@ -83,9 +84,14 @@ class Options(AnalysisOptions):
             from sdyopt.analysis.report.formats import check_format
 
             check_format(self.report)
-        if self.topology is not None and self.report is None and not request["check"]:
+        if (
+            self.topology is not None
+            and self.report is None
+            and not request["check"]
+            and request["mesh-sweep"] is None
+        ):
             message = "the --topology option adds estimated times to a report and cannot be used without one"
-            raise UsageError(message, "add --report or --check")
+            raise UsageError(message, "add --report, --check or --mesh-sweep")
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
             raise UsageError(message, "such as 2.5")

@@ -7,7 +7,7 @@ while this interface stays the same.
 
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.tools.api.attributes import Attribute, Type
-from sdyopt.tools.api.checks import Check, CostlyPlace, check
+from sdyopt.tools.api.checks import Check, CostlyPlace, MeshSweep, check, mesh_sweep
 from sdyopt.tools.api.comparisons import Comparison, ShardingChange
 from sdyopt.tools.api.errors import (
     Diagnostic,
@@ -49,6 +49,7 @@ __all__ = [
     "HloComparison",
     "Location",
     "Mesh",
+    "MeshSweep",
     "Module",
     "Operation",
     "ParseError",
@@ -69,5 +70,6 @@ __all__ = [
     "list_passes",
     "load_dialect_plugin",
     "load_pass_plugin",
+    "mesh_sweep",
     "parse",
 ]

@@ -132,7 +132,6 @@ _OWN = (
         "FILE",
         "",
         writes=Writes("the reproducer", takes_dash=True, may_replace_input=True),
-        is_common=True,
     ),
     _switch(
         "mlir-pass-pipeline-local-reproducer",
@@ -192,7 +191,6 @@ _OWN = (
         "write diagnostics to FILE too; .json and .sarif select the format",
         "FILE",
         writes=Writes("the diagnostics", "diagnostics.json", is_plural=True),
-        is_common=True,
     ),
     _switch("werror", DIAGNOSTICS, "turn warnings into errors", is_common=True),
     _choice(
@@ -253,7 +251,6 @@ _OWN = (
         "mlir-print-ir-after-change",
         INSTRUMENTATION,
         "print the IR only after passes that changed something",
-        is_common=True,
     ),
     _switch("mlir-print-ir-after-failure", INSTRUMENTATION, "print the IR only after passes that failed"),
     _switch(
@@ -269,7 +266,6 @@ _OWN = (
         "DIRECTORY",
         "",
         needs=_IR_PRINTING,
-        is_common=True,
     ),
     Flag(
         "log-actions-to",
