@@ -137,12 +137,10 @@ class Checker:
     def check(self, module: Op, report: Report, memory: Fraction | None = None) -> Check:
         """The check of the program after the passes, on which a report was made."""
         places = _places(report.collectives)[:PLACES]
-
-        def unchanged() -> CostedProgram:
-            # Trials run the rest of Shardy's pipeline, which may differ from the passes of the user.
-            return CostedProgram(self._completion.completed(self._module) if self._has_passes else module)
-
-        trials = Trials(self._module, self._completion, unchanged)
+        trials = Trials(self._module, self._completion)
+        if not self._has_passes:
+            # The passes that ran are those of trials.
+            trials.with_collectives = CostedProgram(module)
         found = Check(report, places, memory, trials.base is not None)
         if trials.base is None:
             return found

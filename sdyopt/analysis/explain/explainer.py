@@ -59,7 +59,7 @@ class Explainer:
         self._program = program
         self._module, self._inputs = program.module, program.inputs
         self.record, self.names = program.record, program.names
-        self._advice = Advice(program.module, program.dialects)
+        self.advice = Advice(program.module, program.dialects)
         # The shardings of the values that questions are about, as they are in the source.
         self._written: dict[Value, TensorSharding | None] = {}
 
@@ -111,7 +111,7 @@ class Explainer:
             for run in reversed(self.record.runs):
                 subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
                 if subject is not None:
-                    return explain_subject(self.record, run, subject, self.names, self._advice)
+                    return explain_subject(self.record, run, subject, self.names, self.advice)
         state = f"{self.names.value(value)}: {type_text(value)}"
         if (sharding := sharding_of(value)) is not None:
             state += f" {sharding_text(sharding)}"
@@ -138,7 +138,7 @@ class Explainer:
         for subject, run in subjects.items():
             if len(different) == _MAX_VALUES:
                 break
-            tree = explain_subject(self.record, run, subject, self.names, self._advice)
+            tree = explain_subject(self.record, run, subject, self.names, self.advice)
             different.setdefault(tree_text(tree, _COMPARED_WIDTH), tree)
             seen += 1
         trees = _numbered(list(different.values()))

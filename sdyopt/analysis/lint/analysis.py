@@ -65,6 +65,8 @@ def summary_text(result: LintResult) -> str:
             lines.append(f"{count:>5}  {rule.id}{costs}")
     total = sum(count for count, _ in result.counts.values())
     text = "no findings" if not total else f"{total} finding{'s' if total > 1 else ''}"
+    if result.untried:
+        text += f"; {result.untried} more could not be tried, because the program is large"
     if result.allowed:
         text += f", {result.allowed} allowed"
     if not result.is_complete:

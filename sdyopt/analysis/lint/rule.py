@@ -12,7 +12,7 @@ what to do.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
@@ -25,7 +25,8 @@ from sdyopt.analysis.figures.figures import Collective, Times
 from sdyopt.analysis.figures.units import BYTES, FLOPS, Dimension, bytes_text, flops_text
 from sdyopt.analysis.lint import rules as package
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.trials.trials import Trials
+from sdyopt.analysis.trials.remedies import Remedy
+from sdyopt.analysis.trials.trials import Measure, Trials
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import describe_rule
@@ -74,7 +75,8 @@ class Limit:
 class Rule:
     """Base class of lint rules. An instance has values for the limits of its class.
 
-    `cost` describes the costs of findings, in `unit`: "bytes" or "flops".
+    `cost` describes the costs of findings, in `unit`: "bytes" or "flops". `measures` are the figures that a
+    remedy has to reduce, at least one of them.
     """
 
     id: ClassVar[str] = ""
@@ -83,6 +85,7 @@ class Rule:
     limits: ClassVar[Mapping[str, Limit]] = {}
     cost: ClassVar[str] = ""
     unit: ClassVar[str] = "bytes"
+    measures: ClassVar[tuple[Measure, ...]] = (Measure.WIRE,)
 
     def __init__(self, limits: Mapping[str, Fraction]) -> None:
         """Takes a value for each limit of the class."""
@@ -91,6 +94,11 @@ class Rule:
     def limit(self, name: str) -> Fraction:
         """The value of a limit."""
         return self._limits[name]
+
+    @property
+    def least(self) -> Fraction:
+        """What a remedy has to save at least."""
+        return next(iter(self._limits.values()), Fraction(1))
 
     def check(self, subject: Subject) -> Iterator[Finding]:
         """The findings in a program."""
@@ -140,15 +148,23 @@ class Finding:
 
     `cost` is what the finding costs on each device in one run of the program, in the unit of the rule; None
     if it has no cost, or an unknown one. `collectives` are those that the cost is of: it is told once.
+
+    `remedies` are changes that may save it: the linter tries them, and shows the best one in place of `help`.
+    A finding that none of its remedies saves anything of is dropped, unless `is_kept`; if there are no
+    trials, all are kept. With `is_better_only`, a remedy must make no figure worse. `{saved}` in the message
+    becomes what the remedy saves.
     """
 
     op: Op
     message: str
-    help: str
+    help: str = ""
     notes: tuple[Note, ...] = ()
     steps: tuple[Step, ...] = field(default=())
     cost: Fraction | None = None
     collectives: tuple[Op, ...] = ()
+    remedies: Iterable[Remedy] = ()
+    is_kept: bool = False
+    is_better_only: bool = False
 
 
 MIN_WIRE_BYTES: Mapping[str, Limit] = {

@@ -58,10 +58,9 @@ class ReplicatingCustomCall(Rule):
                     f"custom call @{op.call_target_name} has no sharding rule: {_operands(len(sharded))} "
                     f"gathered, {bytes_text(whole_bytes)} on each device and {bytes_text(cost)} on the "
                     f"wire{runs_text(times)}",
-                    "give it an `sdy.sharding_rule`, or call it in a manual computation (in JAX, "
-                    "`shard_map` or `custom_partitioning`)",
                     steps=(text(f"@{op.call_target_name}"),),
                     cost=cost,
+                    is_kept=True,
                 )
 
 

@@ -39,7 +39,7 @@ class SizeOneAxis(Rule):
                         op,
                         f'axis "{axis.name}" of @{op.sym_name} has size 1: {uses} it, and nothing is sharded '
                         "along it",
-                        "give the axis another size, or allow this rule if the mesh has axes for other "
-                        "machines",
+                        "allow this rule if the mesh has axes for other machines",
                         steps=(text(f'"{axis.name}"'),),
+                        is_kept=True,
                     )

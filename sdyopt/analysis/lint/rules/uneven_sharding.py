@@ -51,6 +51,6 @@ def _finding(each: Annotation, number: int, dim: DimensionSharding, size: int, m
         each.op,
         f"dimension {number} of {each.what} has size {size}, which {axes_text(dim.axes)} does not divide: "
         f"{shards} shards of size {rows} have {rows * shards - size} of padding{idle}",
-        f"pad the dimension to {rows * shards}, or shard another one along {axes_text(dim.axes)}",
         steps=(*each.steps, brackets("["), item(number)),
+        is_kept=True,
     )
