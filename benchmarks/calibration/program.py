@@ -64,7 +64,7 @@ def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
         compare(operands, compiled.operands),
         report.memory.arguments,
         xla["arguments"],
-        report.memory.peak_with_arguments,
+        report.memory.peak,
         xla["arguments"] + xla["results"] + xla["temporaries"] - xla["aliases"],
     )
 

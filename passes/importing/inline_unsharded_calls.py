@@ -8,13 +8,16 @@ stays, because the sharding of its argument would be lost.
 
 XLA inlines calls, so that results without uses and equal operations of several calls are found. A call
 stays if it has shardings, or an argument or result of its function has one: the import pipeline inlines such
-calls as named computations, which keep them. The pass is `inline` otherwise, with its options.
+calls as named computations, which keep them. In a program without `@main`, a call of a public function stays,
+so that the program still starts in the only function that is not called. The pass is `inline` otherwise, with
+its options.
 """
 
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.ir.symbols import is_public, lookup_symbol
 from sdyopt.mlir.registry import register
 
 from ..common.inline import Inliner
@@ -23,6 +26,8 @@ from ..common.inline import Inliner
 @register("sdy-inline-unsharded-calls")
 class InlineUnshardedCalls(Inliner):
     def keeps(self, call: CallOp, callee: FuncOp) -> bool:
-        """Whether a call or its function has a sharding."""
+        """Whether a call or its function has a sharding, or the function could become the entry function."""
+        if is_public(callee) and lookup_symbol(callee, "main") is None:
+            return True
         boundary = (*callee.argument_attributes, *callee.result_attributes, call.attributes)
         return any(SHARDING in attributes for attributes in boundary)

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
-from sdyopt.mlir.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
 from sdyopt.mlir.pipeline import Pass, Pipeline, option
 from sdyopt.mlir.registry import register_pipeline
 
-from ..exporting.insert_explicit_reshards import InsertExplicitReshards
-from ..exporting.reshard_to_collectives import ReshardToCollectives
+from ..common.cse import CSE
+from ..importing.inline_unsharded_calls import InlineUnshardedCalls
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
-from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
 from ..partitioning.finish_partitioning import FinishPartitioning
 from ..partitioning.merge_collectives import MergeCollectives
 from ..partitioning.pad_for_divisibility import PadForDivisibility
-from ..partitioning.reshard_single_devices import ReshardSingleDevices
-from ..partitioning.resolve_permutation_factors import ResolvePermutationFactors
-from ..partitioning.resolve_single_device_sharding import ResolveSingleDeviceSharding
-from .export_pipeline import simplify
 from .import_pipeline import DEDUP_FUNCTIONS_FULLY
+from .jax_pipeline import exchanges
 from .propagation_pipeline import propagation_pipeline
 
 
@@ -49,26 +42,7 @@ def partition_pipeline(
     and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [
-        # Otherwise the program's own all-reduces would be repeated.
-        AllReducesToReshards(),
-        ReshardSingleDevices(),
-        InsertExplicitReshards(enable_full_version=True, change_unreduced_meshes=True),
-        # So that random numbers do not depend on their sharding.
-        ResolvePermutationFactors(
-            replica_count=replica_count,
-            partition_count=partition_count,
-            rng_bit_generator_unsafe=not Behavior.SHARDED_RANDOM_BITS.active,
-        ),
-        # Before reshards are lowered, so that its all-reduces and all-slices after them become
-        # reduce-scatters.
-        ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),
-        # Of two consecutive reshards, the first is redundant.
-        simplify(RESHARD_LABEL),
-        MergeCollectives(collectives_only=True),
-        ReshardToCollectives(keep_unreduced_axes=True),
-        # An all-reduce and an all-slice become a reduce-scatter.
-        simplify(COLLECTIVE_LABEL),
-        MergeCollectives(collectives_only=True),
+        *exchanges(replica_count, partition_count),
         PadForDivisibility(),
         ConvertGlobalToLocal(
             combine_multi_dimension_reduce_scatter=True,
@@ -83,6 +57,9 @@ def partition_pipeline(
         FinishPartitioning(replica_count=replica_count),
     ]
     return [
+        # With the option, functions are kept.
+        *([] if dedup_functions_fully else [InlineUnshardedCalls()]),
+        CSE(),
         AddElementwiseShardingRules(),
         *propagation_pipeline(dedup_functions_fully=dedup_functions_fully, partitioning=partitioning),
     ]

@@ -151,6 +151,15 @@ def _bytes(type: str, dims: Dims) -> int:
     return -(-_bits(element) * prod(local) // 8)
 
 
+def _count(dim: list[Axis]) -> int:
+    return prod(axis[2] for axis in dim)
+
+
+def _with_sizes(type: str, sizes: list[int]) -> str:
+    element = type.removeprefix("tensor<").split("x", len(sizes))[-1]
+    return "tensor<" + "".join(f"{size}x" for size in sizes) + element
+
+
 def _sizes(type: str) -> list[int]:
     """The dimensions of `tensor<4x8xcomplex<f32>>`: 4 and 8."""
     shape = re.match(r"tensor<((?:\d+x)*)", type)
@@ -183,16 +192,30 @@ def _collective(
     ]
     n = prod(axis[2] for axis in axes)
     once = Fraction(n - 1, n)
+    # What is sent has shards of equal size.
+    old, new = [_count(dim) for dim in before], [_count(dim) for dim in after]
+    even = [
+        max(-(-size // one) * one, -(-size // two) * two)
+        for size, one, two in zip(_sizes(type), old, new, strict=True)
+    ]
+    sent_in, sent_out = (_bytes(_with_sizes(type, even), dims) for dims in (before, after))
     wire = {
-        "all_gather": once * bytes_out,
-        "reduce_scatter": once * bytes_in,
-        "all_reduce": 2 * once * bytes_in,
-        "all_to_all": once * bytes_in,
+        "all_gather": once * sent_out,
+        "reduce_scatter": once * sent_in,
+        "all_reduce": 2 * once * sent_in,
+        "all_to_all": once * sent_in,
     }.get(kind, Fraction(0))
     if kind == "collective_permute":
-        wire = _moving_share(before_mesh, before, after_mesh, after) * bytes_in
+        wire = _moving_share(before_mesh, before, after_mesh, after) * sent_in
         axes = _changed(before_mesh, before, after_mesh, after)
         n = prod(_span([axis for axis in axes if axis[0] == name]) for name in {axis[0] for axis in axes})
+    if any(
+        one > 1 and two > 1 and -(-size // one) * one != -(-size // two) * two
+        for size, one, two in zip(_sizes(type), old, new, strict=True)
+    ):
+        # Shards of other borders: the operand is reduced, if it is partial, and gathered.
+        reduced = 2 * once * bytes_in if kind == "reduce_scatter" else 0
+        wire = Fraction(prod(old) - 1) * bytes_in + reduced
     return RecomputedCollective(
         kind, bytes_in, bytes_out, wire, value, tuple(sorted({axis[0] for axis in axes})), n
     )

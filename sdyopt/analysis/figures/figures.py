@@ -108,10 +108,9 @@ class MemoryPoint:
 
 @dataclass(slots=True)
 class Memory:
-    """Bytes on one device. The peaks are upper bounds, because every result counts as a new buffer.
+    """Bytes on one device. `peak` is an estimate of what a compiler needs: arguments, results and temporaries.
 
-    `peak_with_arguments` is the peak if the arguments stay live to the end. `replicated` are the bytes at the
-    peak that this device would not need if the devices that have the same shard divided it among themselves.
+    `replicated` are the bytes at the peak that this device would not need if the devices that have the same shard divided it among themselves.
     `unknown_values` is the number of values of unknown size, which no other figure includes.
     """
 
@@ -119,7 +118,6 @@ class Memory:
     results: int = 0
     constants: int = 0
     peak: int = 0
-    peak_with_arguments: int = 0
     peak_location: SourceLocation = NO_LOCATION
     live_at_peak: list[LiveValue] = field(default_factory=list)
     curve: list[MemoryPoint] = field(default_factory=list)

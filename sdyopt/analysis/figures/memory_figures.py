@@ -92,7 +92,6 @@ def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, tex
             found.arguments = sum(map(live.bytes, function.entry.arguments))
             found.results = sum(map(live.bytes, returned.operands)) if returned is not None else 0
             found.peak = peak.bytes
-            found.peak_with_arguments = peak.with_arguments
             found.peak_location = _peak_location(peak, texts.calls)
             sized = _sized(peak, live)
             found.live_at_peak = [

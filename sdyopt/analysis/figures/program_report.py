@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
+from math import prod
 
 from sdyopt.analysis.figures import stablehlo_collectives
 from sdyopt.analysis.figures.call_locations import CallLocations
-from sdyopt.analysis.figures.causes import cause_of, change_of, location_of
+from sdyopt.analysis.figures.causes import (
+    cause_of,
+    cause_of_local,
+    change_of,
+    is_repeated_exchange,
+    location_of,
+)
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import (
     Collective,
@@ -20,8 +27,9 @@ from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.manual_devices import ManualDevices, mesh_of_manual
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES, collectives_around
-from sdyopt.analysis.figures.sdy_collectives import TRAFFIC, normalized_axes
+from sdyopt.analysis.figures.sdy_collectives import TRAFFIC, Traffic, borders_differ, normalized_axes
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
+from sdyopt.analysis.figures.tensor_bytes import bytes_of
 from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling
@@ -29,14 +37,15 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
 from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
-from sdyopt.mlir.dialects.sdy.sharding import fully_replicated
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import RankedShapedType, RankedTensor, Type
+from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, RankedTensor, Type
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
@@ -75,8 +84,11 @@ class _Collector:
             found.devices, found.mesh = self._mesh.total_size, Mesh.assembly.text(self._mesh)
         numbers: dict[Op, int] = {}
         products: list[Op] = []
+        exchanged: set[Hashable] = set()
         for op in self._module.walk():
             if isinstance(op, COLLECTIVES):
+                if is_repeated_exchange(op, exchanged):
+                    continue
                 numbers[op] = len(numbers)
                 found.collectives.append(self._collective(op, numbers[op]))
             elif isinstance(op, ReshardOp):
@@ -108,6 +120,7 @@ class _Collector:
         assert mesh is not None and after_mesh is not None  # the verifier rejects unknown meshes
         traffic = TRAFFIC[type(op)](op, before, mesh, after_mesh)
         bytes_in, bytes_out = self._shapes.bytes(operand), self._shapes.bytes(result)
+        padded = self._padded_traffic(op, traffic, before, after)
         return Collective(
             number,
             op.signature.name.partition(".")[2],
@@ -119,13 +132,37 @@ class _Collector:
             (self._local_type(result.type, self._shapes.shape(result)),),
             bytes_in,
             bytes_out,
-            _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
+            _wire_bytes(*padded),
             self._counts.times(op),
             self._calls.completed(location_of(op), op),
             self._names[result],
             cause_of(op, self._shapes),
             change_of(op, self._shapes),
         )
+
+    def _padded_traffic(
+        self, op: CollectiveOp, traffic: Traffic, before: TensorSharding, after: TensorSharding
+    ) -> tuple[Fraction | None, Fraction, int | None, int | None]:
+        """Shares of operand and result that are sent, and the bytes of these with shards of equal size.
+
+        If a dimension has other borders between shards after the collective, the operand is gathered.
+        """
+        type, shapes = op.operand_at(0).type, self._shapes
+        share_in, share_out = traffic.share_in, traffic.share_out
+        if not isinstance(type, RankedShapedType) or DYNAMIC in type.shape:
+            return share_in, share_out, shapes.bytes(op.operand_at(0)), shapes.bytes(op.results[0])
+        shards = [shapes.shards(sharding) for sharding in (before, after)]
+        sizes = list(zip(type.shape, *shards, strict=True))
+        if share_in is not None and any(borders_differ(*each) for each in sizes):
+            count = prod(shards[0])
+            share_in = Fraction(count - 1) + (share_in if isinstance(op, ReduceScatterOp) else 0) * 2
+            return share_in, Fraction(0), shapes.bytes(op.operand_at(0)), 0
+        padded = [max(-(-size // old) * old, -(-size // new) * new) for size, old, new in sizes]
+        bytes_in, bytes_out = (
+            bytes_of(type, [-(-size // count) for size, count in zip(padded, counts, strict=True)])
+            for counts in shards
+        )
+        return share_in, share_out, bytes_in, bytes_out
 
     def _stablehlo_collective(self, op: Op, number: int) -> Collective:
         mesh = self._mesh_around(op)
@@ -147,7 +184,7 @@ class _Collector:
             self._counts.times(op),
             self._calls.completed(source_location(op.location), op),
             self._names[op.results[0]] if op.results else "",
-            "written in the program",
+            cause_of_local(op, self._shapes.is_partitioned),
         )
 
     def _reshard(self, op: ReshardOp) -> Undecided:
@@ -207,7 +244,7 @@ class _Collector:
             self._calls.completed(source_location(op.location), op),
             self._names[op.results[0]],
             _sum([self._shapes.bytes(value) for value in values]),
-            tuple(sorted(numbers[each] for each in collectives_around(op))),
+            tuple(sorted(numbers[each] for each in collectives_around(op) if each in numbers)),
             self._spare_axes(op, values),
         )
 

@@ -116,6 +116,14 @@ TRAFFIC: dict[type[CollectiveOp], TrafficOf] = {
 }
 
 
+def borders_differ(size: int, before: int, after: int) -> bool:
+    """Whether a dimension has other borders between its shards after a collective, and is sharded both times.
+
+    6 elements are 2+2+2+0 on four devices and 3+3 on two: no shard is made of shards of the other.
+    """
+    return before > 1 and after > 1 and -(-size // before) * before != -(-size // after) * after
+
+
 def normalized_axes(axes: Sequence[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:
     """A set of axes in mesh order, with overlapping and adjacent sub-axes merged, as in totals by axes."""
     found: list[AxisRef] = []

@@ -122,13 +122,10 @@ def _memory(report: Report) -> Section:
     memory = report.memory
     where = f" at {memory.peak_location.file_text}" if memory.peak_location.path_text else ""
     section = Section(f"memory per device: peak {bytes_text(memory.peak)}{where}")
-    section.sentences.append("an upper bound: every result is a new buffer, nothing is fused")
+    section.sentences.append("an estimate: arguments, results, and the buffers that are live with fusion and reuse")
     section.sentences.append(
         f"arguments {bytes_text(memory.arguments)}, results {bytes_text(memory.results)}, constants "
         f"{bytes_text(memory.constants)}"
-    )
-    section.sentences.append(
-        f"with arguments live to the end, the peak is {bytes_text(memory.peak_with_arguments)}"
     )
     if memory.unknown_values:
         section.sentences.append(f"{memory.unknown_values} values of unknown size are not counted")

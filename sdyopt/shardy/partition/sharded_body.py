@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.attribute_names import REPLACES, SHARDING
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
@@ -18,6 +18,7 @@ from sdyopt.mlir.dialects.sdy.ops import ReturnOp
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.dialects.stablehlo.binary import AddOp, DivOp, MulOp, RemOp
+from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -33,11 +34,20 @@ from sdyopt.shardy.partition.local_types import Axes, LocalTypes
 class HaloContext:
     """What is needed to replace operations by per-device programs, besides the operations."""
 
-    def __init__(self, types: LocalTypes, rewriter: Rewriter, channels: Channels, replica_count: int) -> None:
+    def __init__(
+        self,
+        types: LocalTypes,
+        rewriter: Rewriter,
+        channels: Channels,
+        replica_count: int,
+        is_marking: bool = False,
+    ) -> None:
         self.types = types
         self.rewriter = rewriter
         self.channels = channels
         self.is_replicated = replica_count > 1
+        # Whether manual computations get the name of the operation that they replace.
+        self.is_marking = is_marking
 
 
 class ShardedBody(LocalBuilder):
@@ -103,6 +113,9 @@ class ShardedBody(LocalBuilder):
         }
         outside = LocalBuilder(self.before, self.rewriter)
         computation = outside.create(ManualComputationOp, self._operands, types, attributes, [self._region])
+        if self.context.is_marking:
+            name = StringAttr(self.before.signature.name)
+            self.rewriter.set_attribute(computation, REPLACES, name)
         values: list[Value] = []
         for value, result, sharding in zip(computation.results, results, shardings, strict=True):
             if value.type is result.type:
