@@ -2,15 +2,15 @@
 
 A value has no buffer of its own if
 
-- it is *free*: a constant, an iota, or computed from such values alone by operations that can be fused. It is
-  computed again where it is used, and written only for a use that cannot be fused with it;
-- it is *fused*: computed elementwise, or by moving or repeating elements, and used by one operation that can be
-  fused with it. Then its operands are live until that operation. A broadcast may have several such uses;
+- it is *free*: a constant, an iota, or computed from such values alone by operations that can be fused. It
+  is computed again where it is used, and written only for a use that cannot be fused with it;
+- it is *fused*: computed elementwise, or by moving or repeating elements, and used by one operation that can
+  be fused with it. Then its operands are live until that operation. A broadcast may have several such uses;
 - it is a view of another one: the result of a reshape or of an optimization barrier.
 
 Other values may share a buffer. A `dynamic_update_slice` or `scatter` writes into its operand, and an
-elementwise operation into an operand of the same size, if that is not used afterwards. A loop carries a value in
-one buffer: its operand's, if that is not used afterwards.
+elementwise operation into an operand of the same size, if that is not used afterwards. A loop carries a value
+in one buffer: its operand's, if that is not used afterwards.
 """
 
 from __future__ import annotations
@@ -192,9 +192,7 @@ class BlockBuffers:
         taken: set[int] = set()
         for result in op.results:
             if result in self._free:
-                if result in self._written and not any(
-                    isinstance(user, _VIEWS) for user in result.users
-                ):
+                if result in self._written and not any(isinstance(user, _VIEWS) for user in result.users):
                     self._allocate(result, self._written[result])
             elif (operand := self._written_into(op, result.index, position)) is not None and (
                 id(self._of[operand]) not in taken
@@ -276,9 +274,7 @@ def _is_fusible(op: Op) -> bool:
     """Whether an operation computes its result elementwise, or only moves or repeats elements."""
     if isinstance(op, _MOVES):
         return True
-    return (
-        len(op.results) == 1 and is_elementwise(op.signature) and not isinstance(op, (*_VIEWS, ReshardOp))
-    )
+    return len(op.results) == 1 and is_elementwise(op.signature) and not isinstance(op, (*_VIEWS, ReshardOp))
 
 
 def is_invariant(loop: WhileOp, index: int) -> bool:
@@ -307,7 +303,7 @@ def argument_written_into(op: Op, index: int) -> BlockArgument | None:
     value = returned_by(op, index)
     while isinstance(value, OpResult):
         inner = value.op
-        if isinstance(inner, _VIEWS) or isinstance(inner, WhileOp):
+        if isinstance(inner, (*_VIEWS, WhileOp)):
             value = inner.operand_at(value.index)
         elif isinstance(inner, _UPDATES) and value.index == 0:
             value = inner.operand_at(0)

@@ -39,8 +39,9 @@ class Collective:
 
     `axes` are the mesh axes as printed, `group` the same set in mesh order with adjacent sub-axes merged;
     both are words such as "groups of 4" where replica groups follow no axes. `wire_bytes` is what one device
-    sends in one run by the ring model, on average over the devices. `times` is the number of runs. `value` is
-    the SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
+    sends in one run by the ring model, on average over the devices. `times` is the number of runs; if it is
+    unknown, `per_iteration` is that in one iteration of the loops whose trip count is unknown. `value` is the
+    SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
     that contains this collective.
     """
 
@@ -60,6 +61,7 @@ class Collective:
     value: str
     cause: str
     change: str = ""
+    per_iteration: Times | None = None
 
     @property
     def axis_names(self) -> list[str]:
@@ -108,10 +110,11 @@ class MemoryPoint:
 
 @dataclass(slots=True)
 class Memory:
-    """Bytes on one device. `peak` is an estimate of what a compiler needs: arguments, results and temporaries.
+    """Bytes on one device. `peak` is an estimate of what arguments, results and temporaries take together.
 
-    `replicated` are the bytes at the peak that this device would not need if the devices that have the same shard divided it among themselves.
-    `unknown_values` is the number of values of unknown size, which no other figure includes.
+    `replicated` are the bytes at the peak that this device would not need if the devices that have the same
+    shard divided it among themselves. `unknown_values` is the number of values of unknown size, which no
+    other figure includes.
     """
 
     arguments: int = 0
@@ -144,6 +147,7 @@ class Product:
     bytes: int | None = None
     collectives: tuple[int, ...] = ()
     spare_axes: tuple[str, ...] = ()
+    per_iteration: Times | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,8 @@ class Report:
 
     `is_sharded` is False if there are several devices, but no shardings and no manual computations, such as
     after partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.
-    `assumption` says which passes were assumed, where none are given.
+    `assumption` says which passes were assumed, where none are given. `unknown_loops` are the loops of
+    unknown trip count.
     """
 
     devices: int = 1
@@ -196,3 +201,4 @@ class Report:
     products: list[Product] = field(default_factory=list)
     time: TimeEstimate | None = None
     assumption: str = ""
+    unknown_loops: list[SourceLocation] = field(default_factory=list)

@@ -1,11 +1,11 @@
 """Peak memory of a program on one device: its arguments, its results, and the buffers that are live at once.
 
-Arguments and results take memory during the whole run, as they do for XLA's runtimes; a result takes none of its
-own if an argument is donated to it. Between them, `buffers.py` says which values get a buffer, and from where to
-where it is live. Results of functions that no call uses take nothing, nor does what only they depend on. At an
-operation with regions that run as parts of the program, the highest peak of these regions is added; at a call,
-that of the callee. Arguments of regions and callees are not counted: they are operands, which are live outside.
-Neither are the results of regions, which are those of the operation.
+Arguments and results take memory during the whole run, as they do for XLA's runtimes; a result takes none of
+its own if an argument is donated to it. Between them, `buffers.py` says which values get a buffer, and from
+where to where it is live. Results of functions that no call uses take nothing, nor does what only they depend
+on. At an operation with regions that run as parts of the program, the highest peak of these regions is added;
+at a call, that of the callee. Arguments of regions and callees are not counted: they are operands, which are
+live outside. Neither are the results of regions, which are those of the operation.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from itertools import accumulate
 
 from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer
 from sdyopt.analysis.figures.dead_results import DeadResults
-from sdyopt.analysis.figures.execution_counts import nested_regions
+from sdyopt.analysis.figures.execution_counts import callee_of, nested_regions
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.mlir.ir.value import Value
 
+_CALLS = (CallOp, CompositeOp)
 _ALIASING_OUTPUT = "tf.aliasing_output"
 _BUFFER_DONOR = "jax.buffer_donor"
 
@@ -34,8 +35,8 @@ _BUFFER_DONOR = "jax.buffer_donor"
 class Peak:
     """The largest number of live bytes in a block, the operation where that is, and the values live there.
 
-    `live` are the values of this block only; `nested` is the peak in a region or the callee of `op`. `curve` is
-    the number of bytes at each operation of the block.
+    `live` are the values of this block only; `nested` is the peak in a region or the callee of `op`. `curve`
+    is the number of bytes at each operation of the block.
     """
 
     bytes: int = 0
@@ -106,7 +107,7 @@ class LiveMemory:
         for each in counted:
             changes[each.start] += each.bytes
             changes[each.end + 1] -= each.bytes
-        nested = [self._nested(op) if op.regions or isinstance(op, CallOp) else None for op in ops]
+        nested = [self._nested(op) if op.regions or isinstance(op, _CALLS) else None for op in ops]
         inner = [0 if peak is None else peak.bytes for peak in nested]
         totals = [live + more for live, more in zip(accumulate(changes), inner, strict=False)]
         at = max(range(len(ops)), key=totals.__getitem__)
@@ -137,9 +138,9 @@ class LiveMemory:
             yield buffer
 
     def _nested(self, op: Op) -> Peak | None:
-        if isinstance(op, CallOp):
-            callee = lookup_symbol(op, op.callee)
-            return self._callee(callee) if isinstance(callee, FuncOp) else None
+        if isinstance(op, CallOp | CompositeOp):
+            callee = callee_of(op)
+            return None if callee is None else self._callee(callee)
         peaks = [self._region(region) for region in nested_regions(op)]
         return max(peaks, key=lambda peak: peak.bytes, default=None)
 
@@ -158,7 +159,7 @@ def donations(function: FuncOp, bytes_of: Callable[[Value], int]) -> dict[int, i
             found[index] = number.value
     returned = function.entry.last
     results = [] if returned is None else list(returned.operands)
-    free = {number for number in range(len(results))} - set(found.values())
+    free = set(range(len(results))) - set(found.values())
     for index, each in enumerate(attributes):
         if _BUFFER_DONOR not in each or index in found:
             continue

@@ -15,11 +15,12 @@ from sdyopt.analysis.figures.causes import (
     is_repeated_exchange,
     location_of,
 )
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts
+from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips, ExecutionCounts
 from sdyopt.analysis.figures.figures import (
     Collective,
     Product,
     Report,
+    Times,
     Undecided,
 )
 from sdyopt.analysis.figures.flops import FLOPS, flops_of
@@ -43,6 +44,7 @@ from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, RankedTensor, Type
@@ -50,13 +52,15 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
-def report_on(module: Op, topology: Topology | None = None) -> Report:
+def report_on(
+    module: Op, topology: Topology | None = None, assumed_trips: AssumedTrips = NONE_ASSUMED
+) -> Report:
     """The figures of a module, before or after partitioning, with estimated times for a topology.
 
     The module is not changed.
     """
     with handling(_ignore):
-        report = _Collector(module).report()
+        report = _Collector(module, assumed_trips).report()
     if topology is not None:
         report.time = time_estimate(report, topology)
     return report
@@ -67,10 +71,10 @@ def _ignore(_: Diagnostic) -> None:
 
 
 class _Collector:
-    def __init__(self, module: Op) -> None:
+    def __init__(self, module: Op, assumed_trips: AssumedTrips) -> None:
         self._module = module
         self._shapes = LocalShapes(module)
-        self._counts = ExecutionCounts(module)
+        self._counts = ExecutionCounts(module, assumed_trips)
         self._calls = CallLocations(self._counts)
         self._manual = ManualDevices(self._counts, self._shapes)
         self._names = SsaNames(module).names
@@ -99,6 +103,8 @@ class _Collector:
                 products.append(op)
             elif isinstance(op, ManualComputationOp):
                 self._has_manual = True
+            elif isinstance(op, WhileOp) and self._counts.trip_count(op) is None:
+                found.unknown_loops.append(self._calls.completed(source_location(op.location), op))
         found.products = [self._product(op, numbers) for op in products]
         values = ValueTexts(self._names, self._printer, self._shapes, self._mesh, self._calls)
         found.memory = memory_figures(self._module, self._shapes, self._counts, values)
@@ -138,6 +144,7 @@ class _Collector:
             self._names[result],
             cause_of(op, self._shapes),
             change_of(op, self._shapes),
+            self._per_iteration(op),
         )
 
     def _padded_traffic(
@@ -185,6 +192,8 @@ class _Collector:
             self._calls.completed(source_location(op.location), op),
             self._names[op.results[0]] if op.results else "",
             cause_of_local(op, self._shapes.is_partitioned),
+            "",
+            self._per_iteration(op),
         )
 
     def _reshard(self, op: ReshardOp) -> Undecided:
@@ -246,7 +255,11 @@ class _Collector:
             _sum([self._shapes.bytes(value) for value in values]),
             tuple(sorted(numbers[each] for each in collectives_around(op) if each in numbers)),
             self._spare_axes(op, values),
+            self._per_iteration(op),
         )
+
+    def _per_iteration(self, op: Op) -> Times | None:
+        return None if self._counts.times(op) is not None else self._counts.per_iteration(op)
 
     def _spare_axes(self, op: Op, values: Sequence[Value]) -> tuple[str, ...]:
         """The mesh axes along which no operand or result is sharded and that are not manual around `op`."""

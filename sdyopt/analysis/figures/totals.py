@@ -13,13 +13,16 @@ from sdyopt.base.dataclasses import dataclass
 class Total:
     """The sum of figures (bytes, FLOPs or seconds) over all runs, which is between `low` and `high`.
 
-    Of the `count` figures, `unknown` are unknown and not included.
+    Of the `count` figures, `unknown` are unknown and not included. Of some of these, the sum in one iteration
+    of the loops of unknown trip count is known: `per_iteration`, of `in_loops` figures.
     """
 
     count: int = 0
     low: Fraction = Fraction(0)
     high: Fraction = Fraction(0)
     unknown: int = 0
+    per_iteration: Fraction = Fraction(0)
+    in_loops: int = 0
 
     def add(self, figure: Fraction | int | None, low: int | None, high: int | None) -> None:
         """Adds a figure that counts at least `low` and at most `high` times; None stands for unknown."""
@@ -86,3 +89,6 @@ def seconds_of_runs(seconds: Fraction | None, times: Times | None) -> Fraction |
 def _add_runs(total: Total, figure: Fraction | int | None, each: Collective | Product) -> None:
     low, high = (None, None) if each.times is None else (each.times.low, each.times.high)
     total.add(figure, low, high)
+    if figure is not None and each.times is None and each.per_iteration is not None:
+        total.per_iteration += figure * each.per_iteration.high
+        total.in_loops += 1

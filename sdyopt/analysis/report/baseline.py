@@ -47,6 +47,17 @@ class Baseline:
     wire_bytes: _Figure
     peak_memory: _Figure
     flops: _Figure
+    unknown: int
+
+    def _has_common_part(self, report: Report) -> bool:
+        """Whether a report has a part of the baseline: a collective, a product or a live value."""
+        old = {*self.wire_bytes.parts, *self.peak_memory.parts, *self.flops.parts}
+        new = {
+            *map(_collective_key, report.collectives),
+            *map(_value_key, report.memory.live_at_peak),
+            *map(_product_key, report.products),
+        }
+        return not old or not new or not old.isdisjoint(new)
 
     def grown(self, report: Report, tolerance: Fraction = Fraction(0)) -> Iterator[Diagnostic]:
         """An error for each figure that has grown by more than `tolerance`, a fraction of the old one."""
@@ -75,6 +86,19 @@ class Baseline:
                 _grown(self.flops, report.products, _product_key, _flops_of_runs, flops_text),
             ),
         )
+        if not self._has_common_part(report):
+            error = DiagnosticError.at(
+                self.file.location(),
+                "the baseline is of another program: it has none of the operations of this one",
+            )
+            yield error.help(f"write a baseline of this program with --report={self.file.name}").diagnostic
+            return
+        if (count := wire_total(report).unknown) > self.unknown:
+            message = f"{count} collectives have unknown bytes, where the baseline has {self.unknown}"
+            lines = [each.line for each in report.unknown_loops if each.line]
+            help = f"give the trip count of the loop with --assume-trips={lines[0]}=N" if lines else ""
+            path = ("totals", "wire_bytes", "unknown")
+            yield DiagnosticError.at(self.file.location(path), message).help(help).diagnostic
         for what, old, new, text, contributors in comparisons:
             if _has_grown(new, old.value, tolerance):
                 message = f"{what} grew from {text(old.value)} to {text(new)}"
@@ -104,6 +128,7 @@ class _Reader(JsonReader):
             self._total(("totals", "wire_bytes", "high"), self._collectives()),
             self._total(("memory", "peak"), self._live_values()),
             self._total(("totals", "flops", "high"), self._products()),
+            int(self.figure(("totals", "wire_bytes", "unknown"))),
         )
 
     def _total(self, path: Path, parts: Sums) -> _Figure:

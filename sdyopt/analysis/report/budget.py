@@ -19,8 +19,8 @@
     max_bytes = "64 MiB"
     unless = ["attention.py"]    # no limit where the file or the name stack contains one of these
 
-Figures are the largest possible where branches differ. Unknown figures are not counted; a warning reports
-them.
+Figures are the largest possible where branches differ. An unknown figure with a limit is an error, or a
+warning if unknown figures are allowed.
 """
 
 from __future__ import annotations
@@ -70,14 +70,17 @@ class Budget:
         for number, rule in enumerate(rules):
             self._read_rule(rule, number)
 
-    def exceeded(self, report: Report) -> Iterator[Diagnostic]:
-        """An error for each limit that a report exceeds, and a warning where figures are unknown."""
+    def exceeded(self, report: Report, allow_unknown: bool = False) -> Iterator[Diagnostic]:
+        """An error for each limit that a report exceeds, and for each whose figure is unknown.
+
+        With `allow_unknown`, a warning for each of the latter, which the known part may exceed, too.
+        """
         for rule in self.rules:
-            yield from rule.check_each(report.collectives)
+            yield from rule.check_each(report, allow_unknown)
         for limit in self.limits:
-            yield from limit.check_sum(report.collectives)
+            yield from limit.check_sum(report, allow_unknown)
         for figure_limit in self.figure_limits:
-            yield from figure_limit.check(report)
+            yield from figure_limit.check(report, allow_unknown)
 
     # --- Reading ------------------------------------------------------------------------------
 

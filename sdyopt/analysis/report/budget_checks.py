@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures.figures import Collective, Report
@@ -12,6 +12,7 @@ from sdyopt.analysis.figures.totals import flop_totals, wire_bytes_of_runs
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.ids import BUDGET_UNKNOWN
 from sdyopt.base.diagnostics.location import Location
 
 _SET_HERE = "limit set here"
@@ -26,27 +27,27 @@ class Limit:
     location: Location
     applies: Callable[[Collective], bool]
 
-    def check_each(self, collectives: Iterable[Collective]) -> Iterator[Diagnostic]:
-        """An error for each collective that exceeds the limit, and a warning for each with unknown bytes."""
-        for each in filter(self.applies, collectives):
+    def check_each(self, report: Report, allow_unknown: bool) -> Iterator[Diagnostic]:
+        """A diagnostic for each collective that exceeds the limit or has unknown bytes."""
+        for each in filter(self.applies, report.collectives):
             size = wire_bytes_of_runs(each)
             if size is None:
                 message = f"{each.kind} {each.axes} runs an unknown number of times or has no known size"
-                yield Diagnostic(Severity.WARNING, file_location(each.location), message)
+                yield _unknown(message, file_location(each.location), report, allow_unknown)
             elif size > self.most:
                 most = bytes_text(self.most)
                 message = f"{_collective_text(each)}, over the budget of {most} for {self.what}"
                 cause = Contributor(f"cause: {each.cause}", each.location)
                 yield finding(message, [cause], self.location, _SET_HERE).diagnostic
 
-    def check_sum(self, collectives: Iterable[Collective]) -> Iterator[Diagnostic]:
-        """An error if the sum of the known bytes exceeds the limit, and a warning if some are unknown."""
-        chosen = list(filter(self.applies, collectives))
+    def check_sum(self, report: Report, allow_unknown: bool) -> Iterator[Diagnostic]:
+        """A diagnostic if the sum of the known bytes exceeds the limit, and if some are unknown."""
+        chosen = list(filter(self.applies, report.collectives))
         known = [each for each in chosen if wire_bytes_of_runs(each) is not None]
         total = sum((wire_bytes_of_runs(each) or Fraction(0) for each in known), Fraction(0))
         if len(known) < len(chosen):
             message = f"{len(chosen) - len(known)} of {self.what} have unknown bytes and are not counted"
-            yield Diagnostic(Severity.WARNING, self.location, message)
+            yield _unknown(message, self.location, report, allow_unknown)
         if total > self.most:
             most = bytes_text(self.most)
             message = f"{self.what}: {bytes_text(total)} on the wire, over the budget of {most}"
@@ -72,16 +73,27 @@ class FigureLimit:
     location: Location
     figure: Figure
 
-    def check(self, report: Report) -> Iterator[Diagnostic]:
-        """An error if the figure exceeds the limit, or a warning if it is unknown."""
+    def check(self, report: Report, allow_unknown: bool) -> Iterator[Diagnostic]:
+        """A diagnostic if the figure exceeds the limit, or is unknown."""
         value = self.figure.value(report)
         if value is None:
             message = f"{self.figure.name}: unknown, and not checked"
-            yield Diagnostic(Severity.WARNING, self.location, message)
+            yield _unknown(message, self.location, report, allow_unknown)
         elif value > self.most:
             found, most = self.figure.text(value), self.figure.text(self.most)
             message = f"{self.figure.name}: {found}, over the budget of {most}"
             yield finding(message, self.figure.contributors(report), self.location, _SET_HERE).diagnostic
+
+
+def _unknown(message: str, location: Location, report: Report, is_allowed: bool) -> Diagnostic:
+    """A diagnostic about an unknown figure: a warning if these are allowed, else an error."""
+    severity = Severity.WARNING if is_allowed else Severity.ERROR
+    found = Diagnostic(severity, location, message, id=BUDGET_UNKNOWN)
+    if not is_allowed:
+        lines = [each.line for each in report.unknown_loops if each.line]
+        trips = f"give the trip count of the loop with --assume-trips={lines[0]}=N, or " if lines else ""
+        found.help = f"{trips}allow unknown figures with --budget-allow-unknown"
+    return found
 
 
 def _collective_text(each: Collective) -> str:

@@ -39,6 +39,8 @@ def _communication(report: Report) -> Section:
     section = Section(f"communication: {total_text(total)} on the wire per device, {collectives}")
     if count:
         section.sentences.append("wire bytes by the ring model, times the number of runs")
+        if report.unknown_loops and any(each.per_iteration is not None for each in report.collectives):
+            section.sentences.append(_unknown_loops_text(report))
         if not any(each.location.file.endswith(".py") for each in report.collectives):
             section.sentences.append(_NO_PYTHON_LINES)
     section.add_table(
@@ -64,6 +66,15 @@ def _communication(report: Report) -> Section:
         ],
     )
     return section
+
+
+def _unknown_loops_text(report: Report) -> str:
+    lines = list(dict.fromkeys(each.line for each in report.unknown_loops))
+    where = ", ".join(list(dict.fromkeys(each.file_text for each in report.unknown_loops)))
+    return (
+        f"× n: in each iteration of a loop of unknown trip count ({where}); give it with "
+        f"--assume-trips={lines[0]}=N"
+    )
 
 
 def _by_kind(report: Report, total: Total) -> Iterator[Row]:
@@ -94,7 +105,7 @@ def reason_text(each: Collective) -> str:
 
 
 def _collective_row(each: Collective) -> Row:
-    size, times = bytes_text(wire_bytes_of_runs(each)), times_text(each.times)
+    size, times = bytes_of_runs_text(each), times_text(each.times, each.per_iteration)
     return (
         str(each.number),
         size,
@@ -103,6 +114,13 @@ def _collective_row(each: Collective) -> Row:
         f"{each.kind} {each.axes}",
         reason_text(each),
     )
+
+
+def bytes_of_runs_text(each: Collective) -> str:
+    """The wire bytes of all runs, or those of one iteration, as `12.0 KiB × n`."""
+    if each.times is None and each.per_iteration is not None and each.wire_bytes is not None:
+        return f"{bytes_text(each.wire_bytes * each.per_iteration.high)} × n"
+    return bytes_text(wire_bytes_of_runs(each))
 
 
 def _order(each: Collective) -> tuple[int, Fraction, int]:
@@ -122,7 +140,9 @@ def _memory(report: Report) -> Section:
     memory = report.memory
     where = f" at {memory.peak_location.file_text}" if memory.peak_location.path_text else ""
     section = Section(f"memory per device: peak {bytes_text(memory.peak)}{where}")
-    section.sentences.append("an estimate: arguments, results, and the buffers that are live with fusion and reuse")
+    section.sentences.append(
+        "an estimate: arguments, results and temporaries, with fusion and reuse of buffers"
+    )
     section.sentences.append(
         f"arguments {bytes_text(memory.arguments)}, results {bytes_text(memory.results)}, constants "
         f"{bytes_text(memory.constants)}"
