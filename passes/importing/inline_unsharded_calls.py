@@ -24,7 +24,7 @@ from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_public, lookup_symbol
-from sdyopt.mlir.pipeline import RunNested
+from sdyopt.mlir.pipeline import RunNested, option
 from sdyopt.mlir.registry import register
 
 from ..common.inline import Inliner
@@ -32,9 +32,16 @@ from ..common.inline import Inliner
 
 @register("sdy-inline-unsharded-calls")
 class InlineUnshardedCalls(Inliner):
+    default_pipeline: str = option(
+        default="", help="pipeline that simplifies a function before the calls in it are inlined"
+    )
+
     def run_with(self, module: ModuleOp, run_nested: RunNested) -> bool:
+        ops = list(module.walk())
+        if not any(isinstance(op, CallOp | CompositeOp) for op in ops):
+            return False
         rewriter = Rewriter()
-        for op in list(module.nested(CompositeOp)):
+        for op in (op for op in ops if isinstance(op, CompositeOp)):
             if not op.regions and isinstance(lookup_symbol(op, op.decomposition), FuncOp):
                 types, callee = op.signature.result_types, SymbolRef(op.decomposition)
                 call = rewriter.create(

@@ -183,9 +183,9 @@ class BlockBuffers:
         if op in self._fused:
             return
         if isinstance(op, _VIEWS):
-            for operand, result in zip(op.operands, op.results, strict=False):
+            for viewed, result in zip(op.operands, op.results, strict=False):
                 if result not in self._free:
-                    self._share(result, operand)
+                    self._share(result, viewed)
                 elif result in self._written:
                     self._allocate(result, self._written[result])
             return

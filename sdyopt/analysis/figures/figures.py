@@ -7,6 +7,7 @@ is unknown. A total sums the known figures and counts the unknown ones.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
@@ -123,7 +124,7 @@ class Memory:
     peak: int = 0
     peak_location: SourceLocation = NO_LOCATION
     live_at_peak: list[LiveValue] = field(default_factory=list)
-    curve: list[MemoryPoint] = field(default_factory=list)
+    curve: Sequence[MemoryPoint] = ()
     unknown_values: int = 0
     replicated: Fraction = Fraction(0)
 

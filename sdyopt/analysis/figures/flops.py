@@ -1,4 +1,4 @@
-"""FLOPs of dot_general, dot, ragged_dot and convolution, from the shapes of operands and result, local or global.
+"""FLOPs of products, from the shapes of operands and result, local or global.
 
 Where operands and result have different local sizes of one dimension, because only some of them are sharded
 there, the smallest counts.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import overload
 
 from sdyopt.analysis.figures.call_locations import CallLocations
 from sdyopt.analysis.figures.constants import constant_of
@@ -78,6 +79,26 @@ class ValueTexts:
         return largest.name, -(-size // largest.size)
 
 
+class _Curve(Sequence[MemoryPoint]):
+    """The points of a curve, whose locations are looked up when the first one is read."""
+
+    def __init__(self, points: Sequence[tuple[Op, int]]) -> None:
+        self._unread = points
+        self._points: list[MemoryPoint] = []
+
+    def __len__(self) -> int:
+        return len(self._unread)
+
+    @overload
+    def __getitem__(self, index: int) -> MemoryPoint: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[MemoryPoint]: ...
+    def __getitem__(self, index: int | slice) -> MemoryPoint | Sequence[MemoryPoint]:
+        if not self._points:
+            self._points = [MemoryPoint(size, source_location(op.location)) for op, size in self._unread]
+        return self._points[index]
+
+
 def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, texts: ValueTexts) -> Memory:
     """The memory of the entry function with the highest peak, and the constants that may run."""
     dead = DeadResults(module, counts)
@@ -100,7 +121,7 @@ def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, tex
             found.replicated = sum(
                 (_replicated_bytes(size, texts.replicas(value)) for size, value in sized), Fraction(0)
             )
-            found.curve = [MemoryPoint(size, source_location(op.location)) for op, size in peak.curve]
+            found.curve = _Curve(peak.curve)
     found.constants = sum(
         live.bytes(op.results[0])
         for op in module.walk()

@@ -16,6 +16,5 @@ def is_partitioned(module: Op) -> bool:
     """
     if PARTITIONED in module.attributes:
         return True
-    ops = list(module.walk())
-    is_manual = any(isinstance(op, ManualComputationOp) for op in ops)
-    return not is_manual and any(isinstance(op, COLLECTIVES) for op in ops)
+    kinds = {type(op) for op in module.walk()}
+    return ManualComputationOp not in kinds and not kinds.isdisjoint(COLLECTIVES)
