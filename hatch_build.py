@@ -15,7 +15,7 @@ class ParseTables(BuildHookInterface):
             return
         sys.path.insert(0, self.root)
         # The root of the checkout is not on the path before.
-        from sdyopt.mlir.asm.parser.attributes.lr_tables import (  # noqa: PLC0415
+        from sdyopt.mlir.asm.parser.attributes.lr_parser import (  # noqa: PLC0415
             SHIPPED,
             build_tables,
             write_tables,

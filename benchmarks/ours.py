@@ -15,7 +15,7 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.pipeline.tree import parse_pipeline
 from sdyopt.mlir.registry import find_dialect, lookup
 
 DIALECTS = ("builtin", "func", "stablehlo", "chlo", "mhlo", "sdy")

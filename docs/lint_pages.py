@@ -10,8 +10,7 @@ from pathlib import Path
 
 from docs.markdown import prose
 from sdyopt.analysis.lint import Options
-from sdyopt.analysis.lint.rule import Rule
-from sdyopt.analysis.lint.rule_table import all_rules
+from sdyopt.analysis.lint.rule import Rule, all_rules
 from sdyopt.tools.driver.job import Job
 from sdyopt.tools.driver.run import run_job
 

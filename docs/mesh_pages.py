@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from inspect import cleandoc, getdoc, getmembers, isfunction
 from pathlib import Path
 
+from docs import device_groups
 from docs.markdown import manual, prose
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute
-from sdyopt.mlir.dialects.mesh import DIALECT, device_groups
+from sdyopt.mlir.dialects.mesh import DIALECT
 from sdyopt.mlir.dialects.mesh.mesh_llvm21 import mesh21
 from sdyopt.mlir.ir.op_fields import OPTIONAL, VARIADIC, AttrField, OperandField, ResultField, ValueField
 from sdyopt.mlir.ir.operation import Op

@@ -12,10 +12,10 @@ module imports nothing, so that `sdy-opt --version` starts fast; the first use o
 There are five storeys, each a folder. A room imports only rooms to its left, and the storeys before its own:
 
   base      dataclasses ‹ interning ‹ releases ‹ diagnostics
-  mlir      ir ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
+  mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ record ‹ partition
   analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-            trials ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
+            trials ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -25,8 +25,10 @@ __all__ = [
     "Attribute",
     "Axis",
     "Block",
+    "Check",
     "Collective",
     "Comparison",
+    "CostlyPlace",
     "Diagnostic",
     "DimensionSharding",
     "Error",
@@ -49,6 +51,7 @@ __all__ = [
     "Validation",
     "Value",
     "VerifyError",
+    "check",
     "create_pass",
     "list_passes",
     "load_dialect_plugin",

@@ -12,13 +12,13 @@ from tempfile import TemporaryDirectory
 from benchmarks.calibration.collectives import CollectiveOperand, of_hlo
 from benchmarks.calibration.program import NotComparedError, compile_with_xla
 from sdyopt.analysis.execution.local_program import REPLICAS, local_text
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.dialect import DialectTable
-from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.pipeline.tree import parse_pipeline
 from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
 from sdyopt.tools.driver.interpreter import interpreter_settings
 from sdyopt.tools.driver.job import Job

@@ -16,7 +16,7 @@ from __future__ import annotations
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.op_signature import OpSignature

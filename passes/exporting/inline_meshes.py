@@ -16,7 +16,7 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ReplicaGroupMeshAxes
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass

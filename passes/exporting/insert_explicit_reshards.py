@@ -71,9 +71,9 @@ from functools import cache
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.mhlo import RaggedDotOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
-from sdyopt.mlir.dialects.sdy.axis_lists import axis_ref_list_text
+from sdyopt.mlir.dialects.sdy.axes import axis_ref_list_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding

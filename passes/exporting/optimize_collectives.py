@@ -34,11 +34,10 @@ from collections.abc import Iterator, Sequence
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.quant.types import UniformQuantizedPerAxis
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, with_axis
-from sdyopt.mlir.dialects.sdy.axis_lists import AllToAllParam, AllToAllParams
+from sdyopt.mlir.dialects.quant import UniformQuantizedPerAxis
+from sdyopt.mlir.dialects.sdy.axes import AllToAllParam, AllToAllParams, AxisRef, with_axis
 from sdyopt.mlir.dialects.sdy.collectives import AllToAllOp, CollectivePermuteOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding

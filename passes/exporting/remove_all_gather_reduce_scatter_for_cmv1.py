@@ -21,8 +21,8 @@ if the dot result has unreduced axes, because no other operation would reduce th
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp

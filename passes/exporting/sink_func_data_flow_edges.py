@@ -16,9 +16,8 @@ results get fully open ones.
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import FuncDataFlowEdgeOp
 from sdyopt.mlir.dialects.sdy.sharding import fully_replicated
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import FuncDataFlowEdgeOp, sharding_of
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register

@@ -23,13 +23,18 @@ from math import gcd
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
-from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding import (
+    DimensionSharding,
+    ShardingPerValue,
+    TensorSharding,
+    with_manual_axes,
+    without_manual_axes,
+)
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import RankedShapedType, Type

@@ -30,19 +30,18 @@ from typing import Any
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.manual_axes import without_manual_axes
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ReturnOp, ShardingConstraintOp, value_before_barriers
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.unreduced_checks import check_unreduced_transition
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, without_manual_axes
+from sdyopt.mlir.dialects.sdy.sharding_checks import check_unreduced_transition
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, MaxOp, MinOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MaxOp, MinOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region

@@ -35,13 +35,14 @@ from collections.abc import Iterator
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import (
+    DataFlowEdgeOp,
+    FuncDataFlowEdgeOp,
     edge_of,
     shardable_value,
     sharding_of,

@@ -27,8 +27,7 @@ from collections.abc import Sequence
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
-from sdyopt.mlir.dialects.stablehlo.gather_scatter_dimensions import GatherDimensions, ScatterDimensions
+from sdyopt.mlir.dialects.stablehlo.gather import GatherDimensions, GatherOp, ScatterDimensions
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region

@@ -10,22 +10,26 @@ A `stablehlo.composite` becomes a call of its decomposition first.
 
 XLA inlines calls, so that results without uses and equal operations of several calls are found. A call
 stays if it has shardings, or an argument or result of its function has one: the import pipeline inlines such
-calls as named computations, which keep them. In a program without `@main`, a call of a public function stays,
-so that the program still starts in the only function that is not called. The pass is `inline` otherwise, with
-its options.
+calls as named computations, which keep them. The pass is `inline` otherwise, with its options.
+
+If the program starts at one function, public functions that are called become private, and are erased once
+all calls of them are inlined.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
-from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.attribute import SymbolRef, string
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.symbols import is_public, lookup_symbol
+from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.mlir.pipeline import RunNested, option
 from sdyopt.mlir.registry import register
+from sdyopt.shardy.partition.entry_functions import entry_functions
 
 from ..common.inline import Inliner
 
@@ -37,23 +41,38 @@ class InlineUnshardedCalls(Inliner):
     )
 
     def run_with(self, module: ModuleOp, run_nested: RunNested) -> bool:
-        ops = list(module.walk())
-        if not any(isinstance(op, CallOp | CompositeOp) for op in ops):
+        ops = [op for op in module.walk() if isinstance(op, CallOp | CompositeOp)]
+        if not ops:
             return False
-        rewriter = Rewriter()
-        for op in (op for op in ops if isinstance(op, CompositeOp)):
-            if not op.regions and isinstance(lookup_symbol(op, op.decomposition), FuncOp):
-                types, callee = op.signature.result_types, SymbolRef(op.decomposition)
-                call = rewriter.create(
-                    CallOp, op.operands, types, {"callee": callee}, before=op, location=op.lazy_location
-                )
-                rewriter.set_attributes(call, op.attributes)
-                rewriter.replace(op, call.results)
+        _call_decompositions([op for op in ops if isinstance(op, CompositeOp)])
+        _make_callees_private(module)
         return super().run_with(module, run_nested)
 
     def keeps(self, call: CallOp, callee: FuncOp) -> bool:
-        """Whether a call or its function has a sharding, or the function could become the entry function."""
-        if is_public(callee) and lookup_symbol(callee, "main") is None:
-            return True
+        """Whether a call or its function has a sharding."""
         boundary = (*callee.argument_attributes, *callee.result_attributes, call.attributes)
         return any(SHARDING in attributes for attributes in boundary)
+
+
+def _make_callees_private(module: ModuleOp) -> None:
+    """Makes called functions private, so that none looks like another entry once its calls are inlined."""
+    entries, rewriter = entry_functions(module), Rewriter()
+    if len(entries) != 1:
+        return
+    called = {op.callee for op in module.nested(CallOp)}
+    for function in module.nested(FuncOp):
+        if function is not entries[0] and function.sym_name in called and function.sym_visibility is None:
+            rewriter.set_attribute(function, "sym_visibility", string("private"))
+
+
+def _call_decompositions(composites: Sequence[CompositeOp]) -> None:
+    """Replaces composites by calls of the functions that define them."""
+    rewriter = Rewriter()
+    for op in composites:
+        if not op.regions and isinstance(lookup_symbol(op, op.decomposition), FuncOp):
+            types, callee = op.signature.result_types, SymbolRef(op.decomposition)
+            call = rewriter.create(
+                CallOp, op.operands, types, {"callee": callee}, before=op, location=op.lazy_location
+            )
+            rewriter.set_attributes(call, op.attributes)
+            rewriter.replace(op, call.results)

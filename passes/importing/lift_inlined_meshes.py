@@ -25,13 +25,12 @@ from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.stablehlo import collectives
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import Mesh as StablehloMesh
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
+from sdyopt.mlir.dialects.stablehlo.replica_groups import Mesh as StablehloMesh
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ReplicaGroupMeshAxes
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, SymbolRef, array, dictionary, string
 from sdyopt.mlir.ir.builtin_attributes import dense, integer
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor
 from sdyopt.mlir.ir.value import LazyLocation
 from sdyopt.mlir.pipeline import Pass, Since, option

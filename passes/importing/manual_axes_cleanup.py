@@ -21,8 +21,7 @@ from collections.abc import Sequence
 
 from sdyopt.base.diagnostics import emit
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
-from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes, difference, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh

@@ -23,9 +23,8 @@ from sdyopt.mlir.dialects.arith.integers import DivUIOp, MulIOp, RemUIOp
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.cf import AssertOp
 from sdyopt.mlir.dialects.mesh.collectives import AllSliceOp
-from sdyopt.mlir.dialects.mesh.mesh_queries import MeshShapeOp, ProcessMultiIndexOp
-from sdyopt.mlir.dialects.tensor.casts import CastOp, DimOp
-from sdyopt.mlir.dialects.tensor.slices import Mixed, extract
+from sdyopt.mlir.dialects.mesh.mesh_op import MeshShapeOp, ProcessMultiIndexOp
+from sdyopt.mlir.dialects.tensor import CastOp, DimOp, Mixed, extract
 from sdyopt.mlir.ir.attribute import SymbolRef, string
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern, apply_greedily

@@ -13,10 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.dialects.affine.ops import DelinearizeIndexOp
+from sdyopt.mlir.dialects.affine import DelinearizeIndexOp
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.mesh.mesh_op import find_mesh
-from sdyopt.mlir.dialects.mesh.mesh_queries import MeshShapeOp, ProcessLinearIndexOp, ProcessMultiIndexOp
+from sdyopt.mlir.dialects.mesh.mesh_op import (
+    MeshShapeOp,
+    ProcessLinearIndexOp,
+    ProcessMultiIndexOp,
+    find_mesh,
+)
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern, apply_greedily
 from sdyopt.mlir.ir.rewrite import Rewriter

@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.mlir.dialects.builtin import ModuleOp, UnrealizedConversionCastOp
-from sdyopt.mlir.dialects.mesh.shard_op import ShardOp
-from sdyopt.mlir.dialects.mesh.shard_shapes import local_type
+from sdyopt.mlir.dialects.mesh.shard_op import ShardOp, local_type
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern, apply_greedily
 from sdyopt.mlir.ir.rewrite import Rewriter

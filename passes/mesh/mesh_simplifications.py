@@ -18,13 +18,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.mlir.dialects.arith import floats, integers
-from sdyopt.mlir.dialects.arith.constant import make_constant
+from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.mesh.axes import axes_attribute
+from sdyopt.mlir.dialects.mesh.attributes import ReductionKind, axes_attribute
 from sdyopt.mlir.dialects.mesh.collectives import AllReduceOp
-from sdyopt.mlir.dialects.mesh.mesh_op import find_mesh
-from sdyopt.mlir.dialects.mesh.mesh_queries import MeshShapeOp
-from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
+from sdyopt.mlir.dialects.mesh.mesh_op import MeshShapeOp, find_mesh
 from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern, apply_greedily

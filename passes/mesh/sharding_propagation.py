@@ -21,10 +21,9 @@ from __future__ import annotations
 from enum import StrEnum
 
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.mesh.dialect import mesh
-from sdyopt.mlir.dialects.mesh.dialect_version import mesh_dialect_of
+from sdyopt.mlir.dialects.mesh.attributes import MeshSharding, mesh
+from sdyopt.mlir.dialects.mesh.mesh_op import mesh_dialect_of
 from sdyopt.mlir.dialects.mesh.shard_op import ShardingSource, ShardOp, make_shard
-from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import CONSTANT_LIKE

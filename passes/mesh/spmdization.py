@@ -23,14 +23,10 @@ from __future__ import annotations
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.linalg import MatmulOp
-from sdyopt.mlir.dialects.mesh.axes import Axes, axes_attribute
+from sdyopt.mlir.dialects.mesh.attributes import Axes, MeshSharding, axes_attribute, mesh
 from sdyopt.mlir.dialects.mesh.collectives import AllReduceOp
-from sdyopt.mlir.dialects.mesh.dialect import mesh
-from sdyopt.mlir.dialects.mesh.dialect_version import mesh_dialect_of, op_class_in
-from sdyopt.mlir.dialects.mesh.shard_op import ShardingSource, ShardOp
-from sdyopt.mlir.dialects.mesh.shard_shapes import local_type
-from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
-from sdyopt.mlir.dialects.mesh.sharding_op import GetShardingOp
+from sdyopt.mlir.dialects.mesh.mesh_op import mesh_dialect_of, op_class_in
+from sdyopt.mlir.dialects.mesh.shard_op import GetShardingOp, ShardingSource, ShardOp, local_type
 from sdyopt.mlir.ir.attribute import TypeAttr
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.builtin_attributes import DenseElements

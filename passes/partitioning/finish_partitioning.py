@@ -24,7 +24,7 @@ devices take no part in its collectives, so what they have of its values is not 
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.attribute_names import PARTITIONED, SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.dialect import PARTITIONED, SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.attribute import UNIT, DictAttr
 from sdyopt.mlir.ir.builtin_attributes import integer

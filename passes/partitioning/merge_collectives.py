@@ -18,9 +18,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
-from sdyopt.mlir.dialects.stablehlo.channel import ChannelHandle
 from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,
@@ -30,6 +29,7 @@ from sdyopt.mlir.dialects.stablehlo.collectives import (
     CollectiveReduceOp,
     ReduceScatterOp,
 )
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
 from sdyopt.mlir.ir.cse import CseDriver
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

@@ -28,14 +28,14 @@ from __future__ import annotations
 from sdyopt.base.releases import Behavior, on_change
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.distinct_values import distinct_values
 from sdyopt.mlir.dialects.sdy.mesh_op import enclosing_module
+from sdyopt.mlir.dialects.sdy.value_shardings import distinct_values
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import FUNCTION, MODULE, Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.operations.functions import pad_function
 from sdyopt.shardy.partition.padding import Padder
-from sdyopt.shardy.partition.paddings.shapes import pad_function
 
 
 @register("sdy-pad-for-divisibility")

@@ -34,15 +34,14 @@ from collections.abc import Iterator
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.mlir.dialects.sdy.ops import (
     PropagationBarrierOp,
     ShardingConstraintOp,
     ShardingGroupOp,
 )
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, sharding_of
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

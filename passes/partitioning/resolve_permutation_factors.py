@@ -52,8 +52,8 @@ from collections.abc import Sequence
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
 from sdyopt.mlir.dialects.sdy.collectives import ReplicatedToUnreducedOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
@@ -67,11 +67,10 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass, Since, option
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.partition.channels import Channels
-from sdyopt.shardy.partition.halo_registry import exchange_halos
+from sdyopt.shardy.partition.local_builder import Channels
 from sdyopt.shardy.partition.local_types import LocalTypes
 from sdyopt.shardy.partition.replication import Dim, dims_to_replicate
-from sdyopt.shardy.partition.sharded_body import HaloContext
+from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan

@@ -36,12 +36,10 @@ from functools import cache
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
-from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.axis_lists import AxisRefList
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, AxisRefList
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, MeshOp, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated

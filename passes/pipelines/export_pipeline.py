@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
-from sdyopt.mlir.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
+from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL, RESHARD_LABEL
 from sdyopt.mlir.ir.patterns import RegionSimplification
 from sdyopt.mlir.pipeline import Pass, Pipeline, Since, option
 from sdyopt.mlir.registry import register_pipeline

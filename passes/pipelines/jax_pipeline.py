@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.canonicalize_collectives import COLLECTIVE_LABEL
-from sdyopt.mlir.dialects.sdy.canonicalize_reshard import RESHARD_LABEL
+from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL, RESHARD_LABEL
 from sdyopt.mlir.pipeline import Pass, Pipeline
 from sdyopt.mlir.registry import register_pipeline
 
 from ..common.cse import CSE
+from ..common.inline import Inliner
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
 from ..importing.inline_unsharded_calls import InlineUnshardedCalls
@@ -50,7 +50,7 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
 
 
 def exchanges(
-    replica_count: int = 1, partition_count: int = 1, mark_exchanges: bool = False
+    replica_count: int = 1, partition_count: int = 1, keep_calls: bool = False, mark_exchanges: bool = False
 ) -> Sequence[Pass]:
     """The passes that insert all communication, on types that are still global."""
     return [
@@ -58,6 +58,8 @@ def exchanges(
         AllReducesToReshards(),
         ReshardSingleDevices(),
         InsertExplicitReshards(enable_full_version=True, change_unreduced_meshes=True),
+        # Calls with shardings of their own, now that their operands and results are resharded.
+        *([] if keep_calls else [Inliner(default_pipeline="")]),
         # So that random numbers do not depend on their sharding.
         ResolvePermutationFactors(
             replica_count=replica_count,

@@ -22,6 +22,7 @@ from .propagation_pipeline import propagation_pipeline
 @register_pipeline("sdy-partition-pipeline")
 def partition_pipeline(
     dedup_functions_fully: bool = DEDUP_FUNCTIONS_FULLY,
+    keep_calls: bool = option(default=False, help="keep calls, as Shardy does, instead of inlining them"),
     enable_rgv3: bool = option(
         default=False, help="write replica groups as mesh axes instead of device ids where possible"
     ),
@@ -33,7 +34,12 @@ def partition_pipeline(
     Converts a program with some shardings to the program that each device runs: tensors have the types of
     their shards, and all communication is by StableHLO collectives.
 
-    It is `sdy-add-elementwise-sharding-rules`, so that operations of chlo are sharded too, and
+    As XLA does, it inlines calls first, with `sdy-inline-unsharded-calls` and `cse`, so that dead and equal
+    operations of several calls are found. Calls with shardings of their own are inlined once everything has
+    a sharding. With `keep-calls`, calls are kept, and with `dedup-functions-fully`, as they are in Shardy's
+    pipelines.
+
+    Then it is `sdy-add-elementwise-sharding-rules`, so that operations of chlo are sharded too, and
     `sdy-propagation-pipeline` with these passes after the shardings are closed:
     `sdy-all-reduces-to-reshards`, `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full
     version, `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`,
@@ -42,7 +48,7 @@ def partition_pipeline(
     and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [
-        *exchanges(replica_count, partition_count),
+        *exchanges(replica_count, partition_count, keep_calls),
         PadForDivisibility(),
         ConvertGlobalToLocal(
             combine_multi_dimension_reduce_scatter=True,
@@ -57,9 +63,8 @@ def partition_pipeline(
         FinishPartitioning(replica_count=replica_count),
     ]
     return [
-        # With the option, functions are kept.
-        *([] if dedup_functions_fully else [InlineUnshardedCalls()]),
-        CSE(),
+        # As XLA does: shardings propagate through calls, and results without uses are not computed.
+        *([] if keep_calls else [InlineUnshardedCalls(), CSE()]),
         AddElementwiseShardingRules(),
         *propagation_pipeline(dedup_functions_fully=dedup_functions_fully, partitioning=partitioning),
     ]

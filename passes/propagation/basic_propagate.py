@@ -27,7 +27,7 @@ from functools import cached_property
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.ir.op_signature import OpSignature

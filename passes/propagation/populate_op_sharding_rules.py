@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import cache
 
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.rewrite import Rewriter

@@ -31,7 +31,7 @@ from sdyopt.analysis.flag import Flag, TextFile, flag
 from sdyopt.base.dataclasses import dataclass, field, fields
 
 if TYPE_CHECKING:  # every run imports the declarations of flags, but few run an analysis
-    from sdyopt.base.diagnostics.source import Source
+    from sdyopt.base.diagnostics.location import Source
     from sdyopt.mlir.asm.parser.module_parser import ParseOptions
     from sdyopt.mlir.ir.dialect import DialectTable
     from sdyopt.mlir.ir.operation import Op

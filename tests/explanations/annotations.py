@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from passes.common.support.set_sharding import set_sharding
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
-from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingGroupOp
 from sdyopt.mlir.dialects.sdy.sharding import (
     DimensionSharding,
@@ -17,7 +16,7 @@ from sdyopt.mlir.dialects.sdy.sharding import (
     TensorSharding,
     fully_replicated,
 )
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, rank_of, sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, owning_op, rank_of, sharding_of
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.shardy.record import FunctionResult, Subject

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
 from sdyopt.analysis.sharding_record.arrivals import Arrival, arrivals
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.attribute_names import ORIGIN_NAME, ORIGINS
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.dialect import ORIGIN_NAME, ORIGINS
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, owning_op
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
@@ -19,8 +19,7 @@ from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.base import Pass
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.mlir.pipeline.text import parse_passes
-from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline, parse_passes
 from sdyopt.mlir.registry import lookup
 from sdyopt.shardy.record import FunctionResult, Subject
 from sdyopt.tools.driver.dialect_tables import dialect_table

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from math import gcd
 
 from sdyopt.analysis.sharding_record.absences import Absence
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
-from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, PropagationDirection
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, owning_op
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I32, RankedShapedType

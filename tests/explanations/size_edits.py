@@ -8,10 +8,10 @@ from math import prod
 
 from sdyopt.analysis.sharding_record.absences import Absence
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import OpResult

@@ -940,7 +940,7 @@ func.func @main(%a: tensor<6x6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
 // -----
 
 // a call with sharded arguments
-// 1 collective_permute
+// 2 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func private @f(%v: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.reverse %v, dims = [0] : tensor<8xf32>

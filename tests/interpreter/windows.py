@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import integers_of
+from sdyopt.mlir.dialects.stablehlo.dialect import integers_of
 from tests.interpreter.arrays import Array
 from tests.interpreter.operations import Body, Function, pad
 

@@ -6,7 +6,7 @@ from random import Random
 
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.pipeline.base import FUNCTION
-from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.pipeline.tree import parse_pipeline
 from sdyopt.mlir.registry import all_passes, lookup
 from sdyopt.mlir.registry.table import PassEntry
 from sdyopt.tools.driver.job import SPLIT_MARKER, Job

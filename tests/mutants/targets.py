@@ -9,7 +9,7 @@ GROUPS = {
     "axis lists": (
         "sdyopt/shardy/sharding/axis_lists.py",
         "sdyopt/mlir/dialects/sdy/axes.py",
-        "sdyopt/mlir/dialects/sdy/axis_lists.py",
+        "sdyopt/mlir/dialects/sdy/axes.py",
     ),
     "projection": (
         "sdyopt/shardy/sharding/sharding_projection.py",

@@ -29,7 +29,7 @@ from typing import TypedDict
 
 from sdyopt.base.releases import following
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.pipeline.tree import parse_pipeline
 from sdyopt.mlir.registry import lookup
 from sdyopt.tools.driver.job import Job
 from sdyopt.tools.driver.run import run_job
@@ -226,7 +226,7 @@ class Comparison:
         )
 
 
-_DIMS = re.compile(r"<@\w+, \[([^\]]*)\]")
+_DIMS = re.compile(r"<(?:@\w+|mesh<[^>]*>), \[([^\]]*)\]")
 _SUB_AXIS = re.compile(r'"(\w+)":\((\d+)\)(\d+)')
 
 

@@ -24,10 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import sdyopt
-from sdyopt.analysis.execution.entry_functions import entry_names
-from sdyopt.analysis.execution.failure import NotValidated
-from sdyopt.analysis.execution.global_program import COLLECTIVES
-from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.execution.global_program import COLLECTIVES, entry_names
+from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.validation import FunctionValidation, ValidationOptions, compare
 from sdyopt.base.releases import NEWEST
 from sdyopt.tools.api.program import discard, session

@@ -12,11 +12,11 @@ import sys
 from pathlib import Path
 
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.pipeline.tree import parse_pipeline
 from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
 from sdyopt.tools.driver.interpreter import interpreter_settings
 from sdyopt.tools.driver.job import Job

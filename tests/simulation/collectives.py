@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.axis_lists import AxesPerDim
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.axes import AxesPerDim, AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllSliceOp,
     AllToAllOp,
+    CollectiveOp,
     CollectivePermuteOp,
     ReduceScatterOp,
     ReplicatedToUnreducedOp,

@@ -11,7 +11,7 @@ import pytest
 from sdyopt.analysis.notation.device_tiling import slice_of
 from sdyopt.analysis.notation.gspmd import gspmd_text
 from sdyopt.analysis.notation.reading import Context, read_sharding
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 
 ROOT = Path(__file__).parents[2]

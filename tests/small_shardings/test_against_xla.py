@@ -9,11 +9,9 @@ import pytest
 
 from sdyopt.analysis.notation.device_tiling import DeviceTiling
 from sdyopt.analysis.notation.gspmd import gspmd_text, parse_gspmd
-from sdyopt.analysis.notation.mesh_of_tiling import sharding_on
-from sdyopt.analysis.notation.mesh_text import parse_mesh
-from sdyopt.analysis.notation.sdy_text import parse_sdy
-from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_sdy
+from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh, sharding_on, tiling_of
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
 from tests.small_shardings.cases import RANKS, all_meshes, all_shardings

@@ -60,6 +60,7 @@ REFUSED: dict[str, str | bytes] = {
     "deep types": nested("tuple<", "i32", ">", attribute("{}")),
     "deep functions": nested("(", "i32", ") -> i32", attribute("{}")),
     "deep lists of numbers": nested("[", "1", "]", attribute("dense<{}> : tensor<1xi32>")),
+    "very deep lists of numbers": attribute(f"dense<{'[' * 100_000}1{']' * 100_000}> : tensor<1xi32>"),
     "deep complex numbers": nested("(", "1", ", 1)", attribute("dense<{}> : tensor<complex<i32>>")),
     "deep affine expressions": nested("(", "d0", ")", attribute("affine_map<(d0) -> ({})>")),
     "deep locations": nested('loc("a"(', "unknown", "))", '"a"() : () -> () {}'),

@@ -23,10 +23,10 @@ ROOT = Path(__file__).parents[2]
 # The storeys from the lowest to the highest, and the rooms of each in their order.
 STOREYS = """
 base      dataclasses ‹ interning ‹ releases ‹ diagnostics
-mlir      ir ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
+mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-          trials ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
+          trials ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -58,7 +58,7 @@ USERS = {
         "sdyopt/analysis/report",
         "sdyopt/base/diagnostics/render",
         "sdyopt/base/diagnostics/paint",
-        "sdyopt/analysis/notation/shard_table",
+        "sdyopt/analysis/notation/drawing",
     ),
 }
 
@@ -71,6 +71,7 @@ IMPORT_LATE = (
     "sdyopt/tools/cli",
     "sdyopt/tools/driver",
     "sdyopt/tools/start",
+    "sdyopt/tools/api/checks",
     "sdyopt/tools/api/comparisons",
     "sdyopt/tools/api/execution",
     "sdyopt/tools/api/explanations",

@@ -1,4 +1,4 @@
-"""The registry: registration, look-up by name with minimal imports, plugins."""
+"""The registry: registration, look-up by name with minimal imports, discovery."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sdyopt.mlir import registry
 from sdyopt.mlir.dialects import dialect_names
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.pipeline import Pass, UsageError, option
-from sdyopt.mlir.registry import discovery, plugins, table
+from sdyopt.mlir.registry import discovery, table
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +107,7 @@ def test_a_pass_is_found_without_importing_the_others() -> None:
 def offer(monkeypatch: pytest.MonkeyPatch, group: str, value: str) -> None:
     """Fakes an installed package with an entry point `mine`."""
     found = EntryPoints([EntryPoint("mine", value, group)])
-    monkeypatch.setattr(plugins, "entry_points", lambda group: found.select(group=group))
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: found.select(group=group))
 
 
 MY_PASSES = """
@@ -123,12 +123,12 @@ def test_a_pass_plugin_is_loaded_by_the_name_of_its_entry_point(
 ) -> None:
     (tmp_path / "my_passes.py").write_text(MY_PASSES, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    offer(monkeypatch, plugins.PASS_GROUP, "my_passes")
+    offer(monkeypatch, discovery.PASS_GROUP, "my_passes")
     assert registry.find_entry("test-of-plugin") is None
-    plugins.load_pass_plugin("mine")
+    discovery.load_pass_plugin("mine")
     assert registry.find_entry("test-of-plugin") is not None
     with pytest.raises(UsageError, match="Failed to load passes from 'mien'") as caught:
-        plugins.load_pass_plugin("mien")
+        discovery.load_pass_plugin("mien")
     assert caught.value.help == "did you mean 'mine'?"
 
 
@@ -138,17 +138,17 @@ NOT_A_DIALECT = 3
 
 def test_a_dialect_plugin_is_loaded_by_the_name_of_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     assert registry.find_dialect("theirs") is None
-    offer(monkeypatch, plugins.DIALECT_GROUP, f"{__name__}:THEIRS")
-    plugins.load_dialect_plugin("mine")
+    offer(monkeypatch, discovery.DIALECT_GROUP, f"{__name__}:THEIRS")
+    discovery.load_dialect_plugin("mine")
     assert registry.find_dialect("theirs") is THEIRS
     assert "theirs" in registry.all_dialects()
 
 
 def test_plugins_that_are_no_dialects_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     for value in (f"{__name__}:NOT_A_DIALECT", f"{__name__}:MISSING", "no.such.module"):
-        offer(monkeypatch, plugins.DIALECT_GROUP, value)
+        offer(monkeypatch, discovery.DIALECT_GROUP, value)
         with pytest.raises(UsageError, match="Failed to load dialect plugin from 'mine'"):
-            plugins.load_dialect_plugin("mine")
+            discovery.load_dialect_plugin("mine")
 
 
 def test_dialect_namespaces_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:

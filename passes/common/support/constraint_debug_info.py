@@ -7,8 +7,8 @@ step. Operations store them in `sdy.propagation_edges`.
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.attribute_names import PROPAGATION_EDGES, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.dialect import PROPAGATION_EDGES, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import (
     OPERAND,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, fully_replicated
-from sdyopt.mlir.dialects.sdy.value_shardings import edge_of_owner, rank_of, sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, edge_of_owner, rank_of, sharding_of
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

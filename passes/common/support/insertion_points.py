@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.ir.rewrite import InsertionPoint
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 

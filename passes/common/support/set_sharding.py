@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.mlir.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.mlir.dialects.sdy.manual_axes import with_manual_axes
-from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.sharding import (
+    ShardingOwner,
+    ShardingPerValue,
+    TensorSharding,
+    fully_replicated,
+    with_manual_axes,
+)
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, rank_of, shardable_value
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op

@@ -12,17 +12,22 @@ from collections.abc import Iterator
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import (
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.dialect import (
     ORIGIN_NAME,
     ORIGINS,
     SHARDING,
 )
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import edge_of, owning_op, shardable_value, sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import (
+    DataFlowEdgeOp,
+    edge_of,
+    owning_op,
+    shardable_value,
+    sharding_of,
+)
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, array, dictionary, string
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

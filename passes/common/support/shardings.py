@@ -10,9 +10,8 @@ from collections.abc import Callable
 from functools import cache
 
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
-from sdyopt.mlir.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.sharding import ShardingOwner, ShardingPerValue, TensorSharding
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

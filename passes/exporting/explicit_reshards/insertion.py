@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.axes import sorted_and_merged
-from sdyopt.mlir.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.mlir.dialects.sdy.axes import AxisRefList, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
@@ -15,11 +14,10 @@ from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_att
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
-from sdyopt.shardy.sharding.explicit_reshards.reduction_kinds import reduction_kind
+from sdyopt.shardy.sharding.explicit_reshards.dot_result import reduction_kind
 
 from ...common.support.set_sharding import set_sharding
 from .reshard_plan import ReshardPlan

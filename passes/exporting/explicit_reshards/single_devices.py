@@ -18,17 +18,15 @@ from collections.abc import Iterator, Mapping
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
-from sdyopt.mlir.dialects.sdy.distinct_values import distinct_values
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, MeshOp, enclosing_module
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding, fully_replicated
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import distinct_values, sharding_of
 from sdyopt.mlir.dialects.stablehlo.types import TokenType
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import OpOperand, Value
 

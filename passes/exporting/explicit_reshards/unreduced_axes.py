@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sdyopt.mlir.dialects.sdy.axes import difference, sorted_and_merged
-from sdyopt.mlir.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
+from sdyopt.mlir.dialects.sdy.axes import AxesPerDim, AxisRefList, difference, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp, ShardedToUnreducedOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, unknown_mesh_error
@@ -19,9 +18,8 @@ from sdyopt.mlir.dialects.sdy.reduction_kind import reduction_attributes
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import OpOperand, Value
 from sdyopt.shardy.sharding.axis_lists import Axes, is_prefix
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from itertools import product
 
+from sdyopt.mlir.dialects.mesh.attributes import MeshSharding
 from sdyopt.mlir.dialects.mesh.shard_op import ShardOp
-from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 

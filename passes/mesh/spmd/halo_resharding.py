@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from sdyopt.mlir.dialects.mesh.axes_array import AxesLists
-from sdyopt.mlir.dialects.mesh.dialect_version import op_class_in
+from sdyopt.mlir.dialects.mesh.attributes import AxesLists, MeshSharding
 from sdyopt.mlir.dialects.mesh.halo import UpdateHaloOp
-from sdyopt.mlir.dialects.mesh.shard_shapes import local_type
-from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
-from sdyopt.mlir.dialects.tensor.creation import EmptyOp
-from sdyopt.mlir.dialects.tensor.slices import (
+from sdyopt.mlir.dialects.mesh.mesh_op import op_class_in
+from sdyopt.mlir.dialects.mesh.shard_op import local_type
+from sdyopt.mlir.dialects.tensor import (
+    EmptyOp,
     ExtractSliceOp,
     InsertSliceOp,
     Mixed,
@@ -18,9 +17,8 @@ from sdyopt.mlir.dialects.tensor.slices import (
     with_segments,
 )
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor
 from sdyopt.mlir.ir.value import Value
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Unpack
 
-from sdyopt.mlir.dialects.affine.ops import ApplyOp
-from sdyopt.mlir.dialects.arith.constant import make_constant
+from sdyopt.mlir.dialects.affine import ApplyOp
+from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.dialects.arith.integers import MulIOp
-from sdyopt.mlir.dialects.mesh.axes import Axes, axes_attribute
-from sdyopt.mlir.dialects.mesh.mesh_queries import AxesQuery
+from sdyopt.mlir.dialects.mesh.attributes import Axes, axes_attribute
+from sdyopt.mlir.dialects.mesh.mesh_op import AxesQuery
 from sdyopt.mlir.ir.affine import AffineExpr, AffineMapAttr, AffineSymbol, add, multiply
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import integer
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import INDEX, Type
 from sdyopt.mlir.ir.value import LazyLocation, Value
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.base.diagnostics.diagnostic import emit
-from sdyopt.mlir.dialects.mesh.axes import Axes
-from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
+from sdyopt.mlir.dialects.mesh.attributes import Axes, MeshSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 

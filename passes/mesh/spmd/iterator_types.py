@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
+from sdyopt.mlir.dialects.mesh.attributes import ReductionKind
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from typing import Unpack
 
+from sdyopt.mlir.dialects.mesh.attributes import MeshSharding
 from sdyopt.mlir.dialects.mesh.mesh_op import check_axes
-from sdyopt.mlir.dialects.mesh.shard_shapes import mesh_of
-from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
+from sdyopt.mlir.dialects.mesh.shard_op import mesh_of
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 

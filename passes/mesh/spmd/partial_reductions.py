@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sdyopt.mlir.dialects.arith.compare import CmpIOp, predicate_attr
 from sdyopt.mlir.dialects.linalg import FillOp
-from sdyopt.mlir.dialects.mesh.axes import Axes
-from sdyopt.mlir.dialects.mesh.mesh_queries import MeshShapeOp, ProcessMultiIndexOp
+from sdyopt.mlir.dialects.mesh.attributes import Axes
+from sdyopt.mlir.dialects.mesh.mesh_op import MeshShapeOp, ProcessMultiIndexOp
 from sdyopt.mlir.dialects.scf import IfOp, YieldOp
-from sdyopt.mlir.dialects.tensor.creation import EmptyOp
+from sdyopt.mlir.dialects.tensor import EmptyOp
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, integer

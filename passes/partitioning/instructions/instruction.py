@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh_or_ref
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.ops import ReturnOp as SdyReturnOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_or_replicated
-from sdyopt.mlir.dialects.stablehlo.channel import ChannelHandle
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.edit_log import recording
 from sdyopt.mlir.ir.operation import Op
@@ -23,7 +23,7 @@ from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.pipeline.base import FUNCTION
-from sdyopt.shardy.partition.channels import Channels
+from sdyopt.shardy.partition.local_builder import Channels
 from sdyopt.shardy.partition.local_types import LocalTypes
 from sdyopt.shardy.partition.outlining import inputs_of, outline
 from sdyopt.shardy.partition.padding import Padder

@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
-from sdyopt.mlir.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, AxisRefList, difference
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, factor_symbol
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
@@ -26,8 +25,8 @@ from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.crossings.windows import replicates_sums_of_groups
 from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.operations.convolution import replicates_sums_of_groups
 from sdyopt.shardy.partition.replication import dims_to_replicate, has_user_rule
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 

@@ -14,8 +14,7 @@ from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.halo_registry import begin_body, may_exchange
-from sdyopt.shardy.partition.sharded_body import HaloContext
+from sdyopt.shardy.partition.sharded_body import HaloContext, begin_body, may_exchange
 from sdyopt.shardy.partition.top_k import TopK, exchange_largest, top_k_of
 
 from ...exporting.explicit_reshards.insertion import apply_plan

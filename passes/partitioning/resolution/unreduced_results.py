@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference, sorted_and_merged
-from sdyopt.mlir.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, AxisRefList, difference, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReplicatedToUnreducedOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp, PropagationBarrierOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
@@ -26,9 +25,8 @@ from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, 
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import OpOperand, OpResult, Value
 from sdyopt.shardy.partition.local_types import LocalTypes

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.axes import difference
-from sdyopt.mlir.dialects.sdy.axis_lists import AxisRefList
+from sdyopt.mlir.dialects.sdy.axes import AxisRefList, difference
 from sdyopt.mlir.dialects.sdy.collectives import ReplicatedToUnreducedOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
@@ -18,9 +17,8 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of
 from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.insertion_point import InsertionPoint
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import OpOperand, Value
 from sdyopt.shardy.partition.local_types import LocalTypes
 

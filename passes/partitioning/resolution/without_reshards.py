@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.halo_registry import exchange_halos, may_be_sharded_more
 from sdyopt.shardy.partition.local_types import LocalTypes
-from sdyopt.shardy.partition.sharded_body import HaloContext
+from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos, may_be_sharded_more
 
 
 def exchange_instead_of_reshards(op: Op, context: HaloContext) -> bool:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import PROPAGATION_EDGES
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.dialect import PROPAGATION_EDGES
 from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import (
     OPERAND,
     RESULT,
@@ -20,8 +20,7 @@ from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.shardy.record import StepSite
-from sdyopt.shardy.sharding.propagation.propagated_axes import propagated_axes
-from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, StepRunner
+from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, StepRunner, propagated_axes
 
 from ...common.support.constraint_debug_info import last_step
 from ...common.support.sharding_origins import ShardingOrigins

@@ -15,8 +15,7 @@ from functools import cached_property
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
-from sdyopt.mlir.dialects.sdy.value_shardings import edge_of_owner, owning_op
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, edge_of_owner, owning_op
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.interfaces import SINGLE_BODY
 from sdyopt.mlir.ir.op_signature import OpSignature

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.base.diagnostics.ids import GSPMD_SHARDING, NO_SHARDING
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr

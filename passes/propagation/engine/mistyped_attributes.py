@@ -12,8 +12,8 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, is_fi
 from sdyopt.base.diagnostics.ids import UNKNOWN_ATTRIBUTE
 from sdyopt.base.diagnostics.usage import closest
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy import attribute_names
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy import dialect
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface
@@ -21,7 +21,7 @@ from sdyopt.mlir.ir.symbols import FunctionOpInterface
 from .missing_shardings import discardable_attributes
 
 _PREFIX = "sdy."
-_KNOWN = frozenset(name for name in vars(attribute_names).values() if isinstance(name, str))
+_KNOWN = frozenset(name for name in vars(dialect).values() if isinstance(name, str))
 
 
 def warn_of_mistyped_attributes(module: ModuleOp) -> None:

@@ -9,14 +9,17 @@ from typing import Any, NamedTuple
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
-from sdyopt.mlir.dialects.sdy.manual_axes import with_manual_axes, without_manual_axes
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sources_of_edge
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, with_manual_axes, without_manual_axes
+from sdyopt.mlir.dialects.sdy.value_shardings import (
+    DataFlowEdgeOp,
+    FuncDataFlowEdgeOp,
+    owning_op,
+    sources_of_edge,
+)
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp

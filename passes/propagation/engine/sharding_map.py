@@ -10,10 +10,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
 from sdyopt.mlir.dialects.sdy.computation_ops import NamedComputationOp
-from sdyopt.mlir.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.sharding import (
+    ShardingOwner,
+    ShardingPerValue,
+    TensorSharding,
+    fully_replicated,
+)
 from sdyopt.mlir.dialects.sdy.value_shardings import (
     owning_op,
     rank_of,

@@ -14,12 +14,16 @@ from collections.abc import Iterator
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, mesh_order
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.mlir.dialects.sdy.interfaces import ShardingOwner
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
-from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding import (
+    DimensionSharding,
+    ShardingOwner,
+    ShardingPerValue,
+    TensorSharding,
+)
 from sdyopt.mlir.dialects.sdy.value_shardings import edge_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from sdyopt.analysis.comparison.cost_changes import CostChanges, cost_changes
 from sdyopt.analysis.comparison.matching import Match, match_values
-from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues
+from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues, values_of
 from sdyopt.analysis.comparison.value_sharding import same_annotation, same_placement
 from sdyopt.analysis.figures.figures import Report
+from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.mlir.ir.operation import Op
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +155,22 @@ def _order(change: ShardingChange, causes: set[tuple[object, ...]]) -> tuple[boo
         not change.value.is_interface,
         -abs(growth) if growth is not None else 0,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class NamedModule:
+    """A module with the name of its source, and the module before passes ran, if they did."""
+
+    name: str
+    op: Op
+    before_passes: Op | None = None
+
+
+def compare_modules(before: NamedModule, after: NamedModule) -> Comparison:
+    """The differences of two modules."""
+    return compare(_program(before), _program(after))
+
+
+def _program(module: NamedModule) -> Program:
+    inputs = None if module.before_passes is None else values_of(module.before_passes, module.name)
+    return Program(module.name, values_of(module.op, module.name), report_on(module.op), inputs)

@@ -5,31 +5,34 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from enum import StrEnum
 
-from sdyopt.analysis.comparison.gspmd_attributes import gspmd_argument, gspmd_function_result, gspmd_result
 from sdyopt.analysis.comparison.structure import Structure, is_constraint, is_transparent
-from sdyopt.analysis.comparison.value_sharding import ValueSharding, local_bytes
-from sdyopt.analysis.figures.call_locations import CallLocations
-from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, ExecutionCounts
+from sdyopt.analysis.comparison.value_sharding import (
+    ValueSharding,
+    gspmd_argument,
+    gspmd_function_result,
+    gspmd_result,
+    local_bytes,
+)
+from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, CallLocations, ExecutionCounts
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, code_of, source_location
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import CallOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.ir.attribute import DictAttr, StringAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface, is_private, symbol_name, type_of_function
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.value_names import name_of, name_of_result
 
 # The operation that both forms of a sharding constraint count as.
 CONSTRAINT = "sharding_constraint"
-_RESULT_INFO = "jax.result_info"
 
 
 class Role(StrEnum):
@@ -155,8 +158,11 @@ class _Collector:
         entry = function.regions[0].entry
         arguments = () if entry is None else entry.arguments
         locations = [source_location(argument.location) for argument in arguments]
-        labels = [location.name_stack for location in locations]
-        results = [_result_label(attributes) for attributes in function.result_attributes]
+        labels = [
+            name_of(argument) or place.name_stack
+            for argument, place in zip(arguments, locations, strict=True)
+        ]
+        results = [name_of_result(function, index) for index in range(len(function.result_attributes))]
         self._structure.add_function(function, labels, results)
         name = symbol_name(function) or ""
         found = FunctionValues(name, not is_private(function))
@@ -190,7 +196,7 @@ class _Collector:
                 Role.RESULT,
                 name,
                 f"result {index}",
-                _result_label(attributes),
+                name_of_result(function, index),
                 "",
                 (),
                 self._type(type),
@@ -274,12 +280,6 @@ class _Collector:
         if (text := self._types.get(type)) is None:
             text = self._types[type] = self._printer.type(type)
         return text
-
-
-def _result_label(attributes: DictAttr) -> str:
-    """The name that JAX gives to a function result."""
-    info = attributes.get(_RESULT_INFO)
-    return info.value if isinstance(info, StringAttr) else ""
 
 
 def _rank(type: Type) -> int:

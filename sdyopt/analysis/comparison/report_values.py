@@ -9,15 +9,13 @@ from sdyopt.analysis.comparison.comparison import Program
 from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, Role
 from sdyopt.analysis.comparison.value_sharding import ValueSharding
 from sdyopt.analysis.figures.figures import Collective, LiveValue, Memory, Product, Report, Times
-from sdyopt.analysis.figures.json_file import JsonFile, Path
-from sdyopt.analysis.figures.json_reader import JsonReader
+from sdyopt.analysis.figures.json_file import JsonFile, JsonReader, Path
 from sdyopt.analysis.figures.source_locations import SourceLocation
-from sdyopt.analysis.notation.mesh_text import parse_mesh
-from sdyopt.analysis.notation.sdy_text import parse_sdy
+from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_sdy
 from sdyopt.analysis.report.json_report import SCHEMA, VERSION
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
 from sdyopt.mlir.ir.types import F32, RankedTensor

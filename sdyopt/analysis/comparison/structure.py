@@ -10,12 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from sdyopt.analysis.comparison.operation_labels import label_of
-from sdyopt.analysis.figures.constants import constant_of
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from sdyopt.analysis.figures.execution_counts import constant_of
+from sdyopt.mlir.dialects.sdy.axes import ManualAxes
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface
 from sdyopt.mlir.ir.value import BlockArgument, Value
@@ -143,3 +147,25 @@ class StructureHashes:
 
 def _name_of(op: Op) -> Hashable:
     return op.signature.name
+
+
+# Symbols may be renamed; shardings are what is compared.
+_IGNORED: tuple[type[Attribute], ...] = (
+    SymbolRef,
+    TensorSharding,
+    ShardingPerValue,
+    ManualAxes,
+    OpShardingRule,
+)
+
+
+def label_of(op: Op) -> Hashable:
+    """The label of an operation: its signature without symbols and shardings."""
+    return op.signature.cached(_label)
+
+
+def _label(signature: OpSignature) -> Hashable:
+    kept = [(name, value) for name, value in signature.attributes if not isinstance(value, _IGNORED)]
+    if len(kept) == len(signature.attributes):
+        return signature
+    return signature.name, tuple(kept), signature.operand_types, signature.result_types

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sdyopt.analysis.figures.tensor_bytes import bytes_of
+from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.notation.device_tiling import (
     DeviceTiling,
     Maximal,
@@ -19,20 +19,29 @@ from sdyopt.analysis.notation.device_tiling import (
     simplified,
 )
 from sdyopt.analysis.notation.gspmd import gspmd_text
-from sdyopt.analysis.notation.mesh_of_tiling import NotExpressible, sharding_on, sorted_replicas
 from sdyopt.analysis.notation.named_sharding import parse_hlo_tiling
-from sdyopt.analysis.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
+from sdyopt.analysis.notation.sharding_on_mesh import (
+    IncompatibleSubAxes,
+    NotExpressible,
+    ShardingOnMesh,
+    sharding_on,
+    sorted_replicas,
+    tiling_of,
+)
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text
-from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.attribute import DictAttr, StringAttr, SymbolRef
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import FunctionOpInterface
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
 
 # The largest number of devices that are compared one by one.
 MAX_COMPARED = 1 << 12
+
 # A longer text of GSPMD is cut to this number of devices.
 MAX_TEXT, MAX_SHOWN = 100, 8
 
@@ -200,3 +209,47 @@ def _on_mesh(text: str, mesh: Mesh | None) -> TensorSharding | None:
         return sharding_on(tiling, mesh, SymbolRef("mesh"), rank).sharding
     except NotExpressible:
         return None
+
+
+_ATTRIBUTE = "mhlo.sharding"
+
+
+def gspmd_argument(function: FunctionOpInterface, index: int) -> ValueSharding | None:
+    """The GSPMD sharding of an argument."""
+    return _sharding(function.argument_attributes[index])
+
+
+def gspmd_function_result(function: FunctionOpInterface, index: int) -> ValueSharding | None:
+    """The GSPMD sharding of a function result."""
+    return _sharding(function.result_attributes[index])
+
+
+def gspmd_result(op: Op, index: int) -> ValueSharding | None:
+    """The GSPMD sharding of a result of an operation; several results have a tuple of shardings."""
+    sharding = _sharding(op.attributes)
+    if sharding is None or len(op.results) == 1:
+        return sharding
+    parts = _tuple_parts(sharding.gspmd)
+    return ValueSharding(gspmd=parts[index]) if index < len(parts) else None
+
+
+def _sharding(attributes: DictAttr) -> ValueSharding | None:
+    attribute = attributes.get(_ATTRIBUTE)
+    return ValueSharding(gspmd=attribute.value) if isinstance(attribute, StringAttr) else None
+
+
+def _tuple_parts(text: str) -> list[str]:
+    """The parts of `{{devices=[2]<=[2]}, {replicated}}`; the text alone if it is no tuple."""
+    if not text.startswith("{{"):
+        return [text]
+    parts: list[str] = []
+    depth = start = 0
+    for position, character in enumerate(text):
+        if character == "{":
+            depth += 1
+            start = position if depth == 2 else start
+        elif character == "}":
+            if depth == 2:
+                parts.append(text[start : position + 1])
+            depth -= 1
+    return parts

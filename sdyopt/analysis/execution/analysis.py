@@ -6,13 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sdyopt.analysis.execution import Options
-from sdyopt.analysis.execution.bisection.bisect import Bisection
-from sdyopt.analysis.execution.bisection.reduced_program import bisection_finding, reduced_program
-from sdyopt.analysis.execution.bisection.steps import OwnPasses, ReferencePasses, Runner, steps_of
-from sdyopt.analysis.execution.completion import partitioning_of
-from sdyopt.analysis.execution.failure import NoJax, NotValidated
+from sdyopt.analysis.execution.bisection import (
+    Bisection,
+    OwnPasses,
+    ReferencePasses,
+    Runner,
+    bisection_finding,
+    reduced_program,
+    steps_of,
+)
 from sdyopt.analysis.execution.findings import findings
-from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.execution.global_program import partitioning_of
+from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.execution.validation import ValidationOptions, is_partitioned, validate
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.base.dataclasses import replace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sdyopt.analysis.execution.entry_functions import function_named
+from sdyopt.analysis.execution.global_program import function_named
 from sdyopt.analysis.execution.validation import FunctionValidation, ResultComparison, ValidationOptions
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import NOT_VALIDATED, VALIDATED, VALIDATION_DIFFERENCE

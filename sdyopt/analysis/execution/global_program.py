@@ -5,13 +5,12 @@ Moving data between devices changes no tensor, so all reshards and collectives o
 
 from __future__ import annotations
 
-from sdyopt.analysis.execution.failure import NotValidated
+from sdyopt.analysis.execution.process import NotValidated
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, handling
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import (
     ConstantOp,
@@ -20,12 +19,17 @@ from sdyopt.mlir.dialects.sdy.ops import (
     ShardingConstraintOp,
     ShardingGroupOp,
 )
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, FuncDataFlowEdgeOp, sharding_of
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
+from sdyopt.mlir.ir.attribute import SymbolRef, nested_attributes, string
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import Pass, Pipeline
+from sdyopt.mlir.pipeline.run import Verify, run_pipeline
+from sdyopt.mlir.registry import lookup
+from sdyopt.shardy.partition.entry_functions import MAIN, entry_functions
 
 _IDENTITIES = (
     CollectiveOp,
@@ -42,6 +46,7 @@ COLLECTIVES = frozenset(
         *("collective_reduce", "reduce_scatter"),
     )
 )
+
 # The starts of the names of attributes that describe how a program is sharded or called. Other attributes of
 # mhlo describe custom calls.
 _ANNOTATING = ("sdy.", "mhlo.sharding", "mhlo.num_", "mhlo.frontend", "jax.", "tf.")
@@ -113,3 +118,88 @@ def _inline(computation: NamedComputationOp | ManualComputationOp, rewriter: Rew
         if op is not returned:
             rewriter.move(op, before=computation)
     rewriter.replace(computation, returned.operands)
+
+
+def entry_names(module: ModuleOp) -> list[str]:
+    """The names of the functions that are run."""
+    return [function.sym_name for function in entry_functions(module)]
+
+
+def function_named(module: ModuleOp, name: str) -> FuncOp | None:
+    """The function with a body of this name."""
+    symbol = module.symbol(name)
+    return symbol if isinstance(symbol, FuncOp) and not symbol.is_declaration else None
+
+
+def program_of(module: ModuleOp, name: str) -> tuple[ModuleOp, FuncOp]:
+    """A copy of a program with this function, as the public @main, and the functions that it refers to."""
+    rewriter = Rewriter()
+    copy = rewriter.clone(module)
+    assert isinstance(copy, ModuleOp)
+    entry = function_named(copy, name)
+    assert entry is not None
+    needed = _reachable(copy, entry)
+    for op in list(copy.block.ops):
+        if isinstance(op, FuncOp) and op not in needed:
+            rewriter.erase(op)
+        elif isinstance(op, FuncOp) and op is not entry:
+            rewriter.set_attribute(op, "sym_visibility", string("private"))
+    rewriter.remove_attribute(entry, "sym_visibility")
+    rewriter.set_attribute(entry, "sym_name", string(MAIN))
+    return copy, entry
+
+
+def _reachable(module: ModuleOp, entry: FuncOp) -> set[Op]:
+    """The functions that a function refers to, by calls or in any other way, and itself."""
+    by_name = {op.sym_name: op for op in module.block.ops if isinstance(op, FuncOp)}
+    found: set[Op] = {entry}
+    worklist: list[FuncOp] = [entry]
+    while worklist:
+        for op in worklist.pop().walk():
+            for reference in nested_attributes(op.signature.attributes):
+                function = by_name.get(reference.root) if isinstance(reference, SymbolRef) else None
+                if function is not None and function not in found:
+                    found.add(function)
+                    worklist.append(function)
+    return found
+
+
+_WHOLE = "sdy-partition-pipeline"
+
+# A second run, on a program with collectives, would reduce partial results again.
+_ONCE = "sdy-insert-explicit-reshards"
+
+
+def partitioning_of(before: ModuleOp, after: ModuleOp) -> Pipeline:
+    """The passes that partition a program after other passes."""
+    pipeline = Pipeline()
+    pipeline.add_nested(lookup(_WHOLE).build(""))
+    if _collectives(after) <= _collectives(before):
+        return pipeline
+    flags = [_flags(element) for element in pipeline.elements]
+    (position,) = [position for position, each in enumerate(flags) if _ONCE in each]
+    return Pipeline(pipeline.anchor, pipeline.elements[position + 1 :])
+
+
+def _flags(element: Pass | Pipeline) -> list[str]:
+    passes = [element] if isinstance(element, Pass) else element.passes()
+    return [each.flag for each in passes]
+
+
+def _collectives(module: ModuleOp) -> int:
+    return sum(isinstance(op, CollectiveOp) for op in module.walk())
+
+
+def partition(module: ModuleOp, pipeline: Pipeline, verify: Verify) -> None:
+    """Runs passes on a program, in place. Raises NotValidated with the first error."""
+    errors: list[Diagnostic] = []
+
+    def keep(diagnostic: Diagnostic) -> None:
+        if diagnostic.severity is Severity.ERROR:
+            errors.append(diagnostic)
+
+    with handling(keep):
+        succeeded = run_pipeline(pipeline, module, verify)
+    if not succeeded:
+        message = errors[0].message.partition("\n")[0] if errors else "a pass failed"
+        raise NotValidated(f"it cannot be partitioned: {message}")

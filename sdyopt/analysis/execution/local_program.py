@@ -13,20 +13,28 @@ from collections.abc import Sequence
 from struct import pack
 
 from sdyopt.analysis.execution.global_program import COLLECTIVES, drop_annotations
-from sdyopt.analysis.execution.layouts import make_row_major
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes
+from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
 from sdyopt.mlir.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
+from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
+from sdyopt.mlir.dialects.stablehlo.replica_groups import Mesh as GroupMesh
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ReplicaGroupMeshAxes
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.attribute import SymbolRef, string
 from sdyopt.mlir.ir.builtin_attributes import dense
 from sdyopt.mlir.ir.operation import NO_ATTRIBUTES, Op
-from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import I64, RankedTensor, Type, tensor
+from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
+from sdyopt.mlir.ir.types import (
+    I64,
+    RankedTensor,
+    Type,
+    tensor,
+)
+from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.device_positions import replica_groups
 from sdyopt.shardy.sharding.replica_groups import sdy_axis, sdy_mesh
 
@@ -158,3 +166,31 @@ def _sharding_text(type: Type) -> str:
     assert isinstance(type, RankedTensor)
     dims = ['{"d"}', *["{}"] * len(type.shape)]
     return f"<@devices, [{', '.join(dims)}]>"
+
+
+# fft needs row-major operands and results, but XLA may lay them out otherwise, and then fails on the CPU.
+#
+# A flat tensor has only one layout. The barrier keeps XLA from merging the reshapes around it.
+
+
+def make_row_major(module: ModuleOp) -> None:
+    """Makes XLA use row-major layouts where it needs them, in place."""
+    rewriter = Rewriter()
+    for op in list(module.walk()):
+        if isinstance(op, FftOp):
+            rewriter.set_operands(op, [_row_major(op.operand, {"before": op}, rewriter)])
+            after = op.next
+            assert after is not None
+            uses = list(op.result.uses)
+            result = _row_major(op.result, {"before": after}, rewriter)
+            for use in uses:
+                rewriter.set_operand(use, result)
+
+
+def _row_major(value: Value, insertion_point: InsertionPoint, rewriter: Rewriter) -> Value:
+    type = value.type
+    assert isinstance(type, RankedTensor)
+    flat = RankedTensor((type.num_elements,), type.element)
+    value = rewriter.create(ReshapeOp, [value], [flat], **insertion_point).result
+    value = rewriter.create(OptimizationBarrierOp, [value], [flat], **insertion_point).results[0]
+    return rewriter.create(ReshapeOp, [value], [type], **insertion_point).result

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sdyopt.analysis.execution.failure import NoJax, NotValidated
 from sdyopt.base.dataclasses import dataclass
 
 # Other packages beside this one must not hide those of the other Python, and its sdyopt not this one. So the
@@ -25,9 +24,11 @@ _START = (
 
 # Starts the lines of answers of the worker, which cannot be imported here.
 _MARK = b"sdyopt:"
+
 # The limit of `subprocess` is less than a month.
 _LONGEST = 2**31 // 1000 - 1
 _GIB = 1 << 30
+
 # What XLA prints before the process ends because it gets no more memory.
 _OUT_OF_MEMORY = ("mmap error: 12", "bad_alloc", "Out of memory", "out of memory", "Cannot allocate memory")
 _CHECK = re.compile(r"\] (Check failed: .*)")
@@ -98,3 +99,15 @@ def _ending(code: int) -> str:
         return f"ends with {signal.Signals(-code).name}"
     except ValueError:
         return f"ends with signal {-code}"
+
+
+class NotValidated(Exception):
+    """A program could not be compared with another one; the text is the reason."""
+
+
+class NoJax(Exception):
+    """The Python that executes programs cannot import jax; the text is the error, `help` what to install."""
+
+    def __init__(self, message: str, help: str) -> None:
+        super().__init__(message)
+        self.help = help

@@ -8,29 +8,46 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from sdyopt.analysis.execution.attribute_rewriting import AttributeRewriter
+from sdyopt.base.interning import field_names
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr, nested_attributes, string
+from sdyopt.mlir.ir.attribute import (
+    Attribute,
+    DictAttr,
+    nested_attributes,
+    string,
+)
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, FloatAttr
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import BF16, F16, F32, F64, ComplexType, FloatType, RankedTensor, Type
+from sdyopt.mlir.ir.types import (
+    BF16,
+    F16,
+    F32,
+    F64,
+    ComplexType,
+    FloatType,
+    RankedTensor,
+    Type,
+)
 
 # The `struct` format of each promoted type; the bits of bf16 are the upper half of those of f32.
 _FORMATS = {F32: "f", F16: "e", BF16: "H"}
 
 # Operations that depend on how their operands are represented, or are implemented for one type.
 _SEES_BITS = ("stablehlo.bitcast_convert", "stablehlo.reduce_precision", "stablehlo.custom_call")
+
 # Attributes of batch normalization, which must be f32.
 _ALWAYS_F32 = ("epsilon",)
+
 # Custom calls of any float type: those that only carry a sharding or a placement, and those of mhlo.
 _OF_ANY_FLOAT = (
     *("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "mhlo.sharding"),
     *("annotate_device_placement", "mhlo.erf", "mhlo.topk"),
 )
+
 # LAPACK has a function for each type, named by its first letter.
 _LAPACK = re.compile(r"lapack_([sdcz])(\w+_ffi)")
 _IN_DOUBLE = {"s": "d", "c": "z"}
@@ -141,3 +158,35 @@ def _bits(bits: int, type: FloatType | Type) -> int:
     assert isinstance(type, FloatType)
     data = bits.to_bytes(type.width // 8, "little")
     return int.from_bytes(_as_doubles(data, type), "little")
+
+
+class AttributeRewriter:
+    """Rebuilds attributes. `replace` returns a replacement, or None to rebuild the parts."""
+
+    def __init__(self, replace: Callable[[Attribute], Attribute | None]) -> None:
+        self._replace = replace
+        self._done: dict[Attribute, Attribute] = {}
+
+    def rewrite(self, attribute: Attribute) -> Attribute:
+        """The attribute with its sub-elements replaced; itself if there is nothing to replace."""
+        found = self._done.get(attribute)
+        if found is None:
+            found = self._done[attribute] = self._replace(attribute) or self._rebuilt(attribute)
+        return found
+
+    def _rebuilt(self, attribute: Attribute) -> Attribute:
+        if isinstance(attribute, DictAttr):
+            entries = tuple([(name, self.rewrite(value)) for name, value in attribute.entries])
+            return attribute if entries == attribute.entries else DictAttr(entries)
+        fields = {name: getattr(attribute, name) for name in field_names(type(attribute))}
+        rebuilt = {name: self._rebuilt_field(value) for name, value in fields.items()}
+        is_same = all(rebuilt[name] is value for name, value in fields.items())
+        return attribute if is_same else type(attribute)(**rebuilt)
+
+    def _rebuilt_field(self, value: object) -> object:
+        if isinstance(value, Attribute):
+            return self.rewrite(value)
+        if isinstance(value, tuple):
+            items = tuple([self._rebuilt_field(item) for item in value])
+            return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+        return value

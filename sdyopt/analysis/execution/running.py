@@ -6,14 +6,17 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from typing import Any
 
-from sdyopt.analysis.execution.entry_functions import entry_names, program_of
-from sdyopt.analysis.execution.failure import NotValidated
-from sdyopt.analysis.execution.global_program import has_manual_computation, make_global
+from sdyopt.analysis.execution.global_program import (
+    entry_names,
+    has_manual_computation,
+    make_global,
+    program_of,
+)
 from sdyopt.analysis.execution.local_program import local_text, program_text
-from sdyopt.analysis.execution.placement import check_is_array, placement
-from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.execution.process import NotValidated, Worker
+from sdyopt.analysis.execution.validation import check_is_array, placement
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.attribute import DictAttr

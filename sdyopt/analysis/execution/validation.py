@@ -5,29 +5,52 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sdyopt.analysis.execution.completion import partition, partitioning_of
-from sdyopt.analysis.execution.entry_functions import entry_names, function_named, program_of
-from sdyopt.analysis.execution.failure import NotValidated
-from sdyopt.analysis.execution.global_program import has_manual_computation, make_global
-from sdyopt.analysis.execution.local_program import REPLICAS, is_local, local_text, program_text
-from sdyopt.analysis.execution.placement import check_is_array, placement
-from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.execution.global_program import (
+    entry_names,
+    function_named,
+    has_manual_computation,
+    make_global,
+    partition,
+    partitioning_of,
+    program_of,
+)
+from sdyopt.analysis.execution.local_program import (
+    REPLICAS,
+    is_local,
+    local_text,
+    program_text,
+)
+from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.promotion import promote, reason_not_to_promote
 from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseResource, element_size, integer
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import I32, FunctionType, RankedTensor, Type
+from sdyopt.mlir.ir.types import (
+    DYNAMIC,
+    I32,
+    ComplexType,
+    FloatType,
+    FunctionType,
+    IntegerType,
+    RankedTensor,
+    Type,
+)
 from sdyopt.mlir.pipeline.run import Verify
+from sdyopt.shardy.partition.device_positions import replica_groups, shard_indices
 from sdyopt.shardy.partition.entry_functions import MAIN
 from sdyopt.shardy.partition.local_types import LocalTypes
 
 MAX_DEVICES = 1024
+
 # Integers are drawn up to the largest dimension of the program, and this at most.
 _MAX_INTEGER = 1 << 15
 
@@ -257,3 +280,43 @@ def _largest_dimension(module: ModuleOp) -> int:
         for size in type.shape
     )
     return min(max(sizes, default=1) + 1, _MAX_INTEGER)
+
+
+# Placements: which slice of an input or result each device has.
+#
+# A placement is plain data, so that it can be sent to another process: the whole shape, the local shape and
+# the element type; for each sharded dimension, the index of the shard of each device; and for unreduced axes,
+# the groups of devices whose values are combined, and the reduction.
+
+
+_NUMBERS = (IntegerType, FloatType, ComplexType)
+
+
+def check_is_array(type: Type) -> None:
+    """Raises NotValidated for a value that is no array of numbers with a static shape."""
+    if not isinstance(type, RankedTensor) or not isinstance(type.element, _NUMBERS) or DYNAMIC in type.shape:
+        raise NotValidated(f"it takes or returns a value of type {plain_type(type)}")
+
+
+def placement(
+    type: Type, sharding: TensorSharding | None, mesh: Mesh | None, local: Type, devices: int
+) -> dict[str, Any]:
+    """The placement of a value of the global program, whose local type on every device is `local`."""
+    assert isinstance(type, RankedTensor) and isinstance(local, RankedTensor)
+    shards: list[list[int] | None] = [None] * len(type.shape)
+    groups: list[list[int]] = []
+    reduction = ReductionKind.SUM
+    if sharding is not None and mesh is not None and mesh.axes:
+        shards = [list(shard_indices(dim.axes, mesh)) if dim.axes else None for dim in sharding.dims]
+        if sharding.unreduced_axes:
+            groups, reduction = replica_groups(sharding.unreduced_axes, mesh), sharding.reduction
+    if any(each is not None and len(each) != devices for each in shards):
+        raise NotValidated("its meshes have different numbers of devices")
+    return {
+        "shape": list(type.shape),
+        "local_shape": list(local.shape),
+        "element": plain_type(type.element),
+        "shards": shards,
+        "groups": groups,
+        "reduction": str(reduction),
+    }

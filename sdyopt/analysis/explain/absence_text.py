@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from sdyopt.analysis.explain.advice import Advice
-from sdyopt.analysis.explain.arrival_text import annotation_text, site_text, where_annotated
+from sdyopt.analysis.explain.arrival_text import Sentence, annotation_text, site_text, where_annotated
 from sdyopt.analysis.explain.names import Names, axis_text
-from sdyopt.analysis.explain.obstacle_text import obstacle_reason
-from sdyopt.analysis.explain.tree_text import Sentence
-from sdyopt.analysis.sharding_record.absences import Absence
+from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, Precedence, Rule, precedence
 from sdyopt.analysis.sharding_record.annotations import Kind, annotation_on
 from sdyopt.analysis.sharding_record.model import Run, Site
-from sdyopt.analysis.sharding_record.precedence import Precedence, Rule, precedence
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.base.dataclasses import dataclass
@@ -23,10 +20,13 @@ from sdyopt.shardy.sharding.propagation.step_input import Reason, Refusal
 
 # The maximum number of neighbors with the axis that are named.
 _SHOWN_NEIGHBORS = 2
+
 # The number of reasons that are given for one absence.
 _SHOWN_REASONS = 3
+
 # The maximum number of annotations that are named as sources of an axis.
 _SHOWN_SOURCES = 3
+
 # The number of missing axes that are shown for one value.
 _SHOWN_ABSENCES = 6
 
@@ -314,3 +314,38 @@ def _rule_text(found: Precedence, question: Question) -> str:
 
 def _along(run: Run, site: Site) -> str:
     return f"along {site_text(run, site)}"
+
+
+def obstacle_reason(absence: Absence) -> str:
+    """Why no step gives the axis to the value."""
+    assert absence.obstacle is not None
+    return _OBSTACLES[absence.obstacle](absence)
+
+
+def _no_rule(absence: Absence) -> str:
+    return "it has no sharding rule, so nothing propagates along it"
+
+
+def _no_propagation(absence: Absence) -> str:
+    if absence.site.op_name == "sdy.propagation_barrier":
+        return "the barrier lets no sharding through"
+    return "nothing propagates along it"
+
+
+def _no_dimension(absence: Absence) -> str:
+    if isinstance(absence.site, Site) and absence.factor in absence.site.rule.reduction:
+        return "it reduces over that dimension, so this value does not have it"
+    return "no dimension of this value corresponds to that one"
+
+
+def _manual_axis(absence: Absence) -> str:
+    axis = axis_text(absence.axis)
+    return f"{axis} is a manual axis of the computation, so only in_shardings shard its inputs along it"
+
+
+_OBSTACLES: dict[Obstacle, Callable[[Absence], str]] = {
+    Obstacle.NO_RULE: _no_rule,
+    Obstacle.NO_PROPAGATION: _no_propagation,
+    Obstacle.NO_DIMENSION: _no_dimension,
+    Obstacle.MANUAL_AXIS: _manual_axis,
+}

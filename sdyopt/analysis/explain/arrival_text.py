@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
 
-from sdyopt.analysis.explain.input_names import block_or_result
-from sdyopt.analysis.explain.names import Names, axis_text
-from sdyopt.analysis.explain.tree_text import Sentence
+from sdyopt.analysis.explain.names import Names, axis_text, block_or_result
 from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
 from sdyopt.analysis.sharding_record.arrivals import Arrival
-from sdyopt.analysis.sharding_record.model import Gap, Run, Site, Step
+from sdyopt.analysis.sharding_record.model import (
+    Gap,
+    Run,
+    Site,
+    Step,
+)
 from sdyopt.analysis.sharding_record.sources import Source
+from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.text import printable_line
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult
+from sdyopt.mlir.value_names import name_of_result
 from sdyopt.shardy.record import Means
 
 # Of a longer chain, the steps in the middle are left out.
 _FIRST_STEPS, _LAST_STEPS = 3, 1
+
 # The maximum number of further sources of an axis that are named.
 _SHOWN_SOURCES = 3
 
@@ -151,8 +159,10 @@ def _input(annotation: Annotation, names: Names) -> str:
 
 def _output(annotation: Annotation, names: Names) -> str:
     op = annotation.op
-    function = f"@{op.sym_name}" if isinstance(op, FuncOp) else op_text(op)
-    return f"result {annotation.number} of {function}"
+    if isinstance(op, FuncOp):
+        name = name_of_result(op, annotation.number)
+        return name or f"result {annotation.number} of @{op.sym_name}"
+    return f"result {annotation.number} of {op_text(op)}"
 
 
 def _constraint(annotation: Annotation, names: Names) -> str:
@@ -189,3 +199,62 @@ _KIND_TEXT = {
 def arrival_title(arrival: Arrival) -> str:
     """The heading of one arrival."""
     return f"{axis_text(arrival.axis)} shards dimension {arrival.dim}"
+
+
+# A tree of sentences as text, wrapped to a width.
+#
+#     %0 of @main: tensor<8x32xf32> is sharded [{"data"}, {}]
+#     └─ "data" shards dimension 0
+#        ├─ from %x (dimension 0), forward along stablehlo.tanh
+#        └─ annotated: the input %x
+#
+# Text of the input is escaped, so that it cannot control a terminal.
+
+
+# The least number of columns of a sentence, however deep it is in the tree.
+_MIN_COLUMNS = 30
+
+# Columns between a sentence and its source line.
+_GAP = 2
+
+
+@dataclass
+class Sentence:
+    """A node: a sentence without a full stop, and the source line that it is about."""
+
+    text: str
+    source_line: str = ""
+    children: list[Sentence] = field(default_factory=list)
+
+    def add(self, text: str, source_line: str = "") -> Sentence:
+        """Adds a child and returns it."""
+        child = Sentence(text, source_line)
+        self.children.append(child)
+        return child
+
+
+def tree_text(root: Sentence, width: int) -> str:
+    """The tree, with a final newline."""
+    return "".join(f"{line}\n" for line in _lines(root, "", "", width))
+
+
+def _lines(node: Sentence, first: str, rest: str, width: int) -> Iterator[str]:
+    yield from _sentence(node, first, rest, width)
+    for number, child in enumerate(node.children):
+        is_last = number == len(node.children) - 1
+        branch, bar = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+        yield from _lines(child, rest + branch, rest + bar, width)
+
+
+def _sentence(node: Sentence, first: str, rest: str, width: int) -> Iterator[str]:
+    text, source_line = printable_line(node.text), printable_line(node.source_line)
+    columns = max(_MIN_COLUMNS, width - len(first))
+    lines: Sequence[str] = wrap(text, columns, break_long_words=False, break_on_hyphens=False) or [""]
+    if source_line and len(lines[-1]) + _GAP + len(source_line) <= columns:
+        lines = [*lines[:-1], f"{lines[-1]}{' ' * _GAP}{source_line}"]
+    elif source_line:
+        lines = [*lines, source_line]
+    # Continued lines keep the bar of the children that follow.
+    inner = rest + ("│  " if node.children else "  ")
+    for number, line in enumerate(lines):
+        yield (first if number == 0 else inner) + line

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import NamedTuple
 
-from sdyopt.analysis.explain.arrival_text import op_text
-from sdyopt.analysis.explain.input_names import block_or_result
-from sdyopt.analysis.explain.names import Names, sharding_text
-from sdyopt.analysis.explain.reshard_cost import Cost, cost_of, projections
-from sdyopt.analysis.explain.tree_text import Sentence
+from sdyopt.analysis.explain.arrival_text import Sentence, op_text
+from sdyopt.analysis.explain.names import Names, block_or_result, sharding_text
 from sdyopt.analysis.figures.causes import last_of_chain, producer
 from sdyopt.analysis.figures.figures import Collective
-from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.shardy.record import Planned, Required, Reshard
-from sdyopt.shardy.sharding.axis_lists import Axes, axes_after
+from sdyopt.shardy.sharding.axis_lists import Axes, axes_after, sharded_size
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import Alternative, alternatives
-from sdyopt.shardy.sharding.sharding_projection import TensorProjection
+from sdyopt.shardy.sharding.reshard_to_collectives.plan import plan_collectives
+from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
 
 # The number of alternatives that are shown.
 _SHOWN_ALTERNATIVES = 3
@@ -194,3 +197,67 @@ def _tensor(plan: Planned, position: int, names: Names) -> str:
 
 def _elements(type: Type) -> int:
     return type.num_elements if isinstance(type, RankedShapedType) and type.has_static_shape else 0
+
+
+class Cost(NamedTuple):
+    """What an alternative costs: the positions of the operands and results that it reshards, and the bytes.
+
+    `reduced` are the axes along which results are all-reduced. The bytes are None if a size is unknown.
+    """
+
+    resharded: tuple[int, ...]
+    reduced: Axes
+    wire_bytes: Fraction | None
+
+
+def projections(plan: Planned, mesh: Mesh) -> list[TensorProjection]:
+    """The factor shardings of operands and results before the plan."""
+    return project(plan.rule, plan.shardings, mesh, closed_if_missing=True)
+
+
+def cost_of(plan: Planned, axes: Sequence[Axes], mesh: Mesh, shapes: LocalShapes) -> Cost:
+    """What it costs to give each factor these axes."""
+    types = (*plan.signature.operand_types, *plan.signature.result_types)
+    like = next(sharding for sharding in plan.shardings if sharding is not None)
+    total: Fraction | None = Fraction(0)
+    resharded = []
+    reduced = tuple([axis for factor in plan.rule.reduction for axis in axes[factor]])
+    for position, (projection, mapping) in enumerate(
+        zip(projections(plan, mesh), plan.rule.tensors, strict=True)
+    ):
+        old = plan.shardings[position] or fully_replicated(mapping.rank, like.mesh_or_ref, True)
+        for factor, current in projection.factors.items():
+            projection.factors[factor] = current._replace(axes=axes[factor], overflow_axes=())
+        new = unproject(projection, mapping, plan.rule.factor_sizes, like.mesh_or_ref, mesh)
+        is_result = position >= len(plan.rule.operands)
+        if [dim.axes for dim in new.dims] != [dim.axes for dim in old.dims]:
+            resharded.append(position)
+            source, target = (new, old) if is_result else (old, new)
+            total = _sum(total, reshard_bytes(types[position], source, target, mesh, shapes))
+        if is_result and reduced:
+            local = bytes_of(types[position], shapes.shape_of(types[position], new))
+            size = sharded_size(reduced, mesh)
+            total = _sum(total, None if local is None else Fraction(2 * (size - 1), size) * local)
+    return Cost(tuple(resharded), reduced, total)
+
+
+def reshard_bytes(
+    type: Type, source: TensorSharding, target: TensorSharding, mesh: Mesh, shapes: LocalShapes
+) -> Fraction | None:
+    """The bytes that a device sends for a reshard; None if a size is unknown."""
+    if not isinstance(type, RankedShapedType) or not type.has_static_shape:
+        return None
+    total, before = Fraction(0), bytes_of(type, shapes.shape_of(type, source))
+    for step in plan_collectives(type.shape, source, target, mesh):
+        after = bytes_of(type, shapes.shape_of(type, step.sharding))
+        # A formula reads only the attributes of the collective, which does not exist yet.
+        traffic = TRAFFIC[step.op_class](SimpleNamespace(**step.attributes), source, mesh, mesh)
+        if before is None or after is None or traffic.share_in is None:
+            return None
+        total += traffic.share_in * before + traffic.share_out * after
+        source, before = step.sharding, after
+    return total
+
+
+def _sum(total: Fraction | None, more: Fraction | None) -> Fraction | None:
+    return None if total is None or more is None else total + more

@@ -12,12 +12,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from sdyopt.analysis.explain.absence_text import add_absences
 from sdyopt.analysis.explain.advice import Advice
-from sdyopt.analysis.explain.answers import explain_subject
+from sdyopt.analysis.explain.arrival_text import (
+    Sentence,
+    add_arrival,
+    add_other_sources,
+    arrival_title,
+    tree_text,
+)
 from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
-from sdyopt.analysis.explain.input_names import block_or_result
-from sdyopt.analysis.explain.names import axis_text, sharding_text, type_text
-from sdyopt.analysis.explain.output_values import output_values
+from sdyopt.analysis.explain.names import Names, axis_text, block_or_result, sharding_text, type_text
 from sdyopt.analysis.explain.recorded_program import RecordedProgram
 from sdyopt.analysis.explain.targets import (
     CollectiveTarget,
@@ -26,10 +31,14 @@ from sdyopt.analysis.explain.targets import (
     Target,
     ValueTarget,
     find_target,
+    output_values,
     unknown_collective,
 )
-from sdyopt.analysis.explain.tree_text import Sentence, tree_text
+from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
+from sdyopt.analysis.sharding_record.arrivals import arrivals
 from sdyopt.analysis.sharding_record.model import Run
+from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.types import RankedShapedType
@@ -38,6 +47,7 @@ from sdyopt.shardy.record import FunctionResult, Subject
 
 # Of more values, such as those of a line, only the largest are explained.
 _MAX_VALUES = 4
+
 # Any width will do to see whether two answers are the same.
 _COMPARED_WIDTH = 100
 
@@ -49,7 +59,7 @@ class Explainer:
         self._program = program
         self._module, self._inputs = program.module, program.inputs
         self.record, self.names = program.record, program.names
-        self._advice = Advice(program.module, program.dialects)
+        self.advice = Advice(program.module, program.dialects)
         # The shardings of the values that questions are about, as they are in the source.
         self._written: dict[Value, TensorSharding | None] = {}
 
@@ -101,7 +111,7 @@ class Explainer:
             for run in reversed(self.record.runs):
                 subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
                 if subject is not None:
-                    return explain_subject(self.record, run, subject, self.names, self._advice)
+                    return explain_subject(self.record, run, subject, self.names, self.advice)
         state = f"{self.names.value(value)}: {type_text(value)}"
         if (sharding := sharding_of(value)) is not None:
             state += f" {sharding_text(sharding)}"
@@ -128,7 +138,7 @@ class Explainer:
         for subject, run in subjects.items():
             if len(different) == _MAX_VALUES:
                 break
-            tree = explain_subject(self.record, run, subject, self.names, self._advice)
+            tree = explain_subject(self.record, run, subject, self.names, self.advice)
             different.setdefault(tree_text(tree, _COMPARED_WIDTH), tree)
             seen += 1
         trees = _numbered(list(different.values()))
@@ -210,3 +220,35 @@ def _size(subject: Subject) -> int:
     """The number of elements of a subject."""
     type = None if isinstance(subject, FunctionResult) else subject.type
     return type.num_elements if isinstance(type, RankedShapedType) and type.has_static_shape else 0
+
+
+def explain_subject(
+    record: ShardingRecord, run: Run, subject: Subject, names: Names, advice: Advice | None
+) -> Sentence:
+    """How a subject got its axes, and why it did not get others."""
+    sharding = run.final[subject]
+    type, name = type_text(subject), names.subject(run, subject)
+    names = names.within(run, subject)
+    is_sharded = sharding is not None and any(dim.axes for dim in sharding.dims)
+    state = "is sharded" if is_sharded else "is not sharded"
+    shown = f" {sharding_text(sharding)}" if sharding is not None else ""
+    root = Sentence(f"{name}: {type} {state}{shown}", names.source_line_of_subject(run, subject))
+    for dim in () if sharding is None else sharding.dims:
+        for axis in dim.axes:
+            for arrival in arrivals(record, run, subject, axis):
+                node = root.add(arrival_title(arrival))
+                add_arrival(node, arrival, run, names)
+                found = sources(record, run, subject, arrival.axis)
+                add_other_sources(node, found, arrival, names)
+    for truncated, why in record.truncations.get(subject, ()):
+        root.add(f"after propagation it is truncated to {sharding_text(truncated)}: {why.value}")
+    add_absences(root, _shown(list(absences(run, subject))), record, run, names, advice)
+    if not root.children:
+        root.add("no operand or result of an operation that computes or uses it has another axis")
+    return root
+
+
+def _shown(found: Sequence[Absence]) -> Sequence[Absence]:
+    """The absences to show: those without a corresponding dimension only if there are no others."""
+    shown = [absence for absence in found if absence.obstacle is not Obstacle.NO_DIMENSION]
+    return shown or found

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 
-from sdyopt.analysis.explain.input_names import InputNames
-from sdyopt.analysis.explain.names import Names
+from sdyopt.analysis.explain.names import InputNames, Names
 from sdyopt.analysis.interface import Program
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
-from sdyopt.base.diagnostics.location import UnknownLoc
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op

@@ -1,5 +1,6 @@
 """What a question is about: a value, a line of the user's program, or a collective.
 
+params['w'], result[0]['w']            arguments and results, by the names that JAX gives them
 %14, @main %arg3, @main result 0       values, by their names in the source
 output %14, @main output %14           a value, by its name in the program after the passes
 train.py:120                           the values that a line computes
@@ -13,22 +14,29 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from sdyopt.analysis.explain.input_names import InputNames
+from sdyopt.analysis.explain.names import InputNames, block_or_result
 from sdyopt.analysis.notation.text_parser import TextParser, error_at_range
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
-from sdyopt.base.diagnostics.location import FileLoc, FileRange
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source
 from sdyopt.base.diagnostics.usage import nearest, nearest_or_all
+from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.value_names import NamedResult, all_names, find_named
 
 HELP = (
-    "such as '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, 'train.py:12' or '#3' for "
-    "a collective of the report"
+    "such as \"params['w']\", '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, "
+    "'train.py:12' or '#3' for a collective of the report"
 )
 _SSA_NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")
 _LINE = re.compile(r"(?P<file>[^%#].*):(?P<line>[0-9]{1,9})(?::[0-9]{1,9})?\Z")
 _COLLECTIVE = re.compile(r"(?:#|collective +)(?P<number>[0-9]{1,9})\Z")
+
+_PYTHON_NAME = re.compile(r"[A-Za-z_]\w*(?:\[[^\[\]]*\]|\.\w+)*")
 # The number of names that a help line lists.
 _LISTED = 8
 
@@ -69,10 +77,18 @@ def find_target(text: str, inputs: InputNames) -> Target:
     """What a text names. Raises DiagnosticError, located in the text, with similar names."""
     source = Source("--explain", text)
     stripped = text.strip()
+    if named := find_named(inputs.module, stripped):
+        first = named[0]
+        if isinstance(first, NamedResult):
+            return ResultTarget(symbol_name(first.function) or "", first.result_index)
+        return ValueTarget([first])
     if (match := _COLLECTIVE.fullmatch(stripped)) is not None:
         return CollectiveTarget(int(match["number"]), source)
     if not stripped.startswith(("%", "@")) and (match := _LINE.fullmatch(stripped)) is not None:
         return ValueTarget(_values_of_line(source, match["file"], int(match["line"]), inputs))
+    if _PYTHON_NAME.fullmatch(stripped) and (names := all_names(inputs.module)):
+        error = error_at_range(source, 0, len(text), "no argument or result of this name in the program")
+        raise about(error.help(nearest_or_all(stripped, names, _LISTED)), source)
     return _ValueParser(source, inputs).parse()
 
 
@@ -233,3 +249,40 @@ def unknown_collective(target: CollectiveTarget, count: int) -> DiagnosticError:
         help = "add -sdy-propagation-pipeline=enable-insert-explicit-collectives=true"
         return about(error.help(help), target.source)
     return about(error.help("--report lists them"), target.source)
+
+
+def output_values(module: Op, target: OutputTarget) -> Sequence[Value]:
+    """The values that are printed with a name, several if regions reuse it. Raises DiagnosticError."""
+    names: dict[Value, tuple[str, str]] = {
+        value: (_function_of(value), name) for value, name in SsaNames(module).names.items()
+    }
+    functions = list(dict.fromkeys(function for function, _ in names.values()))
+    if target.function is not None and target.function not in functions:
+        help = nearest_or_all(f"@{target.function}", [f"@{each}" for each in functions], _LISTED)
+        raise _error(target, "the program after the passes has no values in a function of this name", help)
+    candidates = {value: known for value, known in names.items() if target.function in (None, known[0])}
+    # The name of a group of results, such as %3 for %3#0 and %3#1, stands for the first one.
+    found = {
+        value: known for value, known in candidates.items() if known[1] in (target.name, f"{target.name}#0")
+    }
+    if not found:
+        choices = list(dict.fromkeys(name for _, name in candidates.values()))
+        help = nearest_or_all(target.name, choices, _LISTED)
+        raise _error(target, "no value of this name in the program after the passes", help)
+    in_functions = list(dict.fromkeys(function for function, _ in found.values()))
+    if len(in_functions) > 1:
+        choices = [f"'@{each} output {target.name}'" for each in in_functions[:_LISTED]]
+        message = f"{len(in_functions)} functions have a value of this name"
+        raise _error(target, message, f"choose from {', '.join(choices)}")
+    return list(found)
+
+
+def _function_of(value: Value) -> str:
+    op = owning_op(block_or_result(value))
+    function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
+    return function.sym_name if isinstance(function, FuncOp) else ""
+
+
+def _error(target: OutputTarget, message: str, help: str) -> DiagnosticError:
+    end = len(target.source.text.rstrip())
+    return about(error_at_range(target.source, target.start, end, message).help(help), target.source)

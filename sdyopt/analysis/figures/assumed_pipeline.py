@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sdyopt.analysis.figures.partitioned import is_partitioned
+from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import NamedComputationOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.tree import Pipeline

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from sdyopt.analysis.figures.constants import constant_of
+from sdyopt.analysis.figures.execution_counts import constant_of
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, ReplicatedToUnreducedOp, ShardedToUnreducedOp

@@ -11,13 +11,14 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
+from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
-from sdyopt.mlir.dialects.sdy.attribute_names import REPLACES
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.sdy.dialect import REPLACES
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
@@ -27,6 +28,7 @@ from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.value_names import name_of
 from sdyopt.shardy.sharding.axis_lists import overlap
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
@@ -58,19 +60,14 @@ def consumers(op: Op) -> list[Op]:
     return list(found)
 
 
-def is_function_argument(value: Value) -> bool:
-    """Whether a value is an argument of a function; its location does not tell why a collective is needed."""
-    return isinstance(value, BlockArgument) and isinstance(value.owner.parent_op, FuncOp)
-
-
-def location_of(op: Op) -> SourceLocation:
+def location_of(op: Op, origins: TensorOrigins) -> SourceLocation:
     """The location of a collective.
 
-    If that has no line, or the collective changes a function argument, it is that of the first consumer with
-    a line.
+    If that has no line, or the collective changes an argument of the program or a part of one, it is that of
+    the first consumer with a line.
     """
     location = source_location(op.location)
-    if location.line and not is_function_argument(producer(op)):
+    if location.line and origins.argument(producer(op)) is None:
         return location
     for user in consumers(op):
         of_user = source_location(user.location)
@@ -79,11 +76,11 @@ def location_of(op: Op) -> SourceLocation:
     return location
 
 
-def cause_of(op: CollectiveOp, shapes: LocalShapes) -> str:
+def cause_of(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigins, lines: UserLines) -> str:
     """The reason for an sdy collective, in a sentence without a full stop."""
     if isinstance(op, _REDUCTIONS) and (reason := _reduction_cause(op, _reduced_axes(op), shapes)):
         return reason
-    return _consumer_cause(op, shapes)
+    return _consumer_cause(op, shapes, origins, lines)
 
 
 def cause_of_local(op: Op, is_partitioned: bool) -> str:
@@ -203,7 +200,7 @@ def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes) -> 
 # --- Uses ---------------------------------------------------------------------------------------------
 
 
-def _consumer_cause(op: CollectiveOp, shapes: LocalShapes) -> str:
+def _consumer_cause(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigins, lines: UserLines) -> str:
     users = consumers(op)
     if not users:
         return "its result is unused"
@@ -214,11 +211,11 @@ def _consumer_cause(op: CollectiveOp, shapes: LocalShapes) -> str:
             return text(user) + more
     if user.is_terminator and user.parent_op is not None:
         return f"{op_text(user.parent_op)} yields a value with this sharding{more}"
-    source = producer(op)
-    origin = " of a function argument" if is_function_argument(source) else ""
+    source = origins.argument(producer(op))
+    origin = "" if source is None else f" of {name_of(source) or 'a function argument'}"
     reason = _conflict(op, user, shapes)
-    location = source_location(user.location)
-    is_elsewhere = location.line and location.path_text != location_of(op).path_text
+    location = lines.chosen(source_location(user.location))
+    is_elsewhere = location.line and location.path_text != lines.chosen(location_of(op, origins)).path_text
     where = f" at {location.file_text}" if is_elsewhere else ""
     return f"{op_text(user)}{where}{more} needs this sharding{origin}{f': {reason}' if reason else ''}"
 

@@ -9,21 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sdyopt.analysis.figures.constants import constant_integer, integer_range
 from sdyopt.analysis.figures.figures import NEVER, ONCE, Times
-from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.sdy.ops import ConstantOp
 from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
+from sdyopt.mlir.dialects.stablehlo.dialect import integers_of
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
+from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
+from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import is_public, lookup_symbol
+from sdyopt.mlir.ir.types import IntegerType, Type, element_of
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 MAIN = "main"
@@ -264,3 +269,67 @@ def _returned(region: Region, index: int) -> Value | None:
 def nested_regions(op: Op) -> tuple[Region, ...]:
     """The regions of an operation that run as parts of the program."""
     return op.regions if isinstance(op, CONTROL_FLOW) else ()
+
+
+def constant_of(op: Op) -> Attribute | None:
+    """The value of a constant operation; None for any other operation."""
+    return op.signature.attributes.get("value") if isinstance(op, ConstantOp) else constant_value(op)
+
+
+def constant_integer(op: Op) -> int | None:
+    """The value of an integer constant with one element; None for any other operation."""
+    value = constant_of(op)
+    if not isinstance(value, DenseElements) or value.type.num_elements != 1:
+        return None
+    element = value.type.element
+    if not isinstance(element, IntegerType):
+        return None
+    (integer,) = integers_of(value)
+    return integer + (1 << element.width) if integer < 0 and element.is_unsigned else integer
+
+
+def integer_range(type: Type) -> tuple[int, int] | None:
+    """The lowest and the highest value of an integer type, or of a tensor's elements if they are integers.
+
+    None for any other type.
+    """
+    element = element_of(type)
+    if not isinstance(element, IntegerType):
+        return None
+    if element.is_unsigned:
+        return 0, (1 << element.width) - 1
+    return -(1 << (element.width - 1)), (1 << (element.width - 1)) - 1
+
+
+# Source locations of operations: where an operation has no line, the line of the call of its function.
+#
+# JAX gives the operations of library functions such as `jnp.take` a name, but no line.
+
+
+class CallLocations:
+    """The source locations of the calls of a module's functions, which complete those in the functions."""
+
+    def __init__(self, counts: ExecutionCounts) -> None:
+        self._counts = counts
+        self._of_function: dict[FuncOp, SourceLocation | None] = {}
+
+    def completed(self, location: SourceLocation, op: Op | None) -> SourceLocation:
+        """`location`; if it has no line, that of the first call of the function that is or contains `op`."""
+        if location.line or op is None:
+            return location
+        function = next((each for each in (op, *op.ancestors()) if isinstance(each, FuncOp)), None)
+        call = None if function is None else self._call_location(function)
+        if call is None:
+            return location
+        names = "/".join(filter(None, (call.name_stack, location.name_stack)))
+        return call._replace(name_stack=names)
+
+    def _call_location(self, function: FuncOp) -> SourceLocation | None:
+        """The first completed location of a call of the function that has a line; None if none has."""
+        if function not in self._of_function:
+            self._of_function[function] = None  # for recursion
+            sites = [
+                self.completed(source_location(op.location), op) for op in self._counts.call_sites(function)
+            ]
+            self._of_function[function] = next((site for site in sites if site.line), None)
+        return self._of_function[function]

@@ -7,7 +7,7 @@ is unknown. A total sums the known figures and counts the unknown ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
@@ -43,7 +43,8 @@ class Collective:
     sends in one run by the ring model, on average over the devices. `times` is the number of runs; if it is
     unknown, `per_iteration` is that in one iteration of the loops whose trip count is unknown. `value` is the
     SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
-    that contains this collective.
+    that contains this collective. `moved` is the name of the argument of the program that it moves a part of,
+    `updated` that of the argument that a gradient, which it computes, is combined with; both may be empty.
     """
 
     number: int
@@ -62,6 +63,8 @@ class Collective:
     value: str
     cause: str
     change: str = ""
+    moved: str = ""
+    updated: str = ""
     per_iteration: Times | None = None
 
     @property
@@ -87,6 +90,7 @@ class Undecided:
 class LiveValue:
     """A value that is live at the peak. Each of its shards is on `replicas` devices; None if unknown.
 
+    `value` is its SSA name, `name` that of the argument of the program that it is a part or a copy of.
     If it were also sharded along `spare_axis`, it would have `spare_bytes` on a device; "" and None if there
     is no such axis.
     """
@@ -99,6 +103,12 @@ class LiveValue:
     location: SourceLocation
     spare_axis: str = ""
     spare_bytes: int | None = None
+    name: str = ""
+
+    @property
+    def shown_name(self) -> str:
+        """The name for people."""
+        return self.name or self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +199,8 @@ class Report:
 
     `is_sharded` is False if there are several devices, but no shardings and no manual computations, such as
     after partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.
-    `assumption` says which passes were assumed, where none are given. `unknown_loops` are the loops of
-    unknown trip count.
+    `assumption` says which passes were assumed, where none are given. `group_by` is how the collectives are
+    grouped. `unknown_loops` are the loops of unknown trip count.
     """
 
     devices: int = 1
@@ -203,3 +213,89 @@ class Report:
     time: TimeEstimate | None = None
     assumption: str = ""
     unknown_loops: list[SourceLocation] = field(default_factory=list)
+    group_by: str = "auto"
+
+
+@dataclass(slots=True)
+class Total:
+    """The sum of figures (bytes, FLOPs or seconds) over all runs, which is between `low` and `high`.
+
+    Of the `count` figures, `unknown` are unknown and not included. Of some of these, the sum in one iteration
+    of the loops of unknown trip count is known: `per_iteration`, of `in_loops` figures.
+    """
+
+    count: int = 0
+    low: Fraction = Fraction(0)
+    high: Fraction = Fraction(0)
+    unknown: int = 0
+    per_iteration: Fraction = Fraction(0)
+    in_loops: int = 0
+
+    def add(self, figure: Fraction | int | None, low: int | None, high: int | None) -> None:
+        """Adds a figure that counts at least `low` and at most `high` times; None stands for unknown."""
+        self.count += 1
+        if figure is None or low is None or high is None:
+            self.unknown += 1
+        else:
+            self.low += figure * low
+            self.high += figure * high
+
+
+def wire_totals(collectives: Iterable[Collective], key: Callable[[Collective], str]) -> dict[str, Total]:
+    """Wire bytes of one device over all runs, by a key of the collectives, the largest first."""
+    found: dict[str, Total] = {}
+    for each in collectives:
+        _add_runs(found.setdefault(key(each), Total()), each.wire_bytes, each)
+    return dict(sorted(found.items(), key=lambda entry: (-entry[1].high, -entry[1].count, entry[0])))
+
+
+def wire_bytes_of_runs(each: Collective) -> Fraction | None:
+    """Wire bytes of one device over all runs of a collective, as often as it may run; None if unknown."""
+    if each.wire_bytes is None or each.times is None:
+        return None
+    return each.wire_bytes * each.times.high
+
+
+def wire_total(report: Report) -> Total:
+    """Wire bytes of one device in one run of the program."""
+    return wire_totals(report.collectives, lambda _: "").get("", Total())
+
+
+def flop_totals(report: Report) -> tuple[Total, Total]:
+    """FLOPs of one device, and of the global operations, in one run of the program."""
+    local, whole = Total(), Total()
+    for product in report.products:
+        _add_runs(local, product.flops, product)
+        _add_runs(whole, product.global_flops, product)
+    return local, whole
+
+
+def useful_share(report: Report) -> Fraction | None:
+    """Global FLOPs over the FLOPs of all devices, below 1 if they repeat work or pad; None if unknown."""
+    local, whole = flop_totals(report)
+    if local.unknown or whole.unknown or not local.high or not report.is_sharded:
+        return None
+    return whole.high / (local.high * report.devices)
+
+
+def time_totals(report: Report, estimate: TimeEstimate) -> tuple[Total, Total]:
+    """Seconds of all collectives, and of all products, in one run of the program."""
+    communication, compute = Total(), Total()
+    for each, collective in zip(report.collectives, estimate.collectives, strict=True):
+        _add_runs(communication, collective.seconds, each)
+    for product, timed in zip(report.products, estimate.products, strict=True):
+        _add_runs(compute, timed.seconds, product)
+    return communication, compute
+
+
+def seconds_of_runs(seconds: Fraction | None, times: Times | None) -> Fraction | None:
+    """Seconds of all runs of an operation, as often as it may run; None if they are unknown."""
+    return None if seconds is None or times is None else seconds * times.high
+
+
+def _add_runs(total: Total, figure: Fraction | int | None, each: Collective | Product) -> None:
+    low, high = (None, None) if each.times is None else (each.times.low, each.times.high)
+    total.add(figure, low, high)
+    if figure is not None and each.times is None and each.per_iteration is not None:
+        total.per_iteration += figure * each.per_iteration.high
+        total.in_loops += 1

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from typing import overload
 
-from sdyopt.analysis.figures.call_locations import CallLocations
-from sdyopt.analysis.figures.constants import constant_of
+from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer
 from sdyopt.analysis.figures.dead_results import DeadResults
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions
-from sdyopt.analysis.figures.figures import NEVER, LiveValue, Memory, MemoryPoint
-from sdyopt.analysis.figures.live_memory import LiveMemory, Peak
+from sdyopt.analysis.figures.execution_counts import (
+    ExecutionCounts,
+    callee_of,
+    constant_of,
+    entry_functions,
+    nested_regions,
+)
+from sdyopt.analysis.figures.figures import (
+    NEVER,
+    LiveValue,
+    Memory,
+    MemoryPoint,
+)
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, source_location
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
+from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
+from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
@@ -29,13 +44,14 @@ MAX_LIVE_VALUES = 64
 
 @dataclass(frozen=True, slots=True)
 class ValueTexts:
-    """Describes the values of a module. `mesh` is its largest mesh."""
+    """Describes the values of a module. `mesh` is its largest mesh, `located` gives the user's line."""
 
     names: Mapping[Value, str]
     printer: AttributePrinter
     shapes: LocalShapes
     mesh: Mesh | None
-    calls: CallLocations
+    located: Callable[[SourceLocation, Op | None], SourceLocation]
+    origins: TensorOrigins
 
     def live_value(self, value: Value, size: int) -> LiveValue:
         """A value that is live at the peak."""
@@ -46,9 +62,10 @@ class ValueTexts:
             printed_sharding(self.shapes.sharding(value)),
             size,
             self.replicas(value),
-            self.calls.completed(source_location(value.location), _around(value)),
+            self.located(source_location(value.location), _around(value)),
             axis,
             smaller,
+            self.origins.name(value),
         )
 
     def replicas(self, value: Value) -> int | None:
@@ -82,8 +99,13 @@ class ValueTexts:
 class _Curve(Sequence[MemoryPoint]):
     """The points of a curve, whose locations are looked up when the first one is read."""
 
-    def __init__(self, points: Sequence[tuple[Op, int]]) -> None:
+    def __init__(
+        self,
+        points: Sequence[tuple[Op, int]],
+        located: Callable[[SourceLocation, Op | None], SourceLocation],
+    ) -> None:
         self._unread = points
+        self._located = located
         self._points: list[MemoryPoint] = []
 
     def __len__(self) -> int:
@@ -95,7 +117,10 @@ class _Curve(Sequence[MemoryPoint]):
     def __getitem__(self, index: slice) -> Sequence[MemoryPoint]: ...
     def __getitem__(self, index: int | slice) -> MemoryPoint | Sequence[MemoryPoint]:
         if not self._points:
-            self._points = [MemoryPoint(size, source_location(op.location)) for op, size in self._unread]
+            self._points = [
+                MemoryPoint(size, self._located(source_location(op.location), op))
+                for op, size in self._unread
+            ]
         return self._points[index]
 
 
@@ -113,7 +138,7 @@ def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, tex
             found.arguments = sum(map(live.bytes, function.entry.arguments))
             found.results = sum(map(live.bytes, returned.operands)) if returned is not None else 0
             found.peak = peak.bytes
-            found.peak_location = _peak_location(peak, texts.calls)
+            found.peak_location = _peak_location(peak, texts.located)
             sized = _sized(peak, live)
             found.live_at_peak = [
                 texts.live_value(value, size) for size, value in sized[:MAX_LIVE_VALUES] if size
@@ -121,7 +146,7 @@ def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, tex
             found.replicated = sum(
                 (_replicated_bytes(size, texts.replicas(value)) for size, value in sized), Fraction(0)
             )
-            found.curve = _Curve(peak.curve)
+            found.curve = _Curve(peak.curve, texts.located)
     found.constants = sum(
         live.bytes(op.results[0])
         for op in module.walk()
@@ -153,12 +178,168 @@ def _around(value: Value) -> Op | None:
     return value.owner.parent_op if isinstance(value, BlockArgument) else None
 
 
-def _peak_location(peak: Peak, calls: CallLocations) -> SourceLocation:
+def _peak_location(
+    peak: Peak, located: Callable[[SourceLocation, Op | None], SourceLocation]
+) -> SourceLocation:
     while peak.nested is not None and peak.nested.op is not None:
         peak = peak.nested
-    return NO_LOCATION if peak.op is None else calls.completed(source_location(peak.op.location), peak.op)
+    return NO_LOCATION if peak.op is None else located(source_location(peak.op.location), peak.op)
 
 
 def printed_sharding(sharding: TensorSharding | None) -> str:
     """A sharding as printed; "" for None."""
     return "" if sharding is None else sharding_text(sharding)
+
+
+# Peak memory of a program on one device: its arguments, its results, and the buffers that are live at once.
+#
+# Arguments and results take memory during the whole run, as they do for XLA's runtimes; a result takes none
+# of its own if an argument is donated to it. Between them, `buffers.py` says which values get a buffer, and
+# from where to where it is live. Results of functions that no call uses take nothing, nor does what only they
+# depend on. At an operation with regions that run as parts of the program, the highest peak of these regions
+# is added; at a call, that of the callee. Arguments of regions and callees are not counted: they are
+# operands, which are live outside. Neither are the results of regions, which are those of the operation.
+
+_CALLS = (CallOp, CompositeOp)
+_ALIASING_OUTPUT = "tf.aliasing_output"
+_BUFFER_DONOR = "jax.buffer_donor"
+
+
+@dataclass(slots=True)
+class Peak:
+    """The largest number of live bytes in a block, the operation where that is, and the values live there.
+
+    `live` are the values of this block only; `nested` is the peak in a region or the callee of `op`. `curve`
+    is the number of bytes at each operation of the block.
+    """
+
+    bytes: int = 0
+    op: Op | None = None
+    live: list[Value] = field(default_factory=list)
+    nested: Peak | None = None
+    curve: list[tuple[Op, int]] = field(default_factory=list)
+
+
+class LiveMemory:
+    """Peaks of the functions of a module. Values of unknown size count as 0 bytes and are collected."""
+
+    def __init__(self, shapes: LocalShapes, dead: DeadResults) -> None:
+        self._shapes = shapes
+        self._dead = dead
+        self._of_callee: dict[FuncOp, Peak] = {}
+        self._being_measured: set[FuncOp] = set()
+        self.unknown_values: set[Value] = set()
+
+    def bytes(self, value: Value) -> int:
+        """Bytes of a value on one device; 0 if unknown."""
+        size = self._shapes.bytes(value)
+        if size is None:
+            self.unknown_values.add(value)
+            return 0
+        return size
+
+    def function(self, function: FuncOp) -> Peak:
+        """The peak of an entry function, its arguments and results included."""
+        blocks = function.body.blocks
+        if len(blocks) > 1:
+            return max([self._block(block, set()) for block in blocks], key=lambda peak: peak.bytes)
+        donated = donations(function, self.bytes)
+        results = {} if blocks[0].last is None else dict(enumerate(blocks[0].last.operands))
+        kept = [value for index, value in results.items() if index not in donated.values()]
+        arguments = list(blocks[0].arguments)
+        return self._block(blocks[0], set(donated), [*arguments, *kept])
+
+    def _callee(self, function: FuncOp) -> Peak:
+        """What a called function needs besides its arguments and results; nothing for recursion."""
+        if function in self._being_measured:
+            return Peak()
+        if function not in self._of_callee:
+            self._being_measured.add(function)
+            self._of_callee[function] = self._region(function.body)
+            self._being_measured.discard(function)
+        return self._of_callee[function]
+
+    def _region(self, region: Region) -> Peak:
+        peaks = [self._block(block, set(range(len(block.arguments)))) for block in region.blocks]
+        return max(peaks, key=lambda peak: peak.bytes, default=Peak())
+
+    def _block(self, block: Block, may_write: set[int], held: Sequence[Value] = ()) -> Peak:
+        """The peak of a block. `held` are values that are live in all of it."""
+        ops = [op for op in block.ops if op not in self._dead.ops]
+        if not ops:
+            return Peak()
+        buffers = BlockBuffers(block, ops, may_write, self.bytes)
+        outside = {id(each) for each in self._of_results(block, buffers)}
+        # The bytes that become live at each operation, less those of the buffers that end before it.
+        changes = [0] * (len(ops) + 1)
+        changes[0] = sum(map(self.bytes, held))
+        counted = [
+            each
+            for each in buffers.allocated
+            if id(each) not in outside and each.end >= each.start and each.value not in self._dead.values
+        ]
+        for each in counted:
+            changes[each.start] += each.bytes
+            changes[each.end + 1] -= each.bytes
+        nested = [self._nested(op) if op.regions or isinstance(op, _CALLS) else None for op in ops]
+        inner = [0 if peak is None else peak.bytes for peak in nested]
+        totals = [live + more for live, more in zip(accumulate(changes), inner, strict=False)]
+        at = max(range(len(ops)), key=totals.__getitem__)
+        return Peak(
+            totals[at],
+            ops[at],
+            [*held, *(each.value for each in counted if each.start <= at <= each.end)],
+            nested[at],
+            list(zip(ops, totals, strict=True)),
+        )
+
+    def _of_results(self, block: Block, buffers: BlockBuffers) -> Iterator[Buffer]:
+        """The buffers of a block that are those of the results of the operation or function around it."""
+        if block.last is None:
+            return
+        loop = block.parent_op if isinstance(block.parent_op, WhileOp) else None
+        if loop is not None and block.parent is loop.cond:
+            return
+        for index, value in enumerate(block.last.operands):
+            buffer = buffers.buffer(value)
+            if buffer is None:
+                continue
+            if loop is not None:
+                # A new value is written over the old one, unless that is still used.
+                old = buffers.buffer(block.arguments[index])
+                if old is not None and buffer is not old and buffer.start <= old.end:
+                    continue
+            yield buffer
+
+    def _nested(self, op: Op) -> Peak | None:
+        if isinstance(op, CallOp | CompositeOp):
+            callee = callee_of(op)
+            return None if callee is None else self._callee(callee)
+        peaks = [self._region(region) for region in nested_regions(op)]
+        return max(peaks, key=lambda peak: peak.bytes, default=None)
+
+
+def donations(function: FuncOp, bytes_of: Callable[[Value], int]) -> dict[int, int]:
+    """The arguments of an entry function whose memory a result takes, and the numbers of these results.
+
+    JAX writes `tf.aliasing_output` where the types are equal, and else `jax.buffer_donor`, which lets the
+    compiler choose a result of the same size.
+    """
+    found: dict[int, int] = {}
+    attributes = function.argument_attributes
+    for index, each in enumerate(attributes):
+        number = each.get(_ALIASING_OUTPUT)
+        if isinstance(number, IntegerAttr):
+            found[index] = number.value
+    returned = function.entry.last
+    results = [] if returned is None else list(returned.operands)
+    free = set(range(len(results))) - set(found.values())
+    for index, each in enumerate(attributes):
+        if _BUFFER_DONOR not in each or index in found:
+            continue
+        size = bytes_of(function.entry.arguments[index])
+        fitting = [each for each in sorted(free) if bytes_of(results[each]) == size]
+        if fitting:
+            found[index] = fitting[0]
+            free.discard(fitting[0])
+    return found

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.analysis.figures import stablehlo_collectives
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp

@@ -7,7 +7,6 @@ from fractions import Fraction
 from math import prod
 
 from sdyopt.analysis.figures import stablehlo_collectives
-from sdyopt.analysis.figures.call_locations import CallLocations
 from sdyopt.analysis.figures.causes import (
     cause_of,
     cause_of_local,
@@ -15,7 +14,12 @@ from sdyopt.analysis.figures.causes import (
     is_repeated_exchange,
     location_of,
 )
-from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips, ExecutionCounts
+from sdyopt.analysis.figures.execution_counts import (
+    NONE_ASSUMED,
+    AssumedTrips,
+    CallLocations,
+    ExecutionCounts,
+)
 from sdyopt.analysis.figures.figures import (
     Collective,
     Product,
@@ -24,21 +28,20 @@ from sdyopt.analysis.figures.figures import (
     Undecided,
 )
 from sdyopt.analysis.figures.flops import FLOPS, flops_of
-from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.analysis.figures.manual_devices import ManualDevices, mesh_of_manual
+from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES, collectives_around
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC, Traffic, borders_differ, normalized_axes
-from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
-from sdyopt.analysis.figures.tensor_bytes import bytes_of
-from sdyopt.analysis.figures.time_estimate import time_estimate
-from sdyopt.analysis.figures.topology import Topology
+from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, source_location
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
+from sdyopt.analysis.figures.topology import Topology, time_estimate
+from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.mlir.dialects.sdy.collectives import ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -76,6 +79,8 @@ class _Collector:
         self._shapes = LocalShapes(module)
         self._counts = ExecutionCounts(module, assumed_trips)
         self._calls = CallLocations(self._counts)
+        self._origins = TensorOrigins(self._counts)
+        self._lines = UserLines(module)
         self._manual = ManualDevices(self._counts, self._shapes)
         self._names = SsaNames(module).names
         self._printer = AttributePrinter()
@@ -104,9 +109,11 @@ class _Collector:
             elif isinstance(op, ManualComputationOp):
                 self._has_manual = True
             elif isinstance(op, WhileOp) and self._counts.trip_count(op) is None:
-                found.unknown_loops.append(self._calls.completed(source_location(op.location), op))
+                found.unknown_loops.append(self._location(source_location(op.location), op))
         found.products = [self._product(op, numbers) for op in products]
-        values = ValueTexts(self._names, self._printer, self._shapes, self._mesh, self._calls)
+        values = ValueTexts(
+            self._names, self._printer, self._shapes, self._mesh, self._location, self._origins
+        )
         found.memory = memory_figures(self._module, self._shapes, self._counts, values)
         found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
         return found
@@ -140,10 +147,11 @@ class _Collector:
             bytes_out,
             _wire_bytes(*padded),
             self._counts.times(op),
-            self._calls.completed(location_of(op), op),
+            self._location(location_of(op, self._origins), op),
             self._names[result],
-            cause_of(op, self._shapes),
+            cause_of(op, self._shapes, self._origins, self._lines),
             change_of(op, self._shapes),
+            *self._tensor(op),
             self._per_iteration(op),
         )
 
@@ -189,12 +197,24 @@ class _Collector:
             bytes_out,
             _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
             self._counts.times(op),
-            self._calls.completed(source_location(op.location), op),
+            self._location(source_location(op.location), op),
             self._names[op.results[0]] if op.results else "",
             cause_of_local(op, self._shapes.is_partitioned),
             "",
+            *self._tensor(op),
             self._per_iteration(op),
         )
+
+    def _tensor(self, op: Op) -> tuple[str, str]:
+        """The argument that a collective moves a part of, and the one that its result updates, by name."""
+        moved = self._origins.name(op.operand_at(0)) if op.operands else ""
+        if moved or not op.results or source_location(op.location).phase is Phase.FORWARD:
+            return moved, ""
+        return "", self._origins.updated(op.results[0])
+
+    def _location(self, location: SourceLocation, op: Op | None) -> SourceLocation:
+        """The line of the user's program for a location of an operation."""
+        return self._lines.chosen(self._calls.completed(location, op))
 
     def _reshard(self, op: ReshardOp) -> Undecided:
         return Undecided(
@@ -202,7 +222,7 @@ class _Collector:
             self._printer.type(op.input.type),
             printed_sharding(self._shapes.sharding(op.input)),
             printed_sharding(op.sharding),
-            self._calls.completed(location_of_reshard(op), op),
+            self._location(location_of_reshard(op), op),
             self._names[op.results[0]],
             self._counts.times(op),
         )
@@ -219,7 +239,7 @@ class _Collector:
                     self._printer.type(operand.type),
                     printed_sharding(sharding),
                     printed_sharding(fully_replicated(sharding.rank, sharding.mesh_or_ref, True)),
-                    self._calls.completed(source_location(op.location), op),
+                    self._location(source_location(op.location), op),
                     self._names[operand],
                     self._counts.times(op),
                 )
@@ -250,7 +270,7 @@ class _Collector:
             None if None in local else flops_of(op, *[shape or () for shape in local]),
             useful,
             self._counts.times(op),
-            self._calls.completed(source_location(op.location), op),
+            self._location(source_location(op.location), op),
             self._names[op.results[0]],
             _sum([self._shapes.bytes(value) for value in values]),
             tuple(sorted(numbers[each] for each in collectives_around(op) if each in numbers)),
@@ -301,3 +321,49 @@ def _wire_bytes(
 def _sum(sizes: list[int | None]) -> int | None:
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
+
+
+class ManualDevices:
+    """Products of the sizes of the manual axes around operations and around the calls of their functions."""
+
+    def __init__(self, counts: ExecutionCounts, shapes: LocalShapes) -> None:
+        self._counts = counts
+        self._shapes = shapes
+        self._of_function: dict[FuncOp, int | None] = {}
+
+    def devices(self, op: Op) -> int | None:
+        """The number of devices along all manual axes around an operation; None if calls differ in it."""
+        devices = 1
+        for parent in op.ancestors():
+            if isinstance(parent, ManualComputationOp):
+                devices *= self._along_axes(parent)
+            elif isinstance(parent, FuncOp):
+                outside = self._function(parent)
+                return None if outside is None else devices * outside
+        return devices
+
+    def _along_axes(self, computation: ManualComputationOp) -> int:
+        mesh = mesh_of_manual(computation, self._shapes)
+        devices = 1
+        for name in computation.manual_axes:
+            devices *= mesh.axis_size(name) if mesh is not None and mesh.has_axis(name) else 1
+        return devices
+
+    def _function(self, function: FuncOp) -> int | None:
+        if function not in self._of_function:
+            self._of_function[function] = None  # for recursion
+            sites = self._counts.call_sites(function)
+            found = {self.devices(call) for call in sites} | (
+                {1} if self._counts.is_entry(function) else set()
+            )
+            self._of_function[function] = found.pop() if len(found) == 1 else None if found else 1
+        return self._of_function[function]
+
+
+def mesh_of_manual(computation: ManualComputationOp, shapes: LocalShapes) -> Mesh | None:
+    """The mesh of a manual computation: that of its first sharding on a mesh that is not empty."""
+    for sharding in (*computation.in_shardings, *computation.out_shardings):
+        mesh = shapes.mesh(sharding.mesh_or_ref)
+        if mesh is not None and not mesh.is_empty:
+            return mesh
+    return None

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from sdyopt.analysis.figures.mesh_coordinates import moved_share
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, mesh_order
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.mlir.dialects.sdy.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllSliceOp,
     AllToAllOp,
+    CollectiveOp,
     CollectivePermuteOp,
     ReduceScatterOp,
     ReplicatedToUnreducedOp,

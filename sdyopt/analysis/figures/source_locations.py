@@ -1,25 +1,58 @@
-"""The line of the user's program that an operation comes from.
+"""The lines of the user's program that an operation comes from.
 
-JAX writes `loc("jit(step)/transpose/dot_general"(callsite("attention"("model.py":12:4) at …)))`: the
-outermost name is the name stack, the innermost file location the line.
+JAX writes `loc("jit(step)/transpose(jvp())/attention/dot_general"(callsite("attend"("a.py":12:4) at …)))`:
+the outermost name is the name stack, and the file locations are the frames of the call stack, the innermost
+first.
 """
 
 from __future__ import annotations
 
+import re
+from enum import StrEnum
 from functools import lru_cache
 from pathlib import PurePath
 from typing import NamedTuple
 
-from sdyopt.base.diagnostics.location import FileLoc, FileRange, Location, NameLoc, resolve_file_location
+from sdyopt.base.diagnostics.location import (
+    FileLoc,
+    FileRange,
+    FusedLoc,
+    Location,
+    NameLoc,
+    resolve_file_location,
+)
+
+
+class Phase(StrEnum):
+    """The part of a training step that an operation belongs to, by JAX's name stack."""
+
+    FORWARD = "forward"
+    BACKWARD = "backward"
+    REMATERIALIZED = "rematerialized"
+
+
+class Frame(NamedTuple):
+    """A line of the call stack, and the function that it is in; "" if that is unknown."""
+
+    function: str
+    file: str
+    line: int
+    column: int
 
 
 class SourceLocation(NamedTuple):
-    """A point in a file, and JAX's name stack; "" and 0 for what the location does not have."""
+    """A point in a file, and JAX's name stack; "" and 0 for what the location does not have.
+
+    `frames` are the call stack of the point, which is the first of them. `path` are the name stacks of the
+    operation and of the calls around it, the outermost first.
+    """
 
     file: str = ""
     line: int = 0
     column: int = 0
     name_stack: str = ""
+    frames: tuple[Frame, ...] = ()
+    path: str = ""
 
     @property
     def path_text(self) -> str:
@@ -31,6 +64,23 @@ class SourceLocation(NamedTuple):
         """`attention.py:12`, without folders, or the name stack if there is no line."""
         return f"{PurePath(self.file).name}:{self.line}" if self.line else self.name_stack
 
+    @property
+    def phase(self) -> Phase:
+        """The part of a training step."""
+        path = self.path or self.name_stack
+        if "rematted_computation" in path:
+            return Phase.REMATERIALIZED
+        return Phase.BACKWARD if "transpose(" in path else Phase.FORWARD
+
+    @property
+    def scope(self) -> str:
+        """`decoder/attention`: the named scopes and modules; "" outside of any."""
+        return _scope(self.path or self.name_stack)
+
+    def at(self, frame: Frame) -> SourceLocation:
+        """The same operation, located at a line of its call stack."""
+        return self._replace(file=frame.file, line=frame.line, column=frame.column)
+
 
 NO_LOCATION = SourceLocation()
 
@@ -41,9 +91,58 @@ def source_location(location: Location) -> SourceLocation:
     """The innermost line and the name stack of a location."""
     name_stack = next((part.name for part in location.walk() if isinstance(part, NameLoc)), "")
     point: FileLoc | FileRange | None = resolve_file_location(location)
+    frames, names = _frames(location)
+    path = "/".join(reversed(names))
     if point is None:
-        return SourceLocation(name_stack=name_stack)
-    return SourceLocation(point.file, point.line, point.column, name_stack)
+        return SourceLocation(name_stack=name_stack, path=path)
+    return SourceLocation(point.file, point.line, point.column, name_stack, frames, path)
+
+
+# JAX keeps at most 10 frames of a call stack by default, and inlining adds those of calls.
+_MAX_FRAMES = 64
+
+
+def _frames(location: Location) -> tuple[tuple[Frame, ...], list[str]]:
+    """The frames of a location, the innermost first and each once, and the names that are not functions."""
+    frames: dict[Frame, None] = {}
+    names: list[str] = []
+    pending, visited = [location], set[Location]()
+    while pending and len(frames) < _MAX_FRAMES:
+        part = pending.pop()
+        if part in visited:
+            continue
+        visited.add(part)
+        if isinstance(part, NameLoc) and isinstance(child := part.child, FileLoc | FileRange):
+            frames[Frame(part.name, child.file, child.line, child.column)] = None
+        elif isinstance(part, FileLoc | FileRange):
+            frames[Frame("", part.file, part.line, part.column)] = None
+        else:
+            if isinstance(part, NameLoc):
+                names.append(part.name)
+            # The other locations of a fused one are not callers of the first.
+            children = part.children[:1] if isinstance(part, FusedLoc) else part.children
+            pending.extend(reversed(children))
+    return tuple(frames), names
+
+
+# What JAX puts around the names of scopes, and between them.
+_TRANSFORMATION = re.compile(r"(?:jvp|transpose|vmap|remat|checkpoint|custom_jvp|custom_vjp)\(")
+_STRUCTURE = re.compile(
+    r"(?:while|body|cond|scan|eval_jaxpr|closed_call|core_call|remat2?|checkpoint|rematted_computation|jit|pjit|"
+    r"shard_map|custom_[jv][a-z]*_call|branch_\d+_fun|jit\(.*|[^/]*->.*|[^/]*:|)"
+)
+
+
+@lru_cache(maxsize=1 << 16)
+def _scope(path: str) -> str:
+    """The scopes in a name stack, without the operation at its end."""
+    found: list[str] = []
+    for part in path.split("/")[:-1]:
+        while (match := _TRANSFORMATION.match(part)) is not None:
+            part = part[match.end() :].removesuffix(")")
+        if not _STRUCTURE.fullmatch(part):
+            found.append(part)
+    return "/".join(found)
 
 
 @lru_cache(maxsize=1 << 16)

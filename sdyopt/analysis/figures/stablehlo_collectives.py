@@ -10,8 +10,9 @@ from math import prod
 
 from sdyopt.analysis.figures.mesh_coordinates import MAX_DEVICES
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.dialect import PARTITIONED
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import integers_of
 from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,
@@ -22,9 +23,10 @@ from sdyopt.mlir.dialects.stablehlo.collectives import (
     CrossReplicaSumOp,
     ReduceScatterOp,
 )
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import AxisRef as GroupAxis
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import Mesh as GroupMesh
-from sdyopt.mlir.dialects.stablehlo.mesh_axes import ReplicaGroupMeshAxes, SubAxisInfo
+from sdyopt.mlir.dialects.stablehlo.dialect import integers_of
+from sdyopt.mlir.dialects.stablehlo.replica_groups import AxisRef as GroupAxis
+from sdyopt.mlir.dialects.stablehlo.replica_groups import Mesh as GroupMesh
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ReplicaGroupMeshAxes, SubAxisInfo
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.operation import Op
@@ -182,3 +184,16 @@ def _axes_of_pairs(pairs: Sequence[tuple[int, int]], mesh: Mesh) -> list[str] | 
 
 def _names(names: Sequence[str]) -> str:
     return "{" + ", ".join(f'"{name}"' for name in names) + "}"
+
+
+def is_partitioned(module: Op) -> bool:
+    """Whether the types of a program are local: what `sdy-finish-partitioning` marks.
+
+    A program that other tools have partitioned has no mark, but StableHLO collectives and no manual
+    computation. Shardings do not show it, because partitioning keeps those of functions.
+    """
+    if PARTITIONED in module.attributes:
+        return True
+    ops = list(module.walk())
+    is_manual = any(isinstance(op, ManualComputationOp) for op in ops)
+    return not is_manual and any(isinstance(op, COLLECTIVES) for op in ops)

@@ -9,10 +9,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from sdyopt.analysis.figures.quantities import Dimension, parse_quantity
+from sdyopt.analysis.figures.units import Dimension, parse_quantity
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import FileLoc
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileLoc, Source
 from sdyopt.base.diagnostics.usage import nearest_or_all
 
 _HELP = 'write one key = value per line, below the [table] of the key; quote text, such as "64 MiB"'

@@ -60,7 +60,7 @@ class Options(AnalysisOptions):
     def prepared(self, request: Request) -> Options:
         if not self.is_needed:
             return self
-        from sdyopt.analysis.lint.config_file import find_config
+        from sdyopt.analysis.lint.settings import find_config
 
         path = find_config(request.input) if self.lint_config is None else self.lint_config
         if path is None or path == _NO_FILE:

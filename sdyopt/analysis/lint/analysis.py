@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.lint import Options
-from sdyopt.analysis.lint.linter import Linter
-from sdyopt.analysis.lint.settings import ALL, Settings, read_settings, select
-from sdyopt.analysis.lint.summary import summary_text
+from sdyopt.analysis.lint.linter import Linter, LintResult
+from sdyopt.analysis.lint.rule import UNIT_TEXTS, all_rules
+from sdyopt.analysis.lint.settings import (
+    ALL,
+    Settings,
+    read_settings,
+    select,
+)
 from sdyopt.base.diagnostics.diagnostic import Severity, emit
 from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR, identified
 
@@ -48,3 +53,24 @@ class Linting(Analysis[Options]):
             emit(diagnostic)
         self.is_passed &= result.is_complete
         self.texts.append(summary_text(result))
+
+
+def summary_text(result: LintResult) -> str:
+    """A line for each rule that found something, then a line with the sum."""
+    lines = []
+    for rule in all_rules():
+        if rule.id in result.counts:
+            count, cost = result.counts[rule.id]
+            costs = f"  {UNIT_TEXTS[rule.unit](cost)} {rule.cost}" if cost and rule.cost else ""
+            lines.append(f"{count:>5}  {rule.id}{costs}")
+    total = sum(count for count, _ in result.counts.values())
+    text = "no findings" if not total else f"{total} finding{'s' if total > 1 else ''}"
+    if result.untried:
+        text += f"; {result.untried} more could not be tried, because the program is large"
+    if result.allowed:
+        text += f", {result.allowed} allowed"
+    if not result.is_complete:
+        text += "; a pass failed, so that the rules on the program with collectives did not run"
+    if total:
+        text += "; --help-lint=RULE explains a rule"
+    return "\n".join([*lines, text]) + "\n"

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.error_help.culprit import Step, argument, attribute, result
+from sdyopt.mlir.error_help.table import Step, argument, attribute, result
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, nested_attributes
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import Type
 
@@ -48,3 +49,28 @@ def constraints(module: Op) -> Iterator[Annotation]:
     for op in module.walk():
         if isinstance(op, ShardingConstraintOp):
             yield Annotation(op, "the constrained value", op.input.type, op.sharding)
+
+
+def shardings_in(module: Op) -> Iterator[TensorSharding]:
+    """The shardings in the attributes of all operations, arguments and function results, in program order."""
+    found: dict[DictAttr, tuple[TensorSharding, ...]] = {}
+    for op in module.walk():
+        for attributes in _dictionaries(op):
+            if attributes not in found:
+                found[attributes] = tuple(
+                    each for each in _nested(attributes) if isinstance(each, TensorSharding)
+                )
+            yield from found[attributes]
+
+
+def _dictionaries(op: Op) -> Iterator[DictAttr]:
+    yield op.signature.attributes
+    yield op.attributes
+    if isinstance(op, FuncOp):
+        yield from op.argument_attributes
+        yield from op.result_attributes
+
+
+def _nested(attributes: DictAttr) -> Iterator[Attribute]:
+    for _, value in attributes.entries:
+        yield from nested_attributes(value)

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 
-from sdyopt.analysis.figures.call_locations import CallLocations
 from sdyopt.analysis.figures.causes import consumers
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions
+from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts, entry_functions
 from sdyopt.analysis.figures.figures import Collective, Product
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.memory_figures import ValueTexts
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.source_locations import source_location
-from sdyopt.analysis.trials.program import CostedProgram
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
+from sdyopt.analysis.trials.trials import CostedProgram
 from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -55,7 +54,14 @@ class LintedProgram(CostedProgram):
         """How the report describes values."""
         mesh = max(self.meshes, key=lambda mesh: mesh.total_size, default=None)
         # Without names: findings show lines.
-        return ValueTexts({}, AttributePrinter(), self.shapes, mesh, CallLocations(self.counts))
+        return ValueTexts(
+            {},
+            AttributePrinter(),
+            self.shapes,
+            mesh,
+            CallLocations(self.counts).completed,
+            TensorOrigins(self.counts),
+        )
 
     def manual_axes(self, op: Op) -> frozenset[str]:
         """The axes along which an operation is manual, in any of the calls of its function."""

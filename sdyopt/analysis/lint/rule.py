@@ -12,20 +12,28 @@ what to do.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from fractions import Fraction
+from functools import cache
+from importlib import import_module
 from inspect import cleandoc
+from pkgutil import iter_modules
 from typing import ClassVar, Protocol, TypeVar
 
-from sdyopt.analysis.figures.quantities import Dimension
-from sdyopt.analysis.lint.finding import Finding
+from sdyopt.analysis.figures.figures import Collective, Times
+from sdyopt.analysis.figures.units import BYTES, FLOPS, Dimension, bytes_text, flops_text
+from sdyopt.analysis.lint import rules as package
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.trials.trials import Trials
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.analysis.trials.remedies import Remedy
+from sdyopt.analysis.trials.trials import Measure, Trials
+from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import describe_rule
-from sdyopt.mlir.pipeline.docstring import docstring
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
+from sdyopt.mlir.error_help.table import Step
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline.base import docstring
 
 
 class Looks(StrEnum):
@@ -67,7 +75,8 @@ class Limit:
 class Rule:
     """Base class of lint rules. An instance has values for the limits of its class.
 
-    `cost` describes the costs of findings, in `unit`: "bytes" or "flops".
+    `cost` describes the costs of findings, in `unit`: "bytes" or "flops". `measures` are the figures that a
+    remedy has to reduce, at least one of them.
     """
 
     id: ClassVar[str] = ""
@@ -76,6 +85,7 @@ class Rule:
     limits: ClassVar[Mapping[str, Limit]] = {}
     cost: ClassVar[str] = ""
     unit: ClassVar[str] = "bytes"
+    measures: ClassVar[tuple[Measure, ...]] = (Measure.WIRE,)
 
     def __init__(self, limits: Mapping[str, Fraction]) -> None:
         """Takes a value for each limit of the class."""
@@ -84,6 +94,11 @@ class Rule:
     def limit(self, name: str) -> Fraction:
         """The value of a limit."""
         return self._limits[name]
+
+    @property
+    def least(self) -> Fraction:
+        """What a remedy has to save at least."""
+        return next(iter(self._limits.values()), Fraction(1))
 
     def check(self, subject: Subject) -> Iterator[Finding]:
         """The findings in a program."""
@@ -117,3 +132,88 @@ def rule(id: str, severity: Severity, looks_at: Looks) -> Callable[[R], R]:
         return cls
 
     return add
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Another operation that belongs to a finding."""
+
+    message: str
+    op: Op
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule reports. `steps` lead to the piece of the statement of `op` that the excerpt underlines.
+
+    `cost` is what the finding costs on each device in one run of the program, in the unit of the rule; None
+    if it has no cost, or an unknown one. `collectives` are those that the cost is of: it is told once.
+
+    `remedies` are changes that may save it: the linter tries them, and shows the best one in place of `help`.
+    A finding that none of its remedies saves anything of is dropped, unless `is_kept`; if there are no
+    trials, all are kept. With `is_better_only`, a remedy must make no figure worse. `{saved}` in the message
+    becomes what the remedy saves.
+    """
+
+    op: Op
+    message: str
+    help: str = ""
+    notes: tuple[Note, ...] = ()
+    steps: tuple[Step, ...] = field(default=())
+    cost: Fraction | None = None
+    collectives: tuple[Op, ...] = ()
+    remedies: Iterable[Remedy] = ()
+    is_kept: bool = False
+    is_better_only: bool = False
+
+
+MIN_WIRE_BYTES: Mapping[str, Limit] = {
+    "min_bytes": Limit(BYTES, "64 KiB", "the fewest wire bytes of one device, over all runs")
+}
+MIN_VALUE_BYTES: Mapping[str, Limit] = {
+    "min_bytes": Limit(BYTES, "16 MiB", "the fewest bytes of the value on one device")
+}
+MIN_FLOPS: Mapping[str, Limit] = {
+    "min_flops": Limit(FLOPS, "1 GFLOP", "the fewest FLOPs that a device repeats, over all runs")
+}
+
+MAX_OPERANDS = 2
+
+# The text of a cost in the unit of a rule.
+UNIT_TEXTS = {"bytes": bytes_text, "flops": flops_text}
+
+
+def collective_text(each: Collective) -> str:
+    """`all_gather {"x"} of tensor<8x16xf32>`, with the local types of its operands."""
+    types = ", ".join(each.local_operands[:MAX_OPERANDS])
+    more = len(each.local_operands) - MAX_OPERANDS
+    return f"{each.kind} {each.group} of {types}{f' and {more} more' if more > 0 else ''}"
+
+
+def axes_text(axes: tuple[AxisRef, ...] | list[AxisRef]) -> str:
+    """`"x", "y"`."""
+    return axis_refs_text(axes)
+
+
+def runs_text(times: Times | None) -> str:
+    """` in 24 runs`; empty for a single run or an unknown number."""
+    return "" if times is None or times.high == 1 else f" in {times.high} runs"
+
+
+def count_text(count: int, noun: str) -> str:
+    """`1 device`, `4 devices`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+@cache
+def all_rules() -> tuple[type[Rule], ...]:
+    """All rules, sorted by id."""
+    for module in iter_modules(package.__path__, package.__name__ + "."):
+        import_module(module.name)
+    return tuple(rules[id] for id in sorted(rules))
+
+
+@cache
+def rule_ids() -> tuple[str, ...]:
+    """The ids of all rules, sorted."""
+    return tuple(each.id for each in all_rules())

@@ -20,15 +20,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
-from sdyopt.analysis.figures.quantities import parse_quantity
 from sdyopt.analysis.figures.toml_file import TomlFile
-from sdyopt.analysis.lint.rule import Rule
-from sdyopt.analysis.lint.rule_table import all_rules, rule_ids
+from sdyopt.analysis.figures.units import parse_quantity
+from sdyopt.analysis.flag import STDIN
+from sdyopt.analysis.lint.rule import Rule, all_rules, rule_ids
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.text import from_native, native_path
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
+from sdyopt.base.diagnostics.whole_files import read_regular_file
 
 ALL = "all"
 SEVERITIES = {"error": Severity.ERROR, "warning": Severity.WARNING, "remark": Severity.REMARK}
@@ -165,3 +168,36 @@ class _Reader:
 def _key(text: str) -> str:
     """A key as TOML writes it, with quotes if it needs them."""
     return text if text.replace("-", "_").isidentifier() else f'"{text}"'
+
+
+FILE, PYPROJECT, TABLE = "sdy-lint.toml", "pyproject.toml", b"[tool.sdy-lint"
+
+# A larger pyproject.toml is none.
+_MAX_BYTES = 2**24
+
+
+def find_config(input: str) -> str | None:
+    """The configuration file in the folder of an input, or in the nearest parent folder that has one.
+
+    None if there is none. A `pyproject.toml` counts if it is a regular file with the table of the tool.
+    """
+    folder = (Path() if input == STDIN else native_path(input).parent).resolve()
+    for each in (folder, *folder.parents):
+        if (each / FILE).is_file():
+            return _relative(each / FILE)
+        if _has_table(each / PYPROJECT):
+            return _relative(each / PYPROJECT)
+    return None
+
+
+def _has_table(path: Path) -> bool:
+    try:
+        return TABLE in (read_regular_file(path, _MAX_BYTES) or b"")
+    except OSError:
+        return False
+
+
+def _relative(path: Path) -> str:
+    """A path as people write it: relative if it is below the current folder."""
+    current = Path.cwd().resolve()
+    return from_native(str(path.relative_to(current) if path.is_relative_to(current) else path))

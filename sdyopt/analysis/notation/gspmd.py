@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import partial
 from math import prod
 
-from sdyopt.analysis.notation.device_order import DeviceOrder, canonical_order, listed_order
 from sdyopt.analysis.notation.device_tiling import (
+    DeviceOrder,
     DeviceTiling,
     Maximal,
     Sharing,
@@ -21,11 +21,13 @@ from sdyopt.analysis.notation.device_tiling import (
     Tiling,
     Uniform,
     Unknown,
+    canonical_order,
+    listed_order,
     simplified,
 )
-from sdyopt.analysis.notation.mesh_of_tiling import sorted_replicas
+from sdyopt.analysis.notation.sharding_on_mesh import sorted_replicas
 from sdyopt.analysis.notation.text_parser import MAX_NUMBER, TextParser
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 
 _HELP = "such as {devices=[2,1,2]<=[4] last_tile_dim_replicate} or {replicated}"
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from sdyopt.analysis.notation.mesh_of_tiling import NotExpressible
-from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh
+from sdyopt.analysis.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
 from sdyopt.analysis.notation.text_parser import TextParser
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.format.directives import symbol_text
-from sdyopt.mlir.dialects.mesh.axes import Axes
-from sdyopt.mlir.dialects.mesh.reduction import ReductionKind as PartialKind
-from sdyopt.mlir.dialects.mesh.sharding import MeshSharding, axes_lists_text, sharding_text
+from sdyopt.mlir.dialects.mesh.attributes import Axes, MeshSharding, axes_lists_text, sharding_text
+from sdyopt.mlir.dialects.mesh.attributes import ReductionKind as PartialKind
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind

@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 from sdyopt.analysis.notation.device_tiling import Maximal, Sharing, Tiling, Uniform
 from sdyopt.analysis.notation.gspmd import parse_gspmd, parse_iota, skip_metadata
-from sdyopt.analysis.notation.mesh_of_tiling import MAX_LISTED
-from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
+from sdyopt.analysis.notation.sharding_on_mesh import MAX_LISTED, ShardingOnMesh, tiling_of
 from sdyopt.analysis.notation.text_parser import MAX_NUMBER, TextParser
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from sdyopt.analysis.notation.mesh_of_tiling import NotExpressible
-from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh
+from sdyopt.analysis.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
 from sdyopt.analysis.notation.text_parser import TextParser
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind

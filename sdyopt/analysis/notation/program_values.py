@@ -1,4 +1,4 @@
-"""Values of a program by name: `@main %arg0`, `@main result 1`, `%3` in a program with one function.
+"""Values of a program by name: `params['w']`, `@main %arg0`, `@main result 1`, `%3` if there is one function.
 
 Names are those of the printed program.
 """
@@ -12,10 +12,10 @@ from sdyopt.analysis.notation.mesh_text import Shape
 from sdyopt.analysis.notation.sharding_on_mesh import IncompatibleSubAxes, ShardingOnMesh, tiling_of
 from sdyopt.analysis.notation.text_parser import TextParser
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
@@ -26,8 +26,9 @@ from sdyopt.mlir.ir.symbols import FunctionOpInterface, symbol_name, type_of_fun
 from sdyopt.mlir.ir.traits import FUNCTION
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.value_names import NamedResult, all_names, find_named
 
-_HELP = "such as '@main %arg0', '@main %3' or '@main result 0'"
+_HELP = "such as params['w'], '@main %arg0', '@main %3' or '@main result 0'"
 _SSA_NAME = re.compile(r"%[A-Za-z0-9_$.-]+(?:#\d+)?")
 # The number of names that a help line lists.
 _LISTED = 8
@@ -43,6 +44,12 @@ class ValueSharding(NamedTuple):
 def sharding_of_value(source: Source, module: Op) -> ValueSharding:
     """The sharding of the value that a text names. Raises DiagnosticError, located in the text."""
     parser = TextParser(source)
+    if named := find_named(module, source.text):
+        return _named_sharding(parser, named[0])
+    if source.text.strip()[:1] not in "%@" and not re.match(r"\s*result\s+\d", source.text):
+        names = all_names(module)
+        help = nearest_or_all(source.text.strip(), names, _LISTED) if names else _HELP
+        raise parser.error("no argument or result of this name in the program", help)
     function = _parse_function(parser, module)
     start = parser.skip_space()
     if parser.accept("result"):
@@ -63,6 +70,15 @@ def sharding_of_value(source: Source, module: Op) -> ValueSharding:
     return _value_sharding(
         parser, start, sharding_of(value), value.type, owning_op(value), isinstance(value, BlockArgument)
     )
+
+
+def _named_sharding(parser: TextParser, named: BlockArgument | NamedResult) -> ValueSharding:
+    """The sharding of an argument or a result."""
+    if isinstance(named, NamedResult):
+        function, index = named
+        type = type_of_function(function).results[index]
+        return _value_sharding(parser, 0, function.result_attributes[index].get(SHARDING), type, function)
+    return _value_sharding(parser, 0, sharding_of(named), named.type, owning_op(named), True)
 
 
 def only_mesh(module: Op, name: str | None) -> Mesh | None:

@@ -6,28 +6,50 @@ The notation is recognized by the start of the text. Errors are located in the t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from sdyopt.analysis.notation.device_tiling import DeviceTiling, Maximal, Uniform
-from sdyopt.analysis.notation.gspmd import parse_gspmd
-from sdyopt.analysis.notation.mesh_dialect import parse_mesh_dialect
-from sdyopt.analysis.notation.mesh_text import Shape
-from sdyopt.analysis.notation.named_sharding import OPENING, UniformOnMesh, parse_named_sharding
-from sdyopt.analysis.notation.partition_spec import parse_partition_spec
-from sdyopt.analysis.notation.sdy_text import check_sdy, parse_sdy
-from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh
+from sdyopt.analysis.notation.device_tiling import (
+    DeviceTiling,
+    Maximal,
+    Tiling,
+    Uniform,
+    digits_of,
+    order_of_digits,
+    uniform_tiling,
+)
+from sdyopt.analysis.notation.gspmd import gspmd_text, parse_gspmd
+from sdyopt.analysis.notation.mesh_dialect import mesh_dialect_text, parse_mesh_dialect
+from sdyopt.analysis.notation.mesh_text import Shape, check_sdy, parse_sdy
+from sdyopt.analysis.notation.named_sharding import (
+    OPENING,
+    UniformOnMesh,
+    named_sharding_text,
+    parse_named_sharding,
+)
+from sdyopt.analysis.notation.partition_spec import parse_partition_spec, partition_spec_text
+from sdyopt.analysis.notation.sharding_on_mesh import (
+    MAX_LISTED,
+    NotExpressible,
+    ShardingOnMesh,
+    sharding_on,
+    sharding_on_new_mesh,
+    sorted_replicas,
+    tiling_of,
+)
 from sdyopt.analysis.notation.text_parser import error_at_range
-from sdyopt.analysis.notation.views import DEFAULT_MESH, ShardingView, view_of_sharding, view_of_tiling
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
 from sdyopt.mlir.ir.attribute import SymbolRef
 
 # The name of an attribute, which users may copy together with its value.
 _ATTRIBUTE = re.compile(r"\s*(?:(?:sdy|mhlo)\.)?sharding\s*=\s*")
 _VALUE = re.compile(r"\s*[@%](?!\w+\s+split_axes)")
+# `params['w']`, `state.params['w'][0]`, `tokens`.
+_PYTHON_NAME = re.compile(r"\s*[A-Za-z_]\w*(?P<accessors>(?:\[[^\[\]]*\]|\.\w+)*)\s*\Z")
 _MESH_NAME = re.compile(r"[^@]*@\"?(\w+)")
 
 
@@ -39,9 +61,15 @@ class Context:
     shape: Shape | None
 
 
-def names_a_value(text: str) -> bool:
-    """Whether a text names a value of a program instead of a sharding."""
-    return _VALUE.match(text) is not None
+def names_a_value(text: str, has_program: bool) -> bool:
+    """Whether a text names a value of a program instead of a sharding.
+
+    A word such as `tokens` does so only if there is a program to look it up in.
+    """
+    if any(pattern.match(text) for pattern, _ in _NOTATIONS):
+        return _VALUE.match(text) is not None
+    name = _PYTHON_NAME.match(text)
+    return _VALUE.match(text) is not None or (name is not None and (has_program or bool(name["accessors"])))
 
 
 def mesh_name(text: str) -> str | None:
@@ -62,7 +90,7 @@ def read_sharding(source: Source, context: Context) -> ShardingView:
     )
     raise error.help(
         "write <@mesh, [{\"x\"}, {}]>, {devices=[2,1]<=[2]}, PartitionSpec('x', None), <@mesh, [[0], []]>, "
-        "or a value of the program: @main %arg0"
+        "or a value of the program: @main %arg0 or params['w']"
     )
 
 
@@ -145,3 +173,118 @@ _NOTATIONS: tuple[tuple[re.Pattern[str], Callable[[Source, Context], ShardingVie
     (re.compile(r"\s*<\s*@[^,]*,\s*\[\s*\["), _read_axes(parse_mesh_dialect)),
     (re.compile(r"\s*(?:#sdy\.sharding|<)"), _read_sdy),
 )
+
+# The mesh that a sharding refers to if its notation does not name one.
+DEFAULT_MESH = SymbolRef("mesh")
+
+
+@dataclass(frozen=True)
+class ShardingView:
+    """A sharding to be shown. `subject` is its sdy form; None if it has none, and `problem` says why."""
+
+    shape: Shape | None
+    tiling: Tiling
+    subject: ShardingOnMesh | None
+    problem: str = ""
+
+    @property
+    def reduction(self) -> ReductionKind:
+        """How partial results along unreduced axes are combined."""
+        return ReductionKind.SUM if self.subject is None else self.subject.sharding.reduction
+
+    @property
+    def device_tiling(self) -> DeviceTiling | None:
+        """The devices of each shard; None for a single device, or if the devices are unknown."""
+        if isinstance(self.tiling, DeviceTiling):
+            return self.tiling
+        mesh = None if self.subject is None else self.subject.mesh
+        if isinstance(self.tiling, Uniform) and mesh is not None and not mesh.is_empty:
+            rank = len(self.shape or ())
+            return uniform_tiling(self.tiling.sharing, mesh.total_size, rank, mesh.device_ids)
+        return None
+
+
+def view_of_sharding(subject: ShardingOnMesh, shape: Shape | None) -> ShardingView:
+    """The view of a sharding of the sdy dialect; without a shape, the sizes of dimensions are unknown."""
+    if shape is None:
+        shape = (None,) * subject.sharding.rank
+    return ShardingView(shape, tiling_of(subject), subject)
+
+
+def view_of_tiling(tiling: Tiling, mesh: Mesh | None, shape: Shape | None) -> ShardingView:
+    """The view of a tiling on a mesh; without one, on a mesh made for it."""
+    if shape is None and isinstance(tiling, DeviceTiling):
+        shape = (None,) * len(tiling.tiles)
+    try:
+        if shape is None and not isinstance(tiling, Maximal):
+            raise NotExpressible("the rank is unknown; give the shape with --shape")
+        rank = len(shape or ())
+        if mesh is not None and not isinstance(tiling, Maximal):
+            return ShardingView(shape, tiling, sharding_on(tiling, mesh, DEFAULT_MESH, rank))
+        made = sharding_on_new_mesh(tiling, rank)
+        sharding = made.sharding.with_mesh(DEFAULT_MESH)
+        return ShardingView(shape, tiling, ShardingOnMesh(sharding, made.mesh, made.manual_axes))
+    except NotExpressible as reason:
+        return ShardingView(shape, tiling, None, str(reason))
+
+
+# --- Notations ------------------------------------------------------------------------------------
+
+
+class Form(NamedTuple):
+    """The text of a sharding in a notation or, if it has none, the reason why."""
+
+    notation: str
+    text: str = ""
+    problem: str = ""
+
+
+def forms(view: ShardingView, mesh_version: int = 19, max_devices: int | None = None) -> Iterator[Form]:
+    """The sharding in each notation, with at most `max_devices` devices of a list; None shows all."""
+    writers: dict[str, Callable[[ShardingOnMesh], str]] = {
+        "sdy": lambda subject: "#sdy.sharding" + sharding_text(subject.sharding),
+        "HLO V3": lambda subject: named_sharding_text(subject, max_devices),
+        "PartitionSpec": partition_spec_text,
+        "mesh dialect": lambda subject: mesh_dialect_text(subject, mesh_version),
+    }
+    yield _form("sdy", view, writers["sdy"])
+    yield _form("HLO V3", view, writers["HLO V3"])
+    if view.reduction is ReductionKind.SUM:
+        yield from _gspmd_forms(view.tiling, max_devices)
+    else:
+        yield Form("GSPMD V2", problem=f"partial results are combined by {view.reduction}, not summed")
+    for notation in ("PartitionSpec", "mesh dialect"):
+        yield _form(notation, view, writers[notation])
+
+
+def _form(notation: str, view: ShardingView, write: Callable[[ShardingOnMesh], str]) -> Form:
+    if view.subject is None:
+        return Form(notation, problem=view.problem)
+    try:
+        return Form(notation, write(view.subject))
+    except NotExpressible as reason:
+        return Form(notation, problem=str(reason))
+
+
+def _gspmd_forms(tiling: Tiling, max_devices: int | None) -> Iterator[Form]:
+    """GSPMD V2 and, for a list of devices, also V1, in which XLA prints such a sharding."""
+    text = gspmd_text(tiling, max_devices)
+    if "<=" in text or not text.startswith("{devices"):
+        yield Form("GSPMD V2", text)
+        return
+    assert isinstance(tiling, DeviceTiling)
+    iota = as_iota(tiling)
+    if iota is None:
+        yield Form("GSPMD V2", problem="its order of devices is not one of reshaping and transposing iota")
+    else:
+        yield Form("GSPMD V2", gspmd_text(iota))
+    yield Form("GSPMD V1", text)
+
+
+def as_iota(tiling: DeviceTiling) -> DeviceTiling | None:
+    """The same tiling with an iota order instead of a list; None if there is none or the list is too long."""
+    if tiling.order.is_iota or tiling.device_count > MAX_LISTED:
+        return tiling if tiling.order.is_iota else None
+    digits = digits_of(sorted_replicas(tiling, tiling.order.ids))
+    order = None if digits is None else order_of_digits(digits)
+    return None if order is None else DeviceTiling(tiling.tiles, tiling.subgroups, order)

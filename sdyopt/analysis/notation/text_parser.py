@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
-from sdyopt.base.diagnostics.location import FileRange
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileRange, Source
 
 T = TypeVar("T")
 

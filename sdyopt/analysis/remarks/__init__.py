@@ -78,8 +78,7 @@ class Options(AnalysisOptions):
     def prepared(self, request: Request) -> Options:
         if not self.is_needed:
             return self
-        from sdyopt.analysis.remarks.remark import CATEGORIES
-        from sdyopt.analysis.remarks.remark_filter import RemarkFilter
+        from sdyopt.analysis.remarks.remark import CATEGORIES, RemarkFilter
 
         for name in RemarkFilter(self.filters).unmatched:
             request.warn(

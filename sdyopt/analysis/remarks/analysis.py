@@ -8,9 +8,7 @@ from sdyopt.analysis.explain.recorded_program import recorded
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.remarks import Options
 from sdyopt.analysis.remarks.record_remarks import RecordRemarks
-from sdyopt.analysis.remarks.remark import remark_text
-from sdyopt.analysis.remarks.remark_filter import RemarkFilter
-from sdyopt.analysis.remarks.remark_yaml import remark_yaml
+from sdyopt.analysis.remarks.remark import RemarkFilter, remark_text, remark_yaml
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.base.diagnostics.ids import REMARK
 

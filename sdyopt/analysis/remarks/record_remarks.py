@@ -16,10 +16,8 @@ from sdyopt.analysis.explain.arrival_text import (
     direction,
     site_text,
 )
-from sdyopt.analysis.explain.input_names import block_or_result
-from sdyopt.analysis.explain.names import Names, axis_text, sharding_text
-from sdyopt.analysis.remarks.remark import ANNOTATION, PROPAGATION, RESHARD, Kind, Remark
-from sdyopt.analysis.remarks.remark_filter import RemarkFilter
+from sdyopt.analysis.explain.names import Names, axis_text, block_or_result, sharding_text
+from sdyopt.analysis.remarks.remark import ANNOTATION, PROPAGATION, RESHARD, Kind, Remark, RemarkFilter
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.annotations import annotation_on
 from sdyopt.analysis.sharding_record.arrivals import Arrival, axes_added

@@ -8,6 +8,9 @@ from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.base.diagnostics.usage import UsageError
 
+# Those of `groupings`.
+GROUPINGS = ("auto", "line", "call-site", "scope", "weight", "function")
+
 
 class Options(AnalysisOptions):
     """The report on the program after the passes, and the checks of its figures.
@@ -31,6 +34,13 @@ class Options(AnalysisOptions):
         placeholder="N",
         needs=("report", "compare-with", "compare-pipeline", "compare-sdy-version"),
         help="print at most N rows of each table, all for 0",
+    )
+    group_by: str = flag(
+        default="auto",
+        choices=GROUPINGS,
+        needs=("report",),
+        help="group the collectives of the report by line, by the line that calls a helper, by named scope, "
+        "by weight, or by function; by default, by what tells them apart",
     )
     topology: TextFile | None = flag(
         default=None,
@@ -86,9 +96,9 @@ class Options(AnalysisOptions):
             from sdyopt.analysis.report.formats import check_format
 
             check_format(self.report)
-        if self.topology is not None and self.report is None:
+        if self.topology is not None and self.report is None and not request["check"]:
             message = "the --topology option adds estimated times to a report and cannot be used without one"
-            raise UsageError(message, "add --report")
+            raise UsageError(message, "add --report or --check")
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
             raise UsageError(message, "such as 2.5")

@@ -49,7 +49,7 @@ class Reporting(Analysis[Options]):
     def on_output(self, program: Program) -> None:
         report = report_on(program.op, self._topology, assumed_trips(self.options.assume_trips))
         path = self.options.report
-        report.assumption = program.assumption
+        report.assumption, report.group_by = program.assumption, self.options.group_by
         if path == STDOUT:
             self.texts.append(text_report(report, self.run.width, self.options.report_rows or None))
         elif path is not None:

@@ -15,23 +15,26 @@ from pathlib import Path
 
 from sdyopt.analysis.figures.figures import Collective, Memory, Report
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.report.html_text import as_tag_text, page_start, printable, printable_lines
-from sdyopt.analysis.report.sections import sections_of
-from sdyopt.analysis.report.tables import ReportTable, Section
+from sdyopt.analysis.report.sections import ReportTable, Section, sections_of
 
 _FOLDER = Path(__file__).parent
+
 # The maximum number of points of the memory curve. With more operations, a point is the maximum of several.
 MAX_POINTS = 600
+
 # The number of lines of the program that a browser lays out together.
 LINES_PER_BLOCK = 500
+
 # A sharding that occurs at least this often in the program is stored once, and a number refers to it.
 MIN_REPEATS = 200
+
 # The number of colours for axes; the position in the mesh selects one.
 AXIS_COLOURS = 8
 
 _CURVE_WIDTH, _CURVE_HEIGHT = 800, 160
 _AXIS = re.compile(r'"([^"]*)"(?=[:,;=}\] ]|$)')
 _SHARDING = re.compile(r"(?:sdy\.sharding = #sdy\.sharding(?:_per_value<\[)?)?<@[^<>]*>(?:\]>)?")
+
 # The delimiters of the number of a shared text. The program cannot contain them: they are not printable, and
 # unprintable characters have been replaced.
 _BEFORE, _AFTER = "\ue000", "\ue001"
@@ -193,3 +196,42 @@ def _coloured(text: str, axes: Mapping[str, int]) -> str:
         return match[0] if colour is None else f"<i class=a{colour}>{match[0]}</i>"
 
     return _AXIS.sub(axis, as_tag_text(printable(text)))
+
+
+# Text of HTML pages: the start of a page, and escaping.
+#
+# Colours and layout of all pages are in `report.css`, which is written into each.
+
+
+# Longer lines of the program are cut: a signature of 1,000 arguments is one line.
+MAX_LINE = 600
+
+# What begins a tag or an entity. Any other `<` or `>`, of which a program has many, need not be escaped.
+_MARKUP = re.compile(r"&|<(?=[A-Za-z/!?])")
+
+
+def page_start(title: str, css: str = "") -> Iterator[str]:
+    """The head of a page, up to the start of its body. `css` is added to `report.css`."""
+    common = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
+    yield "<!doctype html>"
+    yield '<html lang="en"><head><meta charset="utf-8">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{escape(printable(title))}</title>"
+    yield f"<style>{common}{css}</style></head><body>"
+
+
+def as_tag_text(text: str) -> str:
+    """The text as HTML between tags, with as few entities as possible."""
+    return _MARKUP.sub(lambda found: "&amp;" if found[0] == "&" else "&lt;", text)
+
+
+def printable_lines(lines: Sequence[str]) -> list[str]:
+    """Lines of a program without control characters, the long ones cut."""
+    return [printable(line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …") for line in lines]
+
+
+def printable(text: str) -> str:
+    """The text with a replacement for each character that is not printable."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

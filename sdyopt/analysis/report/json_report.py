@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from sdyopt.analysis.figures.figures import Report, TimeEstimate, Times
-from sdyopt.analysis.figures.source_locations import SourceLocation
-from sdyopt.analysis.figures.totals import (
+from sdyopt.analysis.figures.figures import (
+    Report,
+    TimeEstimate,
+    Times,
     Total,
     flop_totals,
     time_totals,
@@ -17,6 +18,7 @@ from sdyopt.analysis.figures.totals import (
     wire_total,
     wire_totals,
 )
+from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.base.dataclasses import asdict, fields, is_dataclass
 
 SCHEMA = "sdy-opt-report"
@@ -59,7 +61,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Times):
         return [value.low, value.high]
     if isinstance(value, SourceLocation):
-        return value._asdict()
+        point = {name: each for name, each in value._asdict().items() if name not in ("frames", "path")}
+        return point | {"scope": value.scope, "phase": value.phase}
     if is_dataclass(value):
         return {name: _plain(getattr(value, name)) for name in fields(value)}
     if isinstance(value, dict):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.report.sections import sections_of
-from sdyopt.analysis.report.tables import ReportTable, Section
+from sdyopt.analysis.report.sections import ReportTable, Section, sections_of
 
 # The maximum number of rows of each table: a comment has a limited length.
 ROWS = 20

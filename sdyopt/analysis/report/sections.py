@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.figures.figures import Collective, LiveValue, Product, Report
-from sdyopt.analysis.figures.totals import (
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    LiveValue,
+    Product,
+    Report,
+    TimedCollective,
+    TimedProduct,
+    TimeEstimate,
     Total,
     flop_totals,
+    seconds_of_runs,
+    time_totals,
     useful_share,
     wire_bytes_of_runs,
     wire_total,
     wire_totals,
 )
-from sdyopt.analysis.figures.units import bytes_text, flops_text, share_text, times_text, total_text
-from sdyopt.analysis.report.tables import Row, Section
-from sdyopt.analysis.report.time_section import time_section
+from sdyopt.analysis.figures.source_locations import Phase
+from sdyopt.analysis.figures.units import (
+    bytes_text,
+    flops_text,
+    seconds_text,
+    share_text,
+    times_text,
+    total_text,
+)
+from sdyopt.analysis.report.groupings import Grouping, grouping_of
+from sdyopt.base.dataclasses import dataclass, field
 
+_PHASES = {Phase.FORWARD: "", Phase.BACKWARD: "in a gradient, ", Phase.REMATERIALIZED: "recomputed, "}
 # The title of a table that a short report leaves out.
 COLLECTIVES = "collectives"
 
@@ -46,8 +63,13 @@ def _communication(report: Report) -> Section:
     section.add_table(
         "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)
     )
+    grouping = grouping_of(report.group_by, report.collectives)
     section.add_table(
-        "by line", ("bytes", "share", "count", "where", "kind", "why"), 3, _by_line(report, total), True
+        f"by {grouping.name}",
+        ("bytes", "share", "count", grouping.column, "kind", "why"),
+        3,
+        _by_group(report, total, grouping),
+        True,
     )
     section.add_table(
         COLLECTIVES,
@@ -82,26 +104,24 @@ def _by_kind(report: Report, total: Total) -> Iterator[Row]:
         yield total_text(part), _share(part, total), str(part.count), name
 
 
-def _by_line(report: Report, total: Total) -> Iterator[Row]:
-    """A row for the collectives of each kind, axes and line, with the reason for the largest of them."""
+def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]:
+    """A row for the collectives of each group, kind, axes and phase, with the reason for the largest."""
+
+    def key(each: Collective) -> str:
+        return "\n".join((grouping.group_of(each), each.kind, each.group, each.location.phase))
+
     together: dict[str, list[Collective]] = {}
     for each in report.collectives:
-        together.setdefault(_line_key(each), []).append(each)
-    for key, part in wire_totals(report.collectives, _line_key).items():
-        largest = min(together[key], key=_order)
-        where, kind = largest.location.file_text, f"{largest.kind} {largest.group}"
-        yield total_text(part), _share(part, total), str(part.count), where, kind, reason_text(largest)
-
-
-def _line_key(each: Collective) -> str:
-    return f"{each.location.path_text}\n{each.kind} {each.group}"
+        together.setdefault(key(each), []).append(each)
+    for name, part in wire_totals(report.collectives, key).items():
+        largest = min(together[name], key=_order)
+        group, kind = grouping.text_of(largest) or "elsewhere", f"{largest.kind} {largest.group}"
+        yield total_text(part), _share(part, total), str(part.count), group, kind, reason_text(largest)
 
 
 def reason_text(each: Collective) -> str:
     """Why a collective is necessary, and how its chain changes the sharding."""
-    # JAX's name stack says "transpose(" for operations of a backward pass.
-    where = "in a gradient, " if "transpose(" in each.location.name_stack else ""
-    return where + "; ".join(filter(None, (each.cause, each.change)))
+    return _PHASES[each.location.phase] + "; ".join(filter(None, (each.cause, each.change)))
 
 
 def _collective_row(each: Collective) -> Row:
@@ -165,7 +185,8 @@ def _memory(report: Report) -> Section:
 def _live_row(each: LiveValue, devices: int) -> Row:
     could_be = f'{bytes_text(each.spare_bytes)} along "{each.spare_axis}"' if each.spare_axis else ""
     copies = "" if each.replicas is None else f"{each.replicas} of {devices}"
-    return bytes_text(each.bytes), copies, each.value, each.location.file_text, could_be, each.type
+    where = "" if each.location.file_text == each.shown_name else each.location.file_text
+    return bytes_text(each.bytes), copies, each.shown_name, where, could_be, each.type
 
 
 # --- Compute ------------------------------------------------------------------------------------------
@@ -209,3 +230,142 @@ def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:
             share = Fraction(each.global_flops, each.flops * report.devices)
             if share < 1:
                 yield each, share
+
+
+Row = tuple[str, ...]
+
+# Columns that a table without any entry in them leaves out.
+_OPTIONAL = ("copies", "could be")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportTable:
+    """Rows of text under named columns, the most important row first.
+
+    The first `figures` columns are numbers. If it `has_notes`, the last column is a sentence. The title may
+    be empty.
+    """
+
+    title: str
+    columns: Row
+    figures: int
+    rows: list[Row]
+    has_notes: bool = False
+
+
+def without_empty(columns: Row, rows: list[Row]) -> tuple[Row, list[Row]]:
+    """A table without the optional columns that are empty in all of its rows."""
+    kept = [
+        number
+        for number, column in enumerate(columns)
+        if column not in _OPTIONAL or any(row[number] for row in rows)
+    ]
+    return _picked(columns, kept), [_picked(row, kept) for row in rows]
+
+
+def _picked(row: Row, numbers: list[int]) -> Row:
+    return tuple([row[number] for number in numbers])
+
+
+@dataclass(slots=True)
+class Section:
+    """A heading with the main figure, further sentences, and tables; empty tables are left out."""
+
+    heading: str
+    sentences: list[str] = field(default_factory=list)
+    tables: list[ReportTable] = field(default_factory=list)
+
+    def add_table(
+        self,
+        title: str,
+        columns: Row,
+        figures: int,
+        rows: Iterable[Row],
+        has_notes: bool = False,
+    ) -> None:
+        """Adds a table if it has rows."""
+        named = columns[:figures]
+        columns, rows = without_empty(columns, list(rows))
+        figures = sum(column in named for column in columns)
+        if rows:
+            self.tables.append(ReportTable(title, columns, figures, rows, has_notes))
+
+
+# A row and the seconds that it stands for.
+_Timed = tuple[Fraction, Row]
+
+# Added to the limit of such a product in the table.
+COMMUNICATION_BOUND = "communication-bound"
+
+
+def time_section(report: Report, estimate: TimeEstimate) -> Section:
+    """The time of a run, the operations by time, and the communication-bound products."""
+    communication, compute = time_totals(report, estimate)
+    total = communication.high + compute.high
+    section = Section(f"estimated time: {seconds_text(total)}{_unknown(communication, compute)}")
+    section.sentences.append(
+        f"communication {seconds_text(communication.high)}, products {seconds_text(compute.high)}; "
+        f"{seconds_text(max(communication.high, compute.high))} if they overlap entirely"
+    )
+    section.sentences.append(
+        "an estimate from wire bytes, bandwidths and latencies, and from FLOPs and bytes of products"
+    )
+    rows = [*_collectives(report, estimate), *_timed_products(report, estimate)]
+    section.add_table(
+        "operations by time",
+        ("time", "share", "times", "where", "kind", "limit"),
+        3,
+        [
+            (row[0], share_text(seconds / total) if total else "", *row[1:])
+            for seconds, row in sorted(rows, key=lambda timed: -timed[0])
+            if seconds
+        ],
+    )
+    bound = [
+        (product, timed)
+        for product, timed in zip(report.products, estimate.products, strict=True)
+        if timed.is_communication_bound
+    ]
+    section.add_table(
+        "communication-bound products",
+        ("communication", "compute", "value", "where"),
+        2,
+        [
+            (
+                seconds_text(timed.communication),
+                seconds_text(seconds_of_runs(timed.seconds, product.times)),
+                product.value,
+                product.location.file_text,
+            )
+            for product, timed in sorted(bound, key=lambda pair: -(pair[1].communication or 0))
+        ],
+    )
+    return section
+
+
+def _unknown(communication: Total, compute: Total) -> str:
+    parts = [
+        f"{total.unknown} {what}{'' if total.unknown == 1 else 's'}"
+        for total, what in ((communication, "collective"), (compute, "product"))
+        if total.unknown
+    ]
+    return f" + {' and '.join(parts)} of unknown time" if parts else ""
+
+
+def _collectives(report: Report, estimate: TimeEstimate) -> Iterator[_Timed]:
+    for each, timed in zip(report.collectives, estimate.collectives, strict=True):
+        yield from _row(each, timed, f"{each.kind} {each.axes}", "communication")
+
+
+def _timed_products(report: Report, estimate: TimeEstimate) -> Iterator[_Timed]:
+    for product, timed in zip(report.products, estimate.products, strict=True):
+        limit = f"{timed.limit}, {COMMUNICATION_BOUND}" if timed.is_communication_bound else timed.limit
+        yield from _row(product, timed, product.kind, limit)
+
+
+def _row(
+    each: Collective | Product, timed: TimedCollective | TimedProduct, kind: str, limit: str
+) -> Iterator[_Timed]:
+    seconds = seconds_of_runs(timed.seconds, each.times)
+    if seconds is not None:
+        yield seconds, (seconds_text(seconds), times_text(each.times), each.location.file_text, kind, limit)

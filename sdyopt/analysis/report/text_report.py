@@ -16,8 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.report.sections import COLLECTIVES, sections_of
-from sdyopt.analysis.report.tables import ReportTable, Section, without_empty
+from sdyopt.analysis.report.sections import COLLECTIVES, ReportTable, Section, sections_of, without_empty
 
 # The default number of rows of each table. It is reduced while the report has more than MAX_LINES lines.
 ROWS = 5

@@ -13,13 +13,14 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.record import Means, Subject
-from sdyopt.shardy.sharding.propagation.propagated_axes import PropagatedAxis, propagated_axes
 from sdyopt.shardy.sharding.propagation.propagation_step import (
+    PropagatedAxis,
     Shardings,
     StepRefusals,
     StepResult,
     StepRunner,
     Strategy,
+    propagated_axes,
 )
 
 

@@ -23,31 +23,52 @@ only these, and the code that decided runs again if someone asks which axes it m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import (
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import ExitStack, contextmanager
 from itertools import count
 
-from sdyopt.analysis.sharding_record.model import Copied, Run
-from sdyopt.analysis.sharding_record.run_recorder import ModelRecorder
-from sdyopt.analysis.sharding_record.values import TrackedValues
-from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.analysis.sharding_record.model import (
+    Cause,
+    Change,
+    Copied,
+    Gap,
+    Restored,
+    Run,
+    Site,
+    Step,
+)
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import shardable_value
+from sdyopt.mlir.dialects.sdy.value_shardings import (
+    DataFlowEdgeOp,
+    FuncDataFlowEdgeOp,
+    owning_op,
+    shardable_value,
+    sharding_of,
+)
 from sdyopt.mlir.ir.edit_log import tracking_values
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import (
     FunctionResult,
     Means,
     Required,
     Reshard,
+    StepSite,
     Subject,
     Truncation,
     recording_copies,
     recording_propagation,
     recording_reshards,
 )
+from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, StepRunner, Strategy
 
 
 class ShardingRecord:
@@ -103,3 +124,179 @@ class ShardingRecord:
         if subject is not None:
             copied = Copied(next(self._numbers), op, means, sharding)
             self.copies.setdefault(subject, []).append(copied)
+
+
+# Operations that need no rule: other operations propagate in their place.
+_WITHOUT_RULE = (CallOp, DataFlowEdgeOp, FuncDataFlowEdgeOp)
+
+
+class ModelRecorder:
+    """Fills a run. `numbers` continues the sequence of the record. Implements `RunRecorder`."""
+
+    def __init__(self, run: Run, numbers: Iterator[int]) -> None:
+        self._run = run
+        self._numbers = numbers
+        # By slot; slot 0 is that of values without a sharding.
+        self._subjects: dict[int, Subject | None] = {0: None}
+        self._sites: dict[StepSite, Site] = {}
+        self._positions: dict[int, int] = {}
+        self._priority = 0
+        self._round = 0
+        self._strategy = Strategy.BASIC
+        self._cause: Cause = Restored(next(numbers), 0)
+
+    def start_priority(self, priority: int) -> None:
+        """The changes that follow restore dimension shardings."""
+        self._priority = priority
+        self._cause = Restored(next(self._numbers), priority)
+        self._positions = {}
+
+    def start_round(self, number: int, strategy: Strategy) -> None:
+        """The steps that follow are in this round."""
+        self._round, self._strategy = number, strategy
+
+    def record(self, site: StepSite, runner: StepRunner, shardings: Shardings) -> None:
+        """The changes that follow are due to this step."""
+        self._cause = Step(
+            next(self._numbers),
+            self._site(site),
+            runner,
+            shardings,
+            self._priority,
+            self._round,
+            self._strategy,
+        )
+        self._positions = {slot: position for position, slot in reversed([*enumerate(site.slots)])}
+
+    def added(self, slot: int, subject: Subject, sharding: TensorSharding | None) -> None:
+        """Propagation reads a sharding for the first time."""
+        self._subjects[slot] = subject
+        if isinstance(subject, OpResult) and isinstance(subject.op, DataFlowEdgeOp):
+            self._run.edge_owners[subject] = subject.op.input
+        self._run.initial[subject] = self._run.final[subject] = sharding
+
+    def changed(self, slot: int, old: TensorSharding | None, new: TensorSharding) -> None:
+        """Records a change, which is due to the last step or restored priority."""
+        subject = self._subjects[slot]
+        assert subject is not None
+        self._run.final[subject] = new
+        self._run.changes.append(Change(subject, old, new, self._cause, self._positions.get(slot)))
+
+    def finish(
+        self,
+        sites: Sequence[tuple[StepSite, StepRunner | None, Shardings]],
+        without_site: Sequence[Op],
+        slots: Mapping[Value, int],
+    ) -> None:
+        """Records how each site propagates at the fixed point."""
+        for step_site, runner, shardings in sites:
+            site = self._site(step_site)
+            site.runner, site.shardings = runner, shardings
+        self._run.subject_of.update({value: self._subjects[slot] for value, slot in slots.items()})
+        for op in without_site:
+            if op.operands and op.results and op.data_flow is None and not isinstance(op, _WITHOUT_RULE):
+                subjects = [self._subject(value) for value in (*op.operands, *op.results)]
+                self._run.gaps.append(Gap(op, op.signature.name, tuple(subjects)))
+        self._sites.clear()
+
+    def _subject(self, value: Value) -> Subject | None:
+        """The subject of a value that propagation may never have read."""
+        run = self._run
+        if value not in run.subject_of:
+            subject = run.subject_of[value] = shardable_value(value)
+            if subject is not None and subject not in run.final:
+                run.initial[subject] = run.final[subject] = sharding_of(subject)
+        return run.subject_of[value]
+
+    def _site(self, site: StepSite) -> Site:
+        known = self._sites.get(site)
+        if known is None:
+            subjects = tuple([self._subjects[slot] for slot in site.slots])
+            owner = _edge_owner(site.op)
+            known = self._sites[site] = Site(
+                *(site.op, site.op.signature.name, site.rule, subjects),
+                edge_owner=None if owner is None else owning_op(owner),
+                manual_axes=_manual_axes(owner),
+            )
+            self._run.sites.append(known)
+        return known
+
+
+def _edge_owner(op: Op) -> OpResult | BlockArgument | None:
+    """The owner of a data-flow edge, whose operation later passes may inline."""
+    if not isinstance(op, DataFlowEdgeOp):
+        return None
+    owner = op.input
+    assert isinstance(owner, OpResult | BlockArgument)
+    return owner
+
+
+def _manual_axes(owner: OpResult | BlockArgument | None) -> Collection[str]:
+    """The manual axes of the computation that an edge leads into."""
+    op = owning_op(owner) if isinstance(owner, BlockArgument) else None
+    return op.manual_axes if isinstance(op, ManualComputationOp) else ()
+
+
+class TrackedValues:
+    """Which values replace others and which are copies. Implements `ValueTracker`."""
+
+    def __init__(self) -> None:
+        self._successor: dict[Value, Value] = {}
+        self._predecessors: dict[Value, list[Value]] = {}
+        self._original: dict[Value, Value] = {}
+        self._copies: dict[Value, list[Value]] = {}
+
+    def replaced(self, old: Value, new: Value) -> None:
+        """`new` takes the place of `old`."""
+        if old is not new:
+            self._successor[old] = new
+            self._predecessors.setdefault(new, []).append(old)
+
+    def copied(self, original: Value, copy: Value) -> None:
+        """`copy` is a copy of `original`."""
+        if original is not copy:
+            self._original.setdefault(copy, original)
+            self._copies.setdefault(original, []).append(copy)
+
+    def descendants(self, value: Value) -> list[Value]:
+        """The value, all that replaced it and all its copies, directly or indirectly."""
+        found = {value: None}
+        pending = [value]
+        while pending:
+            current = pending.pop(0)
+            successor = self._successor.get(current)
+            for each in (*(() if successor is None else (successor,)), *self._copies.get(current, ())):
+                if each not in found:
+                    found[each] = None
+                    pending.append(each)
+        return list(found)
+
+    def originals(self, value: Value) -> list[Value]:
+        """The value and what it is a copy of, directly or indirectly."""
+        found = [value]
+        while (original := self._original.get(found[-1])) is not None and original not in found:
+            found.append(original)
+        return found
+
+    def predecessors(self, value: Value) -> list[Value]:
+        """The values whose place this one took, directly or indirectly."""
+        found: dict[Value, None] = {}
+        pending = list(self._predecessors.get(value, ()))
+        while pending:
+            old = pending.pop(0)
+            if old not in found:
+                found[old] = None
+                pending += self._predecessors.get(old, ())
+        return list(found)
+
+    def successors(self, value: Value) -> list[Value]:
+        """The value and what has replaced it, one after the other."""
+        found = [value]
+        while (successor := self._successor.get(found[-1])) is not None and successor not in found:
+            found.append(successor)
+        return found
+
+    @property
+    def replacements(self) -> dict[Value, Value]:
+        """The value that took the place of each replaced one."""
+        return self._successor

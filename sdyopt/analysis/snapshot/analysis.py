@@ -8,9 +8,8 @@ from sdyopt.analysis.comparison.program_values import ProgramValues, values_of
 from sdyopt.analysis.flag import STDOUT
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.snapshot import Options
-from sdyopt.analysis.snapshot.snapshot import snapshot_of
+from sdyopt.analysis.snapshot.snapshot import snapshot_of, snapshot_text
 from sdyopt.analysis.snapshot.snapshot_check import SnapshotCheck
-from sdyopt.analysis.snapshot.snapshot_file import snapshot_text
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, emit
 from sdyopt.base.diagnostics.ids import SNAPSHOT_DIFFERENCE, SNAPSHOT_ERROR, identified, identify
 

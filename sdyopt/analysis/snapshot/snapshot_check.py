@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from sdyopt.analysis.comparison.alignment import Tokens, align, pair_anywhere
+from sdyopt.analysis.comparison.comparison import NamedModule
+from sdyopt.analysis.comparison.matching import Tokens, align, pair_anywhere
+from sdyopt.analysis.comparison.program_values import values_of
 from sdyopt.analysis.figures.findings import file_location
 from sdyopt.analysis.figures.json_file import Path
-from sdyopt.analysis.snapshot.snapshot import Entry, FunctionEntries, ShardingData, Snapshot
-from sdyopt.analysis.snapshot.snapshot_file import read_snapshot
+from sdyopt.analysis.snapshot.snapshot import (
+    Entry,
+    FunctionEntries,
+    ShardingData,
+    Snapshot,
+    read_snapshot,
+    snapshot_of,
+    snapshot_text,
+)
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError
+from sdyopt.base.diagnostics.text import native_path
 
 # The maximum number of differences that are shown one by one.
 SHOWN = 20
@@ -214,3 +224,24 @@ def sharding_text_of(data: ShardingData) -> str:
 def _quoted(axis: str) -> str:
     name, colon, sub_axis = axis.partition(":(")
     return f'"{name}"{colon}{sub_axis}'
+
+
+# Snapshots for callers that have modules.
+#
+#     Path("shardings.json").write_text(snapshot_of_module(NamedModule("new.mlir", new)))
+#     check_module(NamedModule("new.mlir", new), "shardings.json")
+#
+# Faulty files raise DiagnosticError, located in the file; files that cannot be read, OSError.
+
+
+def snapshot_of_module(module: NamedModule, places: Sequence[str] = ()) -> str:
+    """The text of the snapshot of a module, limited to values at these places."""
+    return snapshot_text(snapshot_of(values_of(module.op, module.name), places))
+
+
+def check_module(module: NamedModule, path: str) -> list[Diagnostic]:
+    """An error for each difference of a module from a snapshot."""
+    text = native_path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    check = SnapshotCheck(path, text)
+    now = snapshot_of(values_of(module.op, module.name), check.snapshot.places)
+    return list(check.differences(now))

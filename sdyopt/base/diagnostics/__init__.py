@@ -8,11 +8,11 @@ from sdyopt.base.diagnostics.location import (
     FusedLoc,
     Location,
     NameLoc,
+    Source,
     UnknownLoc,
     call_stack,
     resolve_file_location,
 )
-from sdyopt.base.diagnostics.source import Source
 
 __all__ = [
     "CallSite",

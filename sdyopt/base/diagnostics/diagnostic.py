@@ -17,8 +17,7 @@ from types import FrameType
 from typing import Any, Self
 
 from sdyopt.base.dataclasses import dataclass, field
-from sdyopt.base.diagnostics.location import FileRange, Location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileRange, Location, Source
 
 _is_recording = [False]
 # Functions between the code that finds a problem and this module.

@@ -8,19 +8,74 @@ By default, a diagnostic is expected on the line of the comment. `@+N` and `@-N`
 and `@below` are the nearest lines without such a comment, and `@unknown` expects one without a location.
 The text must occur in the message; in an `-re` comment, a nested `{{…}}` is a regular expression. The
 diagnostic must occur at least once or, in `expected-remark @above 2 {{…}}`, exactly that many times.
+
+A backtracking engine can take exponential time for an expression such as `(a+)+$`. Python's engine handles
+signals while it matches, so a timer interrupts it. Outside the main thread, and where the system has no such
+timer, there is no limit.
 """
 
 from __future__ import annotations
 
 import re
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.bounded_match import MatchTime
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import ADVICE, MISSING_DIAGNOSTIC, UNEXPECTED_DIAGNOSTIC
-from sdyopt.base.diagnostics.location import FileLoc, FileRange, Location, UnknownLoc, resolve_file_location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import (
+    FileLoc,
+    FileRange,
+    Location,
+    Source,
+    UnknownLoc,
+    resolve_file_location,
+)
+
+
+class MatchTime:
+    """The remaining seconds for all matches that share it."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def found(self, match: Callable[[str], re.Match[str] | None], text: str) -> bool:
+        """Whether a method of a pattern, such as `search`, finds a match in a text.
+
+        Raises TimeoutError when no time remains.
+        """
+        if self._seconds <= 0:
+            raise TimeoutError
+        start = time.monotonic()
+        try:
+            with _interrupted_after(self._seconds):
+                return match(text) is not None
+        finally:
+            self._seconds -= time.monotonic() - start
+
+
+@contextmanager
+def _interrupted_after(seconds: float) -> Iterator[None]:
+    """Raises TimeoutError in the block after a number of seconds."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGALRM, _raise_timeout)
+    timer = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+        signal.signal(signal.SIGALRM, handler)
+
+
+def _raise_timeout(number: int, frame: FrameType | None) -> None:
+    raise TimeoutError
+
 
 COMMENT = re.compile(
     r"expected-(?P<severity>error|note|remark|warning)(?P<regex>-re)?"
@@ -59,18 +114,24 @@ class Expectation:
 
 
 class ExpectedDiagnostics:
-    """A diagnostic handler that compares diagnostics with expectations; mismatches go to `report`."""
+    """A diagnostic handler that compares diagnostics with expectations; mismatches go to `report`.
 
-    def __init__(
-        self, source: Source, report: Callable[[Diagnostic], None], only_expected: bool = False
-    ) -> None:
+    As in mlir-opt, a chunk expects only its own diagnostics, which are complete at its end.
+    """
+
+    def __init__(self, report: Callable[[Diagnostic], None], only_expected: bool = False) -> None:
         self.failed = False
-        self._file = source.name
         self._report = report
         self._only_expected = only_expected
         self._match_time = MatchTime(MATCH_SECONDS)
         self._timed_out = False
-        self._expectations = list(self._find_expectations(source))
+        self._file = ""
+        self._expectations: list[Expectation] = []
+
+    def start_chunk(self, chunk: Source) -> None:
+        """Reads the expectations of a chunk."""
+        self._file = chunk.name
+        self._expectations = list(self._find_expectations(chunk))
 
     def handle(self, diagnostic: Diagnostic) -> None:
         """Matches a diagnostic and its notes with the expectations; advice is ignored."""
@@ -79,15 +140,14 @@ class ExpectedDiagnostics:
         for each in (diagnostic, *diagnostic.notes):
             self._check(each)
 
-    def finish(self) -> bool:
-        """Reports missing diagnostics. Returns whether all diagnostics were as expected."""
+    def finish_chunk(self) -> None:
+        """Reports the diagnostics that are missing in the chunk."""
         for expectation in self._expectations:
             if not expectation.is_satisfied:
                 self._fail(
                     expectation.comment,
                     f'expected {expectation.severity} "{expectation.text}" was not produced',
                 )
-        return not self.failed
 
     def _check(self, diagnostic: Diagnostic) -> None:
         wrong_severity = None
@@ -138,9 +198,10 @@ class ExpectedDiagnostics:
         self._report(Diagnostic(Severity.ERROR, location, message, id=id, operation=operation))
 
     def _find_expectations(self, source: Source) -> Iterator[Expectation]:
-        line_above = 1
+        first, column = source.line_column(0)
+        line_above = line = first
         below: list[Expectation] = []
-        for line, text in enumerate(source.text.split("\n"), start=1):
+        for line, text in enumerate(source.text.split("\n"), start=first):
             text = text.rstrip()
             comment = COMMENT.search(text) if "expected-" in text and text.endswith("}}") else None
             if comment is None:
@@ -149,7 +210,7 @@ class ExpectedDiagnostics:
                 below.clear()
                 line_above = line
                 continue
-            expectation = self._read_comment(comment, source, line)
+            expectation = self._read_comment(comment, source, line, column if line == first else 1)
             if expectation is None:
                 continue
             match comment["line"]:
@@ -163,15 +224,21 @@ class ExpectedDiagnostics:
                     expectation.line += int(offset)
             yield expectation
         for pending in below:
-            pending.line = source.line_count
+            pending.line = line
 
-    def _read_comment(self, comment: re.Match[str], source: Source, line: int) -> Expectation | None:
-        start = len(comment.string[: comment.start()].encode()) + 1
+    def _read_comment(
+        self, comment: re.Match[str], source: Source, line: int, column: int
+    ) -> Expectation | None:
+        start = column + len(comment.string[: comment.start()].encode())
         location = FileRange(source.name, line, start, line, start + len(comment["text"].encode()))
         try:
             pattern = _compile_regex(comment["text"]) if comment["regex"] else re.escape(comment["text"])
             compiled = re.compile(pattern, re.DOTALL)
-        except (re.error, ValueError, RecursionError, OverflowError) as problem:
+        except RecursionError:
+            # What Python says depends on how deep the stack was before.
+            self._fail(location, "invalid regex: nesting is too deep")
+            return None
+        except (re.error, ValueError, OverflowError) as problem:
             message = str(problem) if isinstance(problem, ValueError) else f"invalid regex: {problem}"
             self._fail(location, message)
             return None

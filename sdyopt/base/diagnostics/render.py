@@ -21,13 +21,30 @@ from sdyopt.base.diagnostics.location import (
     FileLoc,
     FileRange,
     Location,
+    Source,
     UnknownLoc,
     call_stack,
     describe,
     resolve_file_location,
 )
-from sdyopt.base.diagnostics.source import Source
 from sdyopt.base.diagnostics.text import printable, printable_line
+
+# The escape codes of each role: bold, in the colors of LLVM's tools.
+_CODES = {
+    "location": "1",
+    "message": "1",
+    "caret": "1;32",
+    "error": "1;31",
+    "warning": "1;35",
+    "remark": "1;34",
+    "note": "1;36",
+}
+
+
+def paint(text: str, role: str) -> str:
+    """The text with the escape codes of its role."""
+    return f"\x1b[{_CODES[role]}m{text}\x1b[0m" if text else text
+
 
 # The columns of an excerpt that is not printed to a terminal.
 DEFAULT_COLUMNS = 100

@@ -8,7 +8,7 @@ from sdyopt.mlir.asm.format.assembly_format import Attr, AttrDict, Custom, Opera
 from sdyopt.mlir.asm.format.directives import ImpliedType
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.dialects.arith.constant import make_constant
+from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.constraints import ANY_TYPE, STRING_ATTR, TypeConstraint

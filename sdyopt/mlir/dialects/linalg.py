@@ -11,8 +11,8 @@ from typing import ClassVar
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.dialects.arith.constant import make_constant
-from sdyopt.mlir.dialects.arith.flags import NO_FAST_MATH, NO_OVERFLOW
+from sdyopt.mlir.dialects.arith.compare import make_constant
+from sdyopt.mlir.dialects.arith.dialect import NO_FAST_MATH, NO_OVERFLOW
 from sdyopt.mlir.dialects.arith.floats import AddFOp, MulFOp
 from sdyopt.mlir.dialects.arith.integers import AddIOp, MulIOp
 from sdyopt.mlir.ir.affine import AffineDim, AffineMapAttr
@@ -114,6 +114,27 @@ class NamedOp(Op):
         for init, result in zip(init_types, signature.result_types, strict=True):
             if init is not result:
                 raise signature.op_error("expected type of operand to match type of corresponding result")
+        op_class = signature.op_class
+        assert issubclass(op_class, NamedOp)
+        if len(signature.operand_types) != op_class.body_arguments:
+            raise signature.op_error(
+                f"expected the number of indexing_map ({op_class.body_arguments}) to be equal to the number "
+                f"of input/output operands ({len(signature.operand_types)})"
+            )
+
+    def verify_regions(self) -> None:
+        arguments = self.body.blocks[0].arguments
+        if len(arguments) != len(self.operands):
+            raise self.op_error(
+                "expected as many non-induction variable region arguments as the number of "
+                "input/output operands"
+            )
+        for index, (argument, operand) in enumerate(zip(arguments, self.operands, strict=True)):
+            if argument.type is not element_of(operand.type):
+                raise self.op_error(
+                    f"expected type of bb argument #{index} to match element or self type of the "
+                    "corresponding operand"
+                )
 
 
 def make_body(types: list[Type], build_result: Callable[[Block, list[Value]], Value]) -> Region:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
-from sdyopt.mlir.dialects.arith.constant import make_constant
-from sdyopt.mlir.dialects.arith.dialect import FLOAT_LIKE
-from sdyopt.mlir.dialects.arith.flags import FAST_MATH, NO_FAST_MATH, fast_math_clause
+from sdyopt.mlir.dialects.arith.compare import make_constant
+from sdyopt.mlir.dialects.arith.dialect import FAST_MATH, FLOAT_LIKE, NO_FAST_MATH, fast_math_clause
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, fold_floats
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, result

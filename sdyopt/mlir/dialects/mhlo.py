@@ -6,25 +6,30 @@ mhlo.ragged_dot, whose attribute syntax differs from that of its successor chlo.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.mlir.dialects.stablehlo.custom_struct import (
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     DOT_ENTRIES,
     parse_custom_struct,
     parse_dimensions,
     print_custom_struct,
 )
+from sdyopt.mlir.dialects.stablehlo.contraction import RaggedDimensions, check_ragged_dot
 from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.mlir.dialects.stablehlo.precision import precision_config_of
-from sdyopt.mlir.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
 from sdyopt.mlir.dialects.stablehlo.types import TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR
 from sdyopt.mlir.ir import op_fields
-from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute
 from sdyopt.mlir.ir.constraints import of_class
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import SymbolTableOp
 from sdyopt.mlir.ir.traits import PURE
+from sdyopt.mlir.ir.types import TupleType, Type
 
 mhlo = DIALECT = Dialect("mhlo")
 mhlo.unknown_attribute = "unknown mhlo attribute"
@@ -80,6 +85,67 @@ class RaggedDotOp(Op):
     def verify_signature(signature: OpSignature) -> None:
         dims = signature[RaggedDotOp.ragged_dot_dimension_numbers]
         check_ragged_dot(signature, dims.dimensions, signature[RaggedDotOp.precision_config])
+
+
+# --- Discardable attributes -----------------------------------------------------------------------
+
+
+_PREFETCHES = "mhlo.cross_program_prefetches"
+_PARAMETER_SHARDINGS = "mhlo.spmd_parameters_shardings"
+_PARAMETER_REPLICATION = "mhlo.parameter_replication"
+
+
+def _check_op_attribute(op: Op, name: str, attribute: Attribute) -> None:
+    if name == _PARAMETER_SHARDINGS:
+        _check_parameter_shardings(op, attribute)
+    elif name == _PREFETCHES:
+        if not isinstance(attribute, ArrayAttr):
+            raise op.op_error("cross_program_prefetches must be an array")
+        if attribute.elements:
+            # The parser knows no attribute that could be one.
+            raise op.op_error("cross_program_prefetches must be an array of cross_program_prefetch attrs")
+
+
+def _check_parameter_shardings(op: Op, attribute: Attribute) -> None:
+    if not isinstance(attribute, ArrayAttr):
+        raise op.op_error("spmd_parameters_sharding: must be an array")
+    if op.name != "builtin.module" or not isinstance(op, SymbolTableOp):
+        raise op.op_error("has spmd_paramters_sharding but is not a module")
+    main = op.symbol("main")
+    if not isinstance(main, FuncOp):
+        raise op.op_error("spmd_parameters_sharding: main not found")
+    count, expected = len(main.function_type.inputs), len(attribute.elements)
+    if count != expected:
+        raise op.op_error(
+            f"spmd_parameters_sharding: main has {count} arguments, but spmd_parameters_sharding expects "
+            f"{expected}"
+        )
+
+
+def _check_argument_attribute(op: Op, index: int, name: str, attribute: Attribute) -> None:
+    if name != _PARAMETER_REPLICATION:
+        return
+    if not isinstance(attribute, ArrayAttr):
+        raise op.op_error("parameter_replication: must be an array")
+    # No element stands for all false, one for as many of its kind as the type has leaves.
+    count = len(attribute.elements)
+    if count > 1 and isinstance(op, FuncOp):
+        leaves = _count_leaves(op.function_type.inputs[index])
+        if leaves != count:
+            raise op.op_error(
+                f"parameter_replication: arg {index} has {leaves} leaf_buffers, but parameter_replication "
+                f"expects {count}"
+            )
+
+
+@lru_cache(maxsize=256)
+def _count_leaves(type: Type) -> int:
+    return sum(map(_count_leaves, type.types)) if isinstance(type, TupleType) else 1
+
+
+mhlo.verify_op_attribute = _check_op_attribute
+mhlo.nonlocal_attributes = frozenset({_PARAMETER_SHARDINGS})
+mhlo.verify_argument_attribute = _check_argument_attribute
 
 
 # --- Assembly -------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from sdyopt.mlir.asm.format.directives import ImpliedType
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.arith.constant import make_constant
+from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.constraints import ANY_TYPE, ONE_BLOCK, TypeConstraint

@@ -7,21 +7,27 @@ from functools import cached_property
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
 from sdyopt.base.diagnostics.ids import PARSE_ERROR
-from sdyopt.base.diagnostics.location import FileRange, Location, UnknownLoc, resolve_file_location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileRange, Location, Source, UnknownLoc, resolve_file_location
 from sdyopt.mlir.asm.parser.lexer import LexError, Token, next_token
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
-from sdyopt.mlir.error_help import names, shapes, shardings, syntax, unreduced_axes
-from sdyopt.mlir.error_help.culprit import Step, attribute, first_of, narrow, only
-from sdyopt.mlir.error_help.op_offsets import OpOffsets
-from sdyopt.mlir.error_help.statement import Statement
-from sdyopt.mlir.error_help.table import EXPLANATIONS, Case, Explanation
+from sdyopt.mlir.error_help import names, shapes, shardings, syntax
+from sdyopt.mlir.error_help.statement import OpOffsets, Statement
+from sdyopt.mlir.error_help.table import (
+    EXPLANATIONS,
+    Case,
+    Explanation,
+    Step,
+    attribute,
+    first_of,
+    narrow,
+    only,
+)
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 
 # The modules whose functions fill the table.
-TOPICS = (names, shardings, unreduced_axes, shapes, syntax)
+TOPICS = (names, shardings, shapes, syntax)
 
 # What a message names: texts in quotes, and symbols.
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")

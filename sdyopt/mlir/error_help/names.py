@@ -7,8 +7,21 @@ from collections.abc import Iterable
 
 from sdyopt.mlir.asm.format.directives import symbol_text
 from sdyopt.mlir.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, STRING_EXTENT
-from sdyopt.mlir.error_help.culprit import argument, attribute, attribute_name, first_of, result, text, within
-from sdyopt.mlir.error_help.table import Case, Explanation, backticked, did_you_mean, explains, listed
+from sdyopt.mlir.error_help.table import (
+    Case,
+    Explanation,
+    argument,
+    attribute,
+    attribute_name,
+    backticked,
+    did_you_mean,
+    explains,
+    first_of,
+    listed,
+    result,
+    text,
+    within,
+)
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.symbols import FunctionOpInterface, SymbolTableOp, nearest_symbol_table, symbol_name
 

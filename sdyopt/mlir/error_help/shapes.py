@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.error_help.culprit import (
+from sdyopt.mlir.error_help.table import (
+    Case,
+    Explanation,
     attribute,
+    counted,
+    explains,
     first_of,
     operand_type,
     result_type,
     trailing_types,
 )
-from sdyopt.mlir.error_help.table import Case, Explanation, counted, explains
 from sdyopt.mlir.ir.traits import FUNCTION
 
 

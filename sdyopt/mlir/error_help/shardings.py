@@ -1,4 +1,4 @@
-"""Explanations of shardings and meshes."""
+"""Explanations of shardings, meshes and unreduced axes."""
 
 from __future__ import annotations
 
@@ -6,25 +6,31 @@ import re
 from collections.abc import Iterator
 
 from sdyopt.mlir.asm.format.directives import symbol_text
-from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.error_help.culprit import (
+from sdyopt.mlir.error_help.names import symbol_help
+from sdyopt.mlir.error_help.table import (
+    Case,
+    Explanation,
     Step,
     argument,
     attribute,
     brackets,
+    counted,
+    did_you_mean,
+    explains,
     first_of,
     item,
     item_of,
     list_after,
+    listed,
     result,
+    sentences,
     text,
     within,
 )
-from sdyopt.mlir.error_help.names import symbol_help
-from sdyopt.mlir.error_help.table import Case, Explanation, counted, did_you_mean, explains, listed, sentences
 from sdyopt.mlir.ir.attribute import nested_attributes
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import FUNCTION
@@ -296,4 +302,82 @@ def _collective_axis(case: Case) -> Explanation:
 def _no_rule(_: Case) -> Explanation:
     return Explanation(
         help="shardings do not propagate through it; add the attribute `sdy.sharding_rule` to the operation"
+    )
+
+
+_KIND = r"(?:sum|max|min)"
+_NOUNS = {"sum": "sum", "max": "maximum", "min": "minimum"}
+
+
+@explains(r"dropped unreduced axis '(?P<axis>[^']*)' without a blessed operation")
+def _dropped(case: Case) -> Explanation:
+    return Explanation(
+        help=f"""an operand has partial results along "{case["axis"]}"; insert `sdy.reshard` before, which """
+        f"""combines them, or add unreduced={{"{case["axis"]}"}} to the sharding of the result"""
+    )
+
+
+@explains(r"cannot add new unreduced axis '(?P<axis>[^']*)'")
+def _added(case: Case) -> Explanation:
+    return Explanation(
+        [text(f'"{case["axis"]}"', nth=-1)],
+        "the operand is not unreduced along this axis, and the operation makes no partial results; remove it",
+    )
+
+
+@explains(rf"cannot introduce '(?P<kind>{_KIND})' unreduced axes\. Expected '(?P<expected>{_KIND})'")
+def _introduced(case: Case) -> Explanation:
+    kind = "" if case["expected"] == "sum" else case["expected"]
+    return Explanation(
+        [attribute("unreduced")],
+        f"the partial results are those of a {_NOUNS[case['expected']]}; write unreduced={kind}{{…}}",
+    )
+
+
+@explains(rf"cannot reduce '(?P<kind>{_KIND})' unreduced axes\. Expected '(?P<expected>{_KIND})'")
+def _reduced(case: Case) -> Explanation:
+    name, noun = "" if case.op is None else case.op.name, _NOUNS[case["kind"]]
+    kind = "" if case["kind"] == "sum" else f" {case['kind']}"
+    written = f"write `{name}{kind} …`" if name.startswith("sdy.") else f"make its body a {noun}"
+    return Explanation(
+        [first_of(text(case["expected"]), text(name))],
+        f"the operand has partial results of a {noun}; {written}",
+    )
+
+
+@explains(
+    rf"cannot change the reduction operator of kept unreduced axes from (?P<old>{_KIND}) to (?P<new>{_KIND})"
+)
+def _changed(case: Case) -> Explanation:
+    kind = "" if case["old"] == "sum" else case["old"]
+    return Explanation(
+        [attribute("unreduced")],
+        f"write unreduced={kind}{{…}}, or remove the axes, so that the partial results are combined",
+    )
+
+
+@explains(r"operand must be sharded\.")
+def _unknown_operand(_: Case) -> Explanation:
+    return Explanation(help="give the operand a sharding, with the axes that are reduced as unreduced axes")
+
+
+@explains(r"cannot change reduction_op of existing unreduced axes")
+def _changed_by_collective(_: Case) -> Explanation:
+    return Explanation(
+        [attribute("unreduced")], "write the kind of reduction that the sharding of the operand has"
+    )
+
+
+@explains(r"results introduce unreduced axes with conflicting reduction ops")
+def _conflicting(_: Case) -> Explanation:
+    return Explanation(
+        [attribute("unreduced")], "give the unreduced axes of all results one kind of reduction"
+    )
+
+
+@explains(r"out_sharding reduction_op must be SUM")
+def _not_a_sum(_: Case) -> Explanation:
+    return Explanation(
+        [attribute("unreduced")],
+        "the other devices get zeros, which change no sum, but a maximum or minimum; write unreduced={…}",
     )

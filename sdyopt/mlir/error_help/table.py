@@ -1,4 +1,10 @@
-"""The table of explanations: message -> culprit and help.
+"""The table of explanations, and the search for the culprit of a diagnostic in its statement.
+
+A step narrows a span of tokens to a piece, and returns None where the span does not have that piece:
+
+    narrow(statement, argument(1), attribute("sdy.sharding"), text('"modle"'))
+
+Steps find pieces by their form, in the generic syntax and in the custom syntax of functions and operations.
 
     @explains(r'unknown axis name: "(?P<axis>.*)"')
     def _unknown_axis(case: Case) -> Explanation:
@@ -15,10 +21,239 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.usage import closest
-from sdyopt.mlir.error_help.culprit import Step
-from sdyopt.mlir.error_help.statement import Statement
+from sdyopt.mlir.error_help.statement import Span, Statement
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
+
+Step = Callable[[Statement, Span], Span | None]
+
+
+def narrow(statement: Statement, *steps: Step) -> Span | None:
+    """The span after all steps, skipping those that find nothing; None if no step finds anything."""
+    span, is_found = statement.whole, False
+    for step in steps:
+        narrower = step(statement, span)
+        if narrower is not None:
+            span, is_found = narrower, True
+    return span if is_found else None
+
+
+def text(wanted: str, nth: int = 0) -> Step:
+    """An occurrence of a text, by default the first; a negative `nth` counts from the last."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        found = statement.find_all(wanted, span)
+        return found[nth] if -len(found) <= nth < len(found) else None
+
+    return step
+
+
+def only(wanted: str) -> Step:
+    """The only occurrence of a text."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        found = statement.find_all(wanted, span)
+        return found[0] if len(found) == 1 else None
+
+    return step
+
+
+def first_of(*steps: Step) -> Step:
+    """The piece that the first successful step finds."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        return next((found for each in steps if (found := each(statement, span)) is not None), None)
+
+    return step
+
+
+def within(*steps: Step) -> Step:
+    """The piece after all steps, each of which must find something."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        found: Span | None = span
+        for each in steps:
+            found = None if found is None else each(statement, found)
+        return found
+
+    return step
+
+
+def attribute(name: str) -> Step:
+    """The first `name = value`, in a dictionary or elsewhere in the statement."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        for wanted in (name, f'"{name}"'):
+            for start, equals in statement.find_all(wanted, span):
+                if equals < span.end and statement.tokens[equals].text == "=":
+                    return Span(start, _end_of_item(statement, equals, span))
+        return None
+
+    return step
+
+
+def attribute_name(name: str) -> Step:
+    """The name in `name = value`."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        found = attribute(name)(statement, span)
+        return None if found is None else Span(found.first, found.first + 1)
+
+    return step
+
+
+def argument(index: int) -> Step:
+    """An argument of a function, with its type and attributes; in the generic syntax, its attributes only."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        opening = statement.index_of("(", span, depth=0)
+        found = None if opening is None else _item(statement, opening, index)
+        return found or _item_of_attribute(statement, span, "arg_attrs", index)
+
+    return step
+
+
+def result(index: int) -> Step:
+    """A result of a function, with its type and attributes; in the generic syntax, its attributes only."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        generic = _item_of_attribute(statement, span, "res_attrs", index)
+        arrow = statement.index_of("->", span, depth=0)
+        if generic is not None or arrow is None:
+            return generic
+        if statement.tokens[arrow + 1 : arrow + 2] and statement.tokens[arrow + 1].text == "(":
+            return _item(statement, arrow + 1, index)
+        return _type_at(statement, arrow + 1) if index == 0 else None
+
+    return step
+
+
+def list_after(word: str) -> Step:
+    """The first list in square brackets after a word: `in_shardings=[…]`, `per_value<[…]>`."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        found = statement.find_all(word, span)
+        opening = statement.index_of("[", Span(found[0].end, span.end)) if found else None
+        if opening is None or opening not in statement.closing:
+            return None
+        return Span(opening, statement.closing[opening] + 1)
+
+    return step
+
+
+def item_of(word: str, index: int) -> Step:
+    """An item of the first list in square brackets after a word."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        items = list_after(word)(statement, span)
+        return None if items is None else _item(statement, items.first, index)
+
+    return step
+
+
+def brackets(opening: str = "[", nth: int = 0) -> Step:
+    """The nth pair of brackets of a kind, with its contents."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        found = [i for i in range(*span) if statement.tokens[i].text == opening and i in statement.closing]
+        if not -len(found) <= nth < len(found):
+            return None
+        return Span(found[nth], statement.closing[found[nth]] + 1)
+
+    return step
+
+
+def item(index: int) -> Step:
+    """An item of the list in brackets with which the span starts."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        return _item(statement, span.first, index)
+
+    return step
+
+
+def trailing_types(statement: Statement, span: Span) -> Span | None:
+    """The types: what follows the last colon outside of brackets, without a trailing location."""
+    colons = [i for i in range(*span) if statement.tokens[i].text == ":" and statement.depths[i] == 0]
+    if not colons or colons[-1] + 1 >= span.end:
+        return None
+    end = statement.index_of("loc", Span(colons[-1], span.end), depth=0)
+    return Span(colons[-1] + 1, span.end if end is None else end)
+
+
+def operand_type(index: int) -> Step:
+    """The type of an operand, in a function type or a list of types; the first one if the list is shorter."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        types = trailing_types(statement, span)
+        if types is None:
+            return None
+        if statement.tokens[types.first].text == "(":
+            return _item(statement, types.first, index)
+        listed = _listed_types(statement, types)
+        return listed[index] if index < len(listed) else listed[0]
+
+    return step
+
+
+def result_type(index: int = 0) -> Step:
+    """The type of a result, in a function type or a list of types; the first one if the list is shorter."""
+
+    def step(statement: Statement, span: Span) -> Span | None:
+        types = trailing_types(statement, span)
+        if types is None:
+            return None
+        arrow = statement.index_of("->", types, depth=0)
+        if arrow is None:
+            listed = _listed_types(statement, types)
+            return listed[index] if index < len(listed) else listed[0]
+        if arrow + 1 < types.end and statement.tokens[arrow + 1].text == "(":
+            return _item(statement, arrow + 1, index)
+        return Span(arrow + 1, types.end) if arrow + 1 < types.end else None
+
+    return step
+
+
+def _listed_types(statement: Statement, types: Span) -> list[Span]:
+    """The types in `A, B, C`."""
+    spans, first = [], types.first
+    for index in range(*types):
+        if statement.tokens[index].text == "," and statement.depths[index] == 0:
+            spans.append(Span(first, index))
+            first = index + 1
+    return [*spans, Span(first, types.end)]
+
+
+def _type_at(statement: Statement, start: int) -> Span | None:
+    """The type that starts at a token: a word, with the brackets that follow it, if any."""
+    if start >= len(statement.tokens):
+        return None
+    closing = statement.closing.get(start + 1)
+    return Span(start, start + 1 if closing is None else closing + 1)
+
+
+def _item(statement: Statement, opening: int, index: int) -> Span | None:
+    items = statement.items(opening)
+    return items[index] if 0 <= index < len(items) else None
+
+
+def _item_of_attribute(statement: Statement, span: Span, name: str, index: int) -> Span | None:
+    found = attribute(name)(statement, span)
+    if found is None or found.end - found.first < 3:
+        return None
+    return _item(statement, found.first + 2, index)
+
+
+def _end_of_item(statement: Statement, index: int, span: Span) -> int:
+    """The end of the list item that contains a token: a comma, a bracket or, outside of brackets, a colon."""
+    depth = statement.depths[index]
+    ends = (",",) if depth else (",", ":")
+    for end in range(index, span.end):
+        if statement.depths[end] < depth:
+            return end
+        if statement.depths[end] == depth and statement.tokens[end].text in ends:
+            return end
+    return span.end
 
 
 @dataclass(frozen=True)

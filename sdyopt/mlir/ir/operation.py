@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any, ClassVar, TypeVar, cast
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
-from sdyopt.base.diagnostics.location import Location, UnknownLoc
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.block import Block, Region

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from sdyopt.base.diagnostics.location import Location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Location, Source
 from sdyopt.mlir.ir.types import Type
 
 if TYPE_CHECKING:  # values, operations and blocks refer to each other

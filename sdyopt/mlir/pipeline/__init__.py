@@ -4,8 +4,7 @@ from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.pipeline.base import FUNCTION, MODULE, Pass, RunNested, Statistic
 from sdyopt.mlir.pipeline.option import Option, Since, Unsigned, option
 from sdyopt.mlir.pipeline.run import Instrument, run_pipeline
-from sdyopt.mlir.pipeline.text import parse_pipeline
-from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 
 __all__ = [
     "FUNCTION",

@@ -1,15 +1,50 @@
-"""The base class of passes, and pass statistics."""
+"""The base class of passes, their docstrings, and pass statistics."""
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, ClassVar, dataclass_transform
 
-from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import Field, dataclass, field
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.option import Option, declared_options, option, write_options
+
+Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def docstring(module: str, names: Sequence[str] = ()) -> str:
+    """The docstring of a module, or of a class or function in it, from its source.
+
+    `names` are the names of the enclosing definitions, outermost first, and then its own. Empty if there is
+    no source, or no docstring.
+    """
+    node = _syntax_tree(module)
+    for name in names:
+        if node is not None:
+            node = _definition(node, name)
+    return "" if node is None else ast.get_docstring(node) or ""
+
+
+@cache
+def _syntax_tree(module: str) -> Documented | None:
+    """The syntax tree of a module; its loader returns the source, even from an archive."""
+    loader: Any = getattr(sys.modules.get(module), "__loader__", None)
+    try:
+        source = loader.get_source(module) if hasattr(loader, "get_source") else None
+    except (ImportError, OSError):
+        return None
+    return None if source is None else ast.parse(source)
+
+
+def _definition(scope: Documented, name: str) -> Documented | None:
+    for node in scope.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            return node
+    return None
+
 
 MODULE = "builtin.module"
 FUNCTION = "func.func"
@@ -45,6 +80,11 @@ class Pass:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._manual = cls.__doc__ or sys.modules[cls.__module__].__doc__ or ""
+        if cls.__annotations__:  # without fields of its own, a pass inherits the generated __init__
+            dataclass(frozen=True, eq=False)(cls)
+        for name, value in vars(cls).items():
+            if isinstance(value, Field):
+                raise TypeError(f"the option {name!r} of {cls.__name__} has no type, as in `{name}: int = …`")
 
     def run(self, op: Any) -> bool:
         """Transforms `op` and returns whether it changed. To fail, raise DiagnosticError or emit an error."""
@@ -92,6 +132,6 @@ def manual_text(text: str | None, module: str, names: Sequence[str] = ()) -> str
     """A docstring for help. Without one, it is read from the source, see `docstring`."""
     from inspect import cleandoc  # noqa: PLC0415  slow to import, and only help needs it
 
-    from sdyopt.mlir.pipeline.docstring import docstring  # noqa: PLC0415  imports `ast`
+    from sdyopt.mlir.pipeline.base import docstring  # noqa: PLC0415  imports `ast`
 
     return cleandoc(text or docstring(module, names))

@@ -15,8 +15,7 @@ from enum import Enum, EnumType
 from typing import Any, Literal, NamedTuple, NewType, get_args, get_origin, get_type_hints
 
 from sdyopt.base.dataclasses import Field, dataclass, field, fields
-from sdyopt.base.diagnostics.option_numbers import read_float, read_long, read_uint
-from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
+from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all, read_float, read_long, read_uint
 from sdyopt.base.releases import Behavior
 
 # An integer of at most 32 bits without a sign.

@@ -3,6 +3,14 @@
 A pass or pipeline is in the file that its flag names: `sdy-close-shardings` is in
 `passes/exporting/close_shardings.py`. So running a pass imports only its module. Help imports all modules,
 and so does the search for a flag without such a file. Passes that show an analysis are beside the analyses.
+
+Passes and dialects of other packages are plugins, found by entry points.
+
+    [project.entry-points."sdyopt.passes"]
+    my-passes = "my_package.passes"
+
+declares a module that registers passes when imported, for `--load-pass-plugin=my-passes`. An entry point in
+the group `sdyopt.dialects` declares a `Dialect`, for `--load-dialect-plugin`.
 """
 
 from __future__ import annotations
@@ -15,12 +23,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Final
 
-from sdyopt.base.diagnostics.usage import UsageError, nearest
+from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
 from sdyopt.mlir.dialects import dialect_names, load_dialect
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.pipeline.base import MODULE
-from sdyopt.mlir.pipeline.text import add_entry, parse_passes, parse_pipeline
-from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline, add_entry, parse_passes, parse_pipeline
 from sdyopt.mlir.registry.table import PassEntry, PipelineEntry, entries
 
 # Help for the name of a pass that resembles no other.
@@ -145,3 +152,34 @@ def _split_flags(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError as problem:
         raise UsageError(f"{text}: {problem}") from None
+
+
+PASS_GROUP, DIALECT_GROUP = "sdyopt.passes", "sdyopt.dialects"
+
+
+def load_pass_plugin(name: str) -> None:
+    """Registers the passes of an entry point; raises UsageError if it cannot be loaded."""
+    _load_plugin(PASS_GROUP, name, f"Failed to load passes from '{name}'")
+
+
+def load_dialect_plugin(name: str) -> None:
+    """Registers the dialect of an entry point; raises UsageError if it cannot be loaded."""
+    failure = f"Failed to load dialect plugin from '{name}'"
+    dialect = _load_plugin(DIALECT_GROUP, name, failure)
+    if not isinstance(dialect, Dialect):
+        raise UsageError(f"{failure}: the entry point is not a Dialect")
+    add_dialect(dialect)
+
+
+def _load_plugin(group: str, name: str, failure: str) -> object:
+    from importlib.metadata import entry_points  # noqa: PLC0415  slow to import, and rarely used
+
+    plugins = entry_points(group=group)
+    if name not in plugins.names:
+        message = f"{failure}: no installed package has this entry point in group '{group}'"
+        help = nearest_or_all(name, sorted(plugins.names))
+        raise UsageError(message, help or "install the package of the plugin in this Python environment")
+    try:
+        return plugins[name].load()
+    except (ImportError, AttributeError, SyntaxError) as problem:
+        raise UsageError(f"{failure}: {problem}") from problem

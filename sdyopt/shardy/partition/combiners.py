@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp

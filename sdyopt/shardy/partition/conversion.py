@@ -7,23 +7,24 @@ local type of each operand at its original definition. Replacements are applied 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.deferred_replacements import DeferredReplacements
-from sdyopt.shardy.partition.local_context import LocalContext, LoweringOptions
-from sdyopt.shardy.partition.local_ops import check_is_local
+from sdyopt.shardy.partition.local_builder import DeferredReplacements
+from sdyopt.shardy.partition.local_context import RESHARD_HELP, LocalContext, LoweringOptions
 from sdyopt.shardy.partition.partial_results import combine_results
-from sdyopt.shardy.partition.registry import lowering_of
+from sdyopt.shardy.partition.registry import lowering
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 _KEPT = (ModuleOp, MeshOp)
 
@@ -51,7 +52,7 @@ class _Conversion:
 
     def visit(self, op: Op) -> None:
         """Lowers an operation, or gives it local types."""
-        if op.regions or op.data_flow is not None or lowering_of(type(op)) is not None:
+        if op.regions or op.data_flow is not None or lowering.get(type(op)) is not None:
             self._convert(op)
             return
         key = op.signature, op.attributes, *map(self._local.sharding, op.operands)
@@ -65,7 +66,7 @@ class _Conversion:
         """Lowers an operation, or gives it local types. Returns the local result types."""
         local_types = [self._local.local_type(result, op) for result in op.results]
         self._localize_arguments(op)
-        lower = lowering_of(type(op))
+        lower = lowering.get(type(op))
         if lower is not None:
             try:
                 values = lower(op, self._local)
@@ -121,3 +122,41 @@ def legalization_error(op: Op) -> DiagnosticError:
     return op.error(
         f"failed to legalize operation '{op.name}' that was explicitly marked illegal: {print_for_note(op)}"
     )
+
+
+# Checks that an operation without a lowering can run unchanged on the shards of its operands.
+#
+# This follows from its sharding rule: along a pass-through or reduction factor, an operation needs no other
+# shards; a reduction leaves partial results, which a following collective combines. Along any other factor it
+# needs whole dimensions.
+
+
+def check_is_local(op: Op, local: LocalContext) -> None:
+    """Raises an error if an operation reads elements of other shards."""
+    if op.is_terminator or op.data_flow is not None:
+        return
+    if not any(any(local.axes_per_dim(value)) for value in (*op.operands, *op.results)):
+        return
+    rule = sharding_rule_of(op)
+    if rule is None:
+        raise op.op_error("has sharded operands or results, and no sharding rule").help(RESHARD_HELP)
+    for what, value, dim in _crossing_dims(op, rule):
+        if local.axes_per_dim(value)[dim]:
+            raise op.op_error(
+                f"dimension {dim} of {what} is sharded, and the operation needs elements of other shards"
+            ).help(RESHARD_HELP)
+
+
+def _crossing_dims(op: Op, rule: OpShardingRule) -> Iterator[tuple[str, Value, int]]:
+    """The dimensions along which an operation needs elements of other shards."""
+    crossing = {*rule.need_replication, *rule.permutation}
+    if not crossing:
+        return
+    for kind, values, mappings in (
+        ("operand", op.operands, rule.operands),
+        ("result", op.results, rule.results),
+    ):
+        for number, (value, mapping) in enumerate(zip(values, mappings, strict=True)):
+            for dim, factors in enumerate(mapping.dims):
+                if crossing.intersection(factors.factors):
+                    yield f"{kind} {number}", value, dim

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, AndOp
 from sdyopt.mlir.dialects.stablehlo.collectives import CollectivePermuteOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp
+from sdyopt.mlir.dialects.stablehlo.window import WindowDimension
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I1, I64, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.device_positions import replica_groups
-from sdyopt.shardy.partition.halo_plan import HaloPlan, Piece, Reads
+from sdyopt.shardy.partition.halo_plan import HaloPlan, Piece, Reads, plan_halo, reads_of_windows
 from sdyopt.shardy.partition.identities import constant_of
 from sdyopt.shardy.partition.local_builder import dense_integers, ranked, shape_of
 from sdyopt.shardy.partition.local_types import Axes
-from sdyopt.shardy.partition.sharded_body import ShardedBody, shape_along
+from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody, shape_along
 
 
 class ReadDimension(NamedTuple):
@@ -206,3 +207,23 @@ def element_index(body: ShardedBody, value: Value, dim: int, first: Value | int)
             return index
         first = body.index(first)
     return body.binary(AddOp, index, body.broadcast(first, type))
+
+
+def read_dimensions(
+    operand: Value, result: Value, windows: list[WindowDimension], context: HaloContext
+) -> list[ReadDimension] | None:
+    """What the shards read along the sharded dimensions, if operand and result are sharded alike."""
+    types, reads = context.types, []
+    result_axes = types.axes_per_dim(result)
+    for dim, axes in enumerate(types.axes_per_dim(operand)):
+        if axes != result_axes[dim]:
+            return None
+        if axes:
+            shards = types.shard_count(axes, operand)
+            sizes = shape_of(operand)[dim], shape_of(result)[dim]
+            read = reads_of_windows(*sizes, shards, windows[dim])
+            plan = plan_halo(read) if all(sizes) else None
+            if plan is None:
+                return None
+            reads.append(ReadDimension(dim, axes, read, plan))
+    return reads

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp as SdyConstantOp
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, XorOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, XorOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, can_be_negative, element_size
 from sdyopt.mlir.ir.floats import encode_double, extreme_bits

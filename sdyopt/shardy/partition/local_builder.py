@@ -4,22 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, fully_replicated
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.channel import ChannelHandle
 from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp, AllReduceOp
-from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp, ComparisonDirection, SelectOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, CompareOp, ComparisonDirection, SelectOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, IotaOp
+from sdyopt.mlir.dialects.stablehlo.replica_groups import DEVICE_TO_DEVICE, ChannelHandle
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.mlir.ir.attribute import Attribute, UnitAttr
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense, dense_array, element_size, integer
+from sdyopt.mlir.ir.builtin_attributes import (
+    DenseElements,
+    can_be_negative,
+    dense,
+    dense_array,
+    element_size,
+    integer,
+)
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import I1, I64, RankedTensor, Type, tensor
+from sdyopt.mlir.ir.types import (
+    I1,
+    I64,
+    IntegerType,
+    RankedTensor,
+    Type,
+    tensor,
+)
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.identities import exact_sum_identity
 
@@ -250,3 +268,95 @@ def scalar_type(value: Value) -> RankedTensor:
 
 def _reshaped(value: Value, shape: Sequence[int]) -> RankedTensor:
     return tensor(tuple(shape), ranked(value).element)
+
+
+def clamp_index(builder: LocalBuilder, index: Value, largest: int) -> Value:
+    """An index, or a tensor of them, clamped to 0 … largest."""
+    type = ranked(index)
+    lower = builder.integers(type, [0])
+    upper = builder.integers(type, [largest_index(type.element, largest)])
+    return builder.create(ClampOp, [lower, index, upper], [type]).result
+
+
+def largest_index(element: Type, largest: int) -> int:
+    """`largest`, or the largest number of the element type of indices if that is smaller."""
+    assert isinstance(element, IntegerType)
+    return min(largest, (1 << (element.width - can_be_negative(element))) - 1)
+
+
+def broadcast_components(
+    builder: LocalBuilder,
+    components: Sequence[Value],
+    type: RankedTensor,
+    vector_dim: int,
+    mesh: MeshOrRef | None = None,
+) -> Value:
+    """A tensor of index vectors along `vector_dim`, all with these scalar components.
+
+    With a mesh, it has a sharding on it, since jaxlib 0.12.0.1.
+    """
+    attributes: dict[str, Attribute] = {}
+    if mesh is not None and Behavior.SHARDED_INDEX_VECTORS.active:
+        sharding = fully_replicated(type.rank, mesh, is_closed=True)
+        attributes[SHARDING] = ShardingPerValue((sharding,))
+    if len(components) == 1:
+        return builder.broadcast(components[0], type, attributes=attributes)
+    rows = [builder.reshape(component, (1,)) for component in components]
+    return builder.broadcast(builder.concatenate(rows, 0), type, [vector_dim], attributes)
+
+
+class Channels:
+    """Numbers new channels, starting after the largest number in the module."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self._module = module
+        self._next: int | None = None
+
+    def new(self) -> ChannelHandle:
+        """A channel handle that is not used yet."""
+        if self._next is None:
+            self._next = _largest_channel(self._module) + 1
+        self._next += 1
+        return ChannelHandle(self._next - 1, DEVICE_TO_DEVICE)
+
+
+def _largest_channel(module: ModuleOp) -> int:
+    handles = (op.attribute("channel_handle") for op in module.walk())
+    return max((handle.handle for handle in handles if isinstance(handle, ChannelHandle)), default=0)
+
+
+# Replacements that are applied after all operations have been visited.
+#
+# Until then, users find the original definition of each operand, with its sharding.
+
+
+class DeferredReplacements:
+    """Operations that are to be replaced by values."""
+
+    def __init__(self, rewriter: Rewriter) -> None:
+        self._rewriter = rewriter
+        self._values: dict[Op, Sequence[Value]] = {}
+
+    def add(self, op: Op, values: Sequence[Value]) -> None:
+        """Replaces the results of an operation later, and erases it. `values` may be replaced results too."""
+        self._values[op] = values
+
+    def apply(self) -> None:
+        """Applies all replacements. Raises DiagnosticError if operations are to replace each other."""
+        replacements = {
+            result: value
+            for op, values in self._values.items()
+            for result, value in zip(op.results, values, strict=True)
+        }
+        for result, value in replacements.items():
+            visited = {result}
+            while value in replacements:
+                if value in visited:
+                    assert value.defining_op is not None
+                    error = value.defining_op.op_error("has a result that depends on nothing but itself")
+                    raise error.help("give an operation of the circle another operand")
+                visited.add(value)
+                value = replacements[value]
+            self._rewriter.replace_all_uses(result, value)
+        for op in reversed(self._values):
+            self._rewriter.erase(op)

@@ -9,22 +9,24 @@ from typing import NamedTuple
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, with_axes
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text, with_axes
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding
-from sdyopt.mlir.dialects.stablehlo.channel import ChannelHandle
 from sdyopt.mlir.dialects.stablehlo.nullary import PartitionIdOp, ReplicaIdOp
+from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I32, I64, UI32, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.channels import Channels
 from sdyopt.shardy.partition.device_positions import MAX_DEVICES, replica_groups, shard_indices
-from sdyopt.shardy.partition.local_builder import LocalBuilder, dense_integers
+from sdyopt.shardy.partition.local_builder import Channels, LocalBuilder, dense_integers
 from sdyopt.shardy.partition.local_types import Axes, FinalLocalTypes
 from sdyopt.shardy.sharding.axis_lists import sharded_size
 from sdyopt.shardy.sharding.replica_groups import groups_by_axes
+
+RESHARD_HELP = "run -sdy-resolve-permutation-factors and -sdy-reshard-to-collectives before"
+FULL_RESHARD_HELP = "run -sdy-insert-explicit-reshards=enable-full-version before"
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,17 @@ class LocalContext:
         type = self.local_type(value, op)
         assert isinstance(type, RankedTensor)
         return type
+
+    def check_same_axes(self, op: Op, operand: Value, needed: str = "reshard") -> None:
+        """Checks that an operand and the result of an operation are sharded along the same axes."""
+        result_axes = self.axes_per_dim(op.results[0])
+        for dim, (axes, others) in enumerate(zip(self.axes_per_dim(operand), result_axes, strict=True)):
+            if axes != others:
+                raise op.op_error(
+                    f"dimension {dim} has mismatched sharding axes ({axis_refs_text(axes)} vs "
+                    f"{axis_refs_text(others)}). This requires a {needed} which should have been handled by "
+                    "previous passes."
+                ).help(RESHARD_HELP)
 
     # --- Devices ------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, enclosing_module
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, TypeAttr, string

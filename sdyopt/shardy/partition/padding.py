@@ -16,51 +16,33 @@ replace its results.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
-from sdyopt.mlir.dialects.stablehlo.binary import AndOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AndOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I32, I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.deferred_replacements import DeferredReplacements
-from sdyopt.shardy.partition.local_builder import LocalBuilder, ranked, shape_of
+from sdyopt.shardy.partition.local_builder import DeferredReplacements, LocalBuilder, ranked, shape_of
 from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.partition.registry import OpTable
 
 Padded = Sequence[Value] | None
-PadFunction = Callable[[Any, "Padder"], Padded]
-P = TypeVar("P", bound=PadFunction)
+pads: OpTable[Callable[[Any, Padder], Padded]] = OpTable()
 
 # Sizes are 64-bit numbers.
 _LARGEST_SIZE = (1 << 63) - 1
-
-_functions: dict[type[Op], PadFunction] = {}
-
-
-def pads(*op_classes: type[Op]) -> Callable[[P], P]:
-    """Registers the function that pads operations of these classes."""
-
-    def register(function: P) -> P:
-        for op_class in op_classes:
-            assert op_class not in _functions, f"{op_class.name} is registered twice"
-            _functions[op_class] = function
-        return function
-
-    return register
 
 
 class Padder:
     """Pads the values of one function."""
 
     def __init__(self, types: LocalTypes, rewriter: Rewriter) -> None:
-        _load_functions()
         self.types = types
         self.rewriter = rewriter
         # Values whose padding is zero.
@@ -77,7 +59,7 @@ class Padder:
         is_same = padded_types == list(op.result_types)
         if is_same and all(v.type is t for v, t in zip(op.operands, op.operand_types, strict=True)):
             return
-        function = _functions.get(type(op))
+        function = pads.get(type(op))
         values = None if function is None else function(op, self)
         if values is not None:
             self._replacements.add(op, values)
@@ -207,9 +189,3 @@ def unsupported(op: Op, dim: int) -> DiagnosticError:
     return op.op_error(
         f"dimension {dim} is sharded into shards of different sizes, which cannot be padded here"
     )
-
-
-@cache
-def _load_functions() -> None:
-    """Imports the functions at their first use, not at start-up."""
-    import_module("sdyopt.shardy.partition.paddings")

@@ -9,19 +9,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, ComplexOp, DivOp, MaxOp, MinOp, MulOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import SelectOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp, ImagOp, RealOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import (
+    AddOp,
+    ComplexOp,
+    DivOp,
+    MaxOp,
+    MinOp,
+    MulOp,
+    NegOp,
+    SubtractOp,
+)
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
-from sdyopt.mlir.dialects.stablehlo.unary import NegOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I1, ComplexType, FloatType, Type, element_of
 from sdyopt.mlir.ir.value import Value

@@ -1,4 +1,4 @@
-"""How each class of operations is partitioned.
+"""Functions for classes of operations, which the modules in `partition/operations/` register in tables.
 
     @lowering(SliceOp)
     def lower_slice(op: SliceOp, local: LocalContext) -> Lowered: ...
@@ -11,7 +11,8 @@ global types. It returns one of
 - the values that replace its results, created with `local.builder(op)`.
 
 Operations of classes without a lowering are local if no factor of their sharding rule forbids it
-(`sdyopt.shardy.partition.local_ops`).
+(`sdyopt.shardy.partition.conversion`). The other tables are `crosses_shards` (`replication.py`),
+`exchanges_halos` (`halo_registry.py`) and `pads` (`padding.py`).
 """
 
 from __future__ import annotations
@@ -19,38 +20,53 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 
-Lowered = Sequence[Value] | None
-# A lowering only takes operations of the classes that it is registered for.
-Lowering = Callable[[Any, Any], Lowered]
-L = TypeVar("L", bound=Lowering)
-
-_lowerings: dict[type[Op], Lowering] = {}
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def lowering(*op_classes: type[Op]) -> Callable[[L], L]:
-    """Registers the lowering of operations of these classes."""
+class OpTable(Generic[F]):
+    """A function for each class of operations, registered by calling the table as a decorator.
 
-    def register(function: L) -> L:
-        for op_class in op_classes:
-            assert op_class not in _lowerings, f"{op_class.name} has two lowerings"
-            _lowerings[op_class] = function
-        return function
+    A function only takes operations of the classes that it is registered for, so their parameters are `Any`
+    in the type of the function.
+    """
 
-    return register
+    def __init__(self) -> None:
+        self._functions: dict[type[Op], F] = {}
+        self._properties: dict[type[Op], dict[str, bool]] = {}
 
+    def __call__(self, *op_classes: type[Op], **properties: bool) -> Callable[[F], F]:
+        """Registers a function, with properties of these operations."""
 
-def lowering_of(op_class: type[Op]) -> Lowering | None:
-    """The lowering of a class of operations, if it has one."""
-    _load_lowerings()
-    return _lowerings.get(op_class)
+        def register(function: F) -> F:
+            for op_class in op_classes:
+                assert op_class not in self._functions, f"{op_class.name} is registered twice"
+                self._functions[op_class] = function
+                self._properties[op_class] = properties
+            return function
+
+        return register
+
+    def get(self, op_class: type[Op]) -> F | None:
+        """The function of a class of operations, if it has one."""
+        _load_operations()
+        return self._functions.get(op_class)
+
+    def has(self, op_class: type[Op], name: str) -> bool:
+        """Whether operations of a class are registered with a property."""
+        _load_operations()
+        return self._properties.get(op_class, {}).get(name, False)
 
 
 @cache
-def _load_lowerings() -> None:
-    """Imports the lowerings at their first use, not at start-up."""
-    import_module("sdyopt.shardy.partition.lowerings")
+def _load_operations() -> None:
+    """Imports the modules that register functions, at the first use, not at start-up."""
+    import_module("sdyopt.shardy.partition.operations")
+
+
+Lowered = Sequence[Value] | None
+lowering: OpTable[Callable[[Any, Any], Lowered]] = OpTable()

@@ -5,23 +5,23 @@
 
 By default, this follows from the sharding rule: an operation needs all elements along need-replication and
 permutation factors. An operation without a rule needs all elements of all dimensions, and runs on every
-device, which is correct for operations without side effects.
+device, which is correct for operations without side effects. A function registered with `has_windows` keeps a
+dimension sharded if each window over it lies in one shard.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
-from importlib import import_module
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from sdyopt.mlir.dialects.func import CallOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.registry import OpTable
 from sdyopt.shardy.sharding.chlo_rules import chlo_rule_of
 from sdyopt.shardy.sharding.op_sharding_rule_registry import derived_rule_of, sharding_rule_of
 
@@ -33,28 +33,7 @@ class Dim(NamedTuple):
     dim: int
 
 
-Crossing = Callable[[Any, LocalTypes], Iterable[Dim]]
-C = TypeVar("C", bound=Crossing)
-
-_crossings: dict[type[Op], Crossing] = {}
-_windows: set[Crossing] = set()
-
-
-def crosses_shards(*op_classes: type[Op], has_windows: bool = False) -> Callable[[C], C]:
-    """Registers the function that finds the dimensions of operations of these classes.
-
-    `has_windows` marks a function that keeps a dimension sharded if each window over it lies in one shard.
-    """
-
-    def register(function: C) -> C:
-        for op_class in op_classes:
-            assert op_class not in _crossings, f"{op_class.name} is registered twice"
-            _crossings[op_class] = function
-        if has_windows:
-            _windows.add(function)
-        return function
-
-    return register
+crosses_shards: OpTable[Callable[[Any, LocalTypes], Iterable[Dim]]] = OpTable()
 
 
 def dims_to_replicate(op: Op, types: LocalTypes, keep_local_windows: bool) -> list[Dim]:
@@ -76,11 +55,10 @@ def _find_dims(op: Op, types: LocalTypes, keep_local_windows: bool) -> list[Dim]
     axes = [types.axes_per_dim(value) for value in (*op.operands, *op.results)]
     if not any(map(any, axes)):
         return []
-    _load_crossings()
-    find = _crossings.get(type(op), by_rule)
+    find = crosses_shards.get(type(op)) or by_rule
     if has_different_meshes(op, types) or (has_user_rule(op) and not isinstance(op, CustomCallOp)):
         find = _everything
-    elif find in _windows and not keep_local_windows:
+    elif crosses_shards.has(type(op), "has_windows") and not keep_local_windows:
         find = by_rule
     dims = [*find(op, types), *_differently_sharded(op, axes)]
     return [each for each in dict.fromkeys(dims) if axes[each.tensor][each.dim]]
@@ -156,7 +134,7 @@ def all_dims(op: Op) -> Iterator[Dim]:
             yield from (Dim(number, dim) for dim in range(value.type.rank))
 
 
-@cache
-def _load_crossings() -> None:
-    """Imports the functions at their first use, not at start-up."""
-    import_module("sdyopt.shardy.partition.crossings")
+def both(dim: int) -> Iterator[Dim]:
+    """A dimension of the first operand, and of the last result."""
+    yield Dim(0, dim)
+    yield Dim(-1, dim)

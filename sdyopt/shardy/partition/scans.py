@@ -26,11 +26,10 @@ from sdyopt.mlir.ir.types import I1, I64, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.combiners import binary_body
 from sdyopt.shardy.partition.halo_exchange import all_gather, element_index, take
-from sdyopt.shardy.partition.halo_registry import Values, attributes_of, begin_body
 from sdyopt.shardy.partition.identities import is_identity
 from sdyopt.shardy.partition.local_builder import dense_integers, ranked, shape_of
 from sdyopt.shardy.partition.local_types import Axes
-from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody
+from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody, Values, attributes_of, begin_body
 
 
 class Scan(NamedTuple):

@@ -6,29 +6,41 @@ even shards before, and results are cut after it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
-from sdyopt.mlir.dialects.sdy.attribute_names import REPLACES, SHARDING
-from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.dialect import REPLACES, SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ReturnOp
-from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.sharding import (
+    MeshOrRef,
+    ShardingPerValue,
+    TensorSharding,
+    fully_replicated,
+)
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, DivOp, MulOp, RemOp
-from sdyopt.mlir.ir.attribute import StringAttr
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, DivOp, MulOp, RemOp
+from sdyopt.mlir.ir.attribute import Attribute, StringAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.channels import Channels
-from sdyopt.shardy.partition.device_positions import digit_of, shard_indices
-from sdyopt.shardy.partition.local_builder import SCALAR_I64, LocalBuilder, ranked, shape_of
+from sdyopt.shardy.partition.device_positions import MAX_DEVICES, digit_of, shard_indices
+from sdyopt.shardy.partition.local_builder import (
+    SCALAR_I64,
+    Channels,
+    LocalBuilder,
+    ranked,
+    shape_of,
+)
 from sdyopt.shardy.partition.local_context import device_id
 from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.registry import OpTable
+from sdyopt.shardy.partition.replication import has_different_meshes, has_user_rule
 
 
 class HaloContext:
@@ -200,3 +212,73 @@ def shape_along(value: Value, dim: int, size: int) -> list[int]:
     shape = list(ranked(value).shape)
     shape[dim] = size
     return shape
+
+
+# How operations are run on shards with the halos that they need from other shards.
+#
+#     @exchanges_halos(SliceOp)
+#     def exchange_slice(op: SliceOp, context: HaloContext) -> Values: ...
+#
+# Such a function replaces an operation by a manual computation that exchanges halos, and returns the values
+# that replace its results. It returns None if it cannot, or if the halos are not smaller than the rest of the
+# operands; then the operands are replicated along the dimensions that cross shards. With `has_sums`, results
+# are partial sums if some dimensions are sharded.
+
+
+Values = Sequence[Value] | None
+exchanges_halos: OpTable[Callable[[Any, HaloContext], Values]] = OpTable()
+
+# A permute lists pairs of devices.
+_MAX_DEVICES = MAX_DEVICES // 2
+
+
+def exchange_halos(op: Op, context: HaloContext) -> Values:
+    """The values that replace the results of an operation; None if its operands must be replicated."""
+    exchange = exchanges_halos.get(type(op))
+    if exchange is None or _mesh_of(op, context) is None:
+        return None
+    # Partial sums need an all-reduce, which follows by the operation's own rule only.
+    if exchanges_halos.has(type(op), "has_sums") and has_user_rule(op):
+        return None
+    return exchange(op, context)
+
+
+def may_be_sharded_more(op: Op) -> bool:
+    """Whether an operation exchanges halos, and no further axis can make its result a partial sum."""
+    return exchanges_halos.get(type(op)) is not None and not exchanges_halos.has(type(op), "has_sums")
+
+
+def begin_body(op: Op, context: HaloContext) -> ShardedBody | None:
+    """A body in place of an operation; None without a single mesh that the operation can use."""
+    found = _mesh_of(op, context)
+    return None if found is None else ShardedBody(op, *found, context)
+
+
+def _mesh_of(op: Op, context: HaloContext) -> tuple[MeshOrRef, Mesh] | None:
+    """The mesh of all sharded operands and results.
+
+    None if there is not exactly one, if it is maximal, if its devices are too many to list, or if a tensor is
+    unreduced.
+    """
+    shardings = [context.types.sharding(value) for value in (*op.operands, *op.results)]
+    sharded = [each for each in shardings if each is not None and not each.is_fully_replicated]
+    meshes = {each.mesh_or_ref for each in sharded}
+    if len(meshes) != 1 or any(each.unreduced_axes for each in sharded):
+        return None
+    if has_different_meshes(op, context.types):
+        return None
+    mesh = context.types.mesh(sharded[0])
+    return None if mesh is None or not may_exchange(mesh) else (sharded[0].mesh_or_ref, mesh)
+
+
+def may_exchange(mesh: Mesh) -> bool:
+    """Whether the devices of a mesh can exchange data, and are few enough to list."""
+    return not mesh.is_maximal and mesh.total_size <= _MAX_DEVICES
+
+
+def attributes_of(op: Op) -> dict[str, Attribute]:
+    """The attributes of an operation, without its sharding and sharding rule."""
+    attributes = {**dict(op.signature.attributes), **dict(op.attributes)}
+    for name in (SHARDING, SHARDING_RULE):
+        attributes.pop(name, None)
+    return attributes

@@ -17,20 +17,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sdyopt.mlir.dialects.chlo.top_k import TopKOp
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, MulOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
-from sdyopt.mlir.dialects.stablehlo.gather_scatter_dimensions import GatherDimensions
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MulOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherDimensions, GatherOp
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, dense_array, element_size, integer
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I64, RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.halo_exchange import all_gather
-from sdyopt.shardy.partition.halo_registry import attributes_of
 from sdyopt.shardy.partition.local_builder import ranked, shape_of
 from sdyopt.shardy.partition.local_types import Axes
-from sdyopt.shardy.partition.sharded_body import ShardedBody, shape_along
+from sdyopt.shardy.partition.sharded_body import ShardedBody, attributes_of, shape_along
 
 _TARGET = "mhlo.topk"
 # Where a custom call has its k.

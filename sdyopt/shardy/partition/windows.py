@@ -9,11 +9,20 @@ from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceWindowOp
 from sdyopt.mlir.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.mlir.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import I64, RankedTensor, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.local_builder import shape_of
-from sdyopt.shardy.partition.local_types import Axes
+from sdyopt.shardy.partition.halo_exchange import Extended, Padding, ReadDimension, extend
+from sdyopt.shardy.partition.halo_plan import Reads, reads_of_windows
+from sdyopt.shardy.partition.local_builder import dense_integers, shape_of
+from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.sharded_body import ShardedBody
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
+
+# Extended shards, with what remains to be padded, by the dimension of the tensor or of the window.
+_Sides = dict[int, Extended]
 
 
 class Shardings(Protocol):
@@ -108,3 +117,63 @@ def check_windows_stay(op: Op, windows: Sequence[SlidDimension]) -> None:
             raise op.error(
                 f"In op {op.name} dimension {slid.dim} is sharded but is not a pass-through dimension."
             ).help("run -sdy-resolve-permutation-factors and -sdy-reshard-to-collectives before")
+
+
+def extend_all(
+    body: ShardedBody, value: Value, reads: Sequence[ReadDimension], padding: Padding
+) -> tuple[Value, _Sides]:
+    """A shard with halos along all sharded dimensions, and by dimension what remains to be padded."""
+    sides: _Sides = {}
+    for read in reads:
+        sides[read.dim] = extend(body, value, read, padding)
+        value = sides[read.dim].value
+    return value, sides
+
+
+def window_attributes(
+    padding: Sequence[tuple[int, int]], windows: Sequence[WindowDimension], sides: _Sides
+) -> tuple[Attribute, Attribute]:
+    """The attributes of padding and base dilations. `sides`, by the dimension of the window, replace some."""
+    pairs, dilations = list(padding), [window.base_dilation for window in windows]
+    for dim, side in sides.items():
+        pairs[dim], dilations[dim] = (side.low, side.high), side.dilation
+    lows_and_highs = [amount for pair in pairs for amount in pair]
+    return dense_integers(tensor((len(pairs), 2), I64), lows_and_highs), dense_array(I64, dilations)
+
+
+def local_result_type(body: ShardedBody, result: Value, types: LocalTypes) -> RankedTensor:
+    sharding = body.sharding(result)
+    local = types.local_type(types.padded_type(result.type, sharding), sharding, body.before)
+    assert isinstance(local, RankedTensor)
+    return local
+
+
+def window_reads(
+    slid: SlidDimension, size: int, output_axes: Axes, types: LocalTypes, op: ConvolutionOp
+) -> Reads | None:
+    if not slid.window_axes:
+        if slid.axes != output_axes or not size:
+            return None
+        shards = types.shard_count(slid.axes, slid.operand)
+        return reads_of_windows(slid.global_size, size, shards, slid.window)
+    is_partial_sum = is_reduced(op, slid.kernel_dim) and not output_axes
+    if not is_partial_sum or (slid.axes and slid.axes != slid.window_axes):
+        return None
+    shards = types.shard_count(slid.window_axes, op.rhs)
+    window = slid.window
+    if window.size % shards:
+        return None
+    per_shard = window.size // shards
+    step = per_shard * window.window_dilation
+    length = (size - 1) * window.stride + (per_shard - 1) * window.window_dilation + 1
+    low = window.low
+    if slid.is_reversed:
+        # The first device has the part of the kernel that the last elements of a window are multiplied with.
+        low, step = low - step * (shards - 1), -step
+    starts = [shard * step - low for shard in range(shards)]
+    needed = [(start, start + length) for start in starts]
+    return Reads(slid.global_size, starts, length, needed, window.base_dilation, not slid.axes)
+
+
+def window_crosses(slid: SlidDimension, types: LocalTypes) -> bool:
+    return bool(slid.axes) and not slid.is_local(types.shard_size(slid.global_size, slid.axes, slid.operand))

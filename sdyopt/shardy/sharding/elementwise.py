@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo.conversion import BitcastConvertOp
-from sdyopt.mlir.dialects.stablehlo.traits import BROADCASTING_ELEMENTWISE
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import BROADCASTING_ELEMENTWISE
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE
 from sdyopt.mlir.ir.types import RankedShapedType, Type

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
 from sdyopt.base.diagnostics.ids import UNKNOWN_SHARDING_RULE
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op

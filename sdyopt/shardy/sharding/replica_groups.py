@@ -9,8 +9,8 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef
-from sdyopt.mlir.dialects.stablehlo import mesh_axes
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import integers_of
+from sdyopt.mlir.dialects.stablehlo import replica_groups as mesh_axes
+from sdyopt.mlir.dialects.stablehlo.dialect import integers_of
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute
 from sdyopt.mlir.ir.builtin_attributes import dense
 from sdyopt.mlir.ir.types import I64, tensor

@@ -7,6 +7,7 @@ while this interface stays the same.
 
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.tools.api.attributes import Attribute, Type
+from sdyopt.tools.api.checks import Check, CostlyPlace, check
 from sdyopt.tools.api.comparisons import Comparison, ShardingChange
 from sdyopt.tools.api.errors import (
     Diagnostic,
@@ -36,8 +37,10 @@ __all__ = [
     "Attribute",
     "Axis",
     "Block",
+    "Check",
     "Collective",
     "Comparison",
+    "CostlyPlace",
     "Diagnostic",
     "DimensionSharding",
     "Error",
@@ -60,6 +63,7 @@ __all__ = [
     "Validation",
     "Value",
     "VerifyError",
+    "check",
     "create_pass",
     "list_passes",
     "load_dialect_plugin",

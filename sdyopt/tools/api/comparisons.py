@@ -86,7 +86,7 @@ class Comparison:
         return f"<sdyopt.Comparison: {count} sharding{'' if count == 1 else 's'} changed>"
 
     def _write(self, suffix: str) -> str:
-        from sdyopt.analysis.comparison.entry import comparison_text
+        from sdyopt.analysis.comparison.comparison_formats import comparison_text
 
         return comparison_text(self.ir, f"comparison{suffix}")
 
@@ -95,25 +95,25 @@ class Comparable:
     """A module with its name, and its form before passes ran, if they did."""
 
     def __init__(self, name: str, op: Op, before_passes: Op | None = None) -> None:
-        from sdyopt.analysis.comparison.entry import NamedModule
+        from sdyopt.analysis.comparison.comparison import NamedModule
 
         self._module = NamedModule(name, op, before_passes)
 
     def compared_with(self, before: Comparable) -> Comparison:
         """The differences from another module."""
-        from sdyopt.analysis.comparison.entry import compare_modules
+        from sdyopt.analysis.comparison.comparison import compare_modules
 
         return Comparison(compare_modules(before._module, self._module))
 
     def snapshot(self, places: Sequence[str]) -> str:
         """The text of the snapshot."""
-        from sdyopt.analysis.snapshot.entry import snapshot_of_module
+        from sdyopt.analysis.snapshot.snapshot_check import snapshot_of_module
 
         return snapshot_of_module(self._module, places)
 
     def differences_from_snapshot(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
         """An error for each difference from a snapshot. Raises ParseError for a file with mistakes."""
-        from sdyopt.analysis.snapshot.entry import check_module
+        from sdyopt.analysis.snapshot.snapshot_check import check_module
 
         try:
             found = check_module(self._module, fspath(path))

@@ -9,9 +9,8 @@ from sdyopt.analysis.figures.source_locations import SourceLocation, source_loca
 from sdyopt.base import diagnostics as ir
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
-from sdyopt.base.diagnostics.location import FileLoc, UnknownLoc, resolve_file_location
+from sdyopt.base.diagnostics.location import FileLoc, Source, UnknownLoc, resolve_file_location
 from sdyopt.base.diagnostics.render import render
-from sdyopt.base.diagnostics.source import Source
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
@@ -46,14 +45,14 @@ class Location:
 
 def from_source(location: SourceLocation) -> Location:
     """The data of a location in a report."""
-    file, line, column, name = location
+    file, line, column, name = location[:4]
     inner = ir.FileLoc(file, line, column) if line else ir.UnknownLoc()
     return location_of(ir.NameLoc(name, inner) if name else inner)
 
 
 def location_of(location: ir.Location) -> Location:
     """The data of a location in the IR."""
-    return Location(AttributePrinter().location(location), *source_location(location))
+    return Location(AttributePrinter().location(location), *source_location(location)[:4])
 
 
 # The number of diagnostics in the text of an exception; `diagnostics` has all.

@@ -101,7 +101,7 @@ def results_of(
 
     from sdyopt.analysis.execution.process import Worker
     from sdyopt.analysis.execution.running import Execution
-    from sdyopt.analysis.execution.worker.element_types import numpy_type
+    from sdyopt.analysis.execution.worker.inputs import numpy_type
 
     with session(discard, program.sdy_version), _execution_errors(program):
         execution = Execution(program.op, how.mode, Worker(how.python, how.timeout, how.memory))
@@ -129,7 +129,7 @@ def results_of(
 @contextmanager
 def _execution_errors(program: Program) -> Iterator[None]:
     """Turns the failures of execution into an ExecutionError."""
-    from sdyopt.analysis.execution.failure import NoJax, NotValidated
+    from sdyopt.analysis.execution.process import NoJax, NotValidated
 
     try:
         yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier

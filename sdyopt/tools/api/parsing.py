@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.base.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, identified, identify
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import NEWEST, release_of
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.dialects.builtin import ModuleOp

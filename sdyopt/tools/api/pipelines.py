@@ -14,7 +14,8 @@ from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
 from sdyopt.mlir.pipeline.base import MODULE, Pass
 from sdyopt.mlir.pipeline.option import Option, OptionValue, Scalar
 from sdyopt.mlir.pipeline.tree import Pipeline
-from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, lookup, plugins
+from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, lookup
+from sdyopt.mlir.registry import discovery as plugins
 from sdyopt.mlir.registry.discovery import read_pipeline
 from sdyopt.tools.api.errors import pipeline_error
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from threading import RLock
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Handler, handling, separate_run
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.aliases import Aliases

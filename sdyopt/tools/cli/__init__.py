@@ -130,13 +130,18 @@ def _run_guarded(argv: Sequence[str], output: DiagnosticsOutput | None, run: Run
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        if os.environ.get(DEBUG_VARIABLE):
-            raise
-        from sdyopt.tools.cli.crash import STACK_TRACE_FLAG, crash_diagnostic
-
-        shows_stack = any(argument.lstrip("-").partition("=")[0] == STACK_TRACE_FLAG for argument in argv)
-        report_error(crash_diagnostic(error, shows_stack), output)
+        report_crash(error, argv, output)
         return FAILURE
+
+
+def report_crash(error: Exception, argv: Sequence[str], output: DiagnosticsOutput | None) -> None:
+    """Reports an unexpected exception; raises it if the environment says so."""
+    if os.environ.get(DEBUG_VARIABLE):
+        raise error
+    from sdyopt.tools.cli.crash import STACK_TRACE_FLAG, crash_diagnostic
+
+    shows_stack = any(argument.lstrip("-").partition("=")[0] == STACK_TRACE_FLAG for argument in argv)
+    report_error(crash_diagnostic(error, shows_stack), output)
 
 
 def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
@@ -164,7 +169,7 @@ def load_plugins(arguments: Arguments) -> None:
     passes, dialects = arguments["load-pass-plugin"], arguments["load-dialect-plugin"]
     if not passes and not dialects:
         return
-    from sdyopt.mlir.registry.plugins import load_dialect_plugin, load_pass_plugin
+    from sdyopt.mlir.registry.discovery import load_dialect_plugin, load_pass_plugin
 
     for name in dialects:
         load_dialect_plugin(name)

@@ -16,7 +16,7 @@ from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import INTERNAL_ERROR
 from sdyopt.base.diagnostics.location import UnknownLoc
-from sdyopt.mlir.registry.plugins import DIALECT_GROUP, PASS_GROUP
+from sdyopt.mlir.registry.discovery import DIALECT_GROUP, PASS_GROUP
 
 STACK_TRACE_FLAG = "mlir-print-stacktrace-on-diagnostic"
 # The labels of URLs in the metadata of a package, in lower case, in the order of preference.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from sdyopt.analysis.lint.rule import Rule
-from sdyopt.analysis.lint.rule_table import all_rules, rule_ids
+from sdyopt.analysis.lint.rule import Rule, all_rules, rule_ids
 from sdyopt.base.diagnostics.usage import UsageError, nearest
 from sdyopt.tools.cli.help import MAX_WIDTH, wrapped
 

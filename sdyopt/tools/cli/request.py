@@ -12,8 +12,7 @@ from sdyopt.base.diagnostics.usage import UsageError, nearest
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.pipeline.ir_printing import IRPrintingOptions
-from sdyopt.mlir.pipeline.text import failed_to_add, parse_pipeline
-from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline, failed_to_add, parse_pipeline
 from sdyopt.mlir.registry import LIST_PASSES, all_passes, find_entry, lookup
 from sdyopt.tools.cli.analysis_request import analyses_of
 from sdyopt.tools.cli.arguments import Arguments, PassFlag
@@ -224,6 +223,6 @@ def choose_paint(mode: str) -> Paint:
         mode = "always" if is_terminal or os.environ.get("FORCE_COLOR") else "never"
     if mode == "never":
         return leave_plain
-    from sdyopt.base.diagnostics.paint import paint
+    from sdyopt.base.diagnostics.render import paint
 
     return paint

@@ -9,12 +9,18 @@ from sdyopt.analysis.flag import STDIN
 from sdyopt.analysis.notation.drawing import drawing
 from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
 from sdyopt.analysis.notation.program_values import only_mesh, sharding_of_value
-from sdyopt.analysis.notation.reading import Context, mesh_name, names_a_value, read_sharding
-from sdyopt.analysis.notation.views import ShardingView, view_of_sharding
+from sdyopt.analysis.notation.reading import (
+    Context,
+    ShardingView,
+    mesh_name,
+    names_a_value,
+    read_sharding,
+    view_of_sharding,
+)
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.render import render
-from sdyopt.base.diagnostics.source import Source
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.cli.arguments import Arguments
@@ -68,8 +74,8 @@ class _Request:
         """The text to print; None after an error that is already reported. Raises DiagnosticError."""
         shape = self._parsed("shape", parse_shape)
         context = Context(self._parsed("mesh", parse_mesh), shape)
-        is_value = names_a_value(self.source.text)
         has_input = self.arguments.input != STDIN
+        is_value = names_a_value(self.source.text, has_input)
         if not is_value and not (has_input and context.mesh is None):
             return self._drawing(read_sharding(self.source, context))
         return self._output_of_program(context, is_value)

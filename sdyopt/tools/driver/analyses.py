@@ -9,7 +9,7 @@ from typing import Any
 from sdyopt.analysis.interface import Analysis, AnalysisOptions, Program
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.ir.dialect import DialectTable

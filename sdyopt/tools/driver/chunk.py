@@ -17,8 +17,7 @@ from sdyopt.base.diagnostics.ids import (
     VERIFY_ERROR,
     identified,
 )
-from sdyopt.base.diagnostics.location import UnknownLoc
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op, print_pages
@@ -31,9 +30,8 @@ from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.ir_printing import ActionLog, IRPrinter
 from sdyopt.mlir.pipeline.run import Instrument, run_pipeline
-from sdyopt.mlir.pipeline.text import parse_pipeline
 from sdyopt.mlir.pipeline.timing import TimingRecorder
-from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 from sdyopt.mlir.registry import lookup
 from sdyopt.tools.driver.analyses import Analyses
 from sdyopt.tools.driver.crash_reproducer import CrashReproducer, LocalReproducer

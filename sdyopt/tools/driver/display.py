@@ -5,9 +5,8 @@ from __future__ import annotations
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN, lint_rule
-from sdyopt.base.diagnostics.location import Location, UnknownLoc
+from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc
 from sdyopt.base.diagnostics.render import ELLIPSIS, render
-from sdyopt.base.diagnostics.source import Source
 from sdyopt.base.diagnostics.text import printable
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.ir.dialect import DialectTable

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.ir.dialect import DialectTable
 

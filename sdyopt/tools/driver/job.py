@@ -7,8 +7,8 @@ from collections.abc import Callable
 from sdyopt.analysis.interface import AnalysisOptions
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
-from sdyopt.base.diagnostics.source import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.operation import Op

@@ -15,8 +15,7 @@ from sdyopt.base.diagnostics.diagnostic import (
     separate_run,
 )
 from sdyopt.base.diagnostics.ids import INPUT_ERROR, PASS_NOT_RUN, USAGE_ERROR, identified
-from sdyopt.base.diagnostics.location import UnknownLoc
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.pipeline.timing import TimingRecorder, statistics_report, timing_report
 from sdyopt.mlir.registry import find_entry
@@ -73,11 +72,15 @@ class _JobRun:
         if job.verify_diagnostics:
             from sdyopt.base.diagnostics.expected import ExpectedDiagnostics
 
-            expected = ExpectedDiagnostics(source, show, job.verify_diagnostics == "only-expected")
-            with handling(expected.handle):
-                outputs = [self._run_chunk(chunk) for chunk in chunks]
+            expected = ExpectedDiagnostics(show, job.verify_diagnostics == "only-expected")
+            outputs = []
+            for chunk in chunks:
+                expected.start_chunk(chunk)
+                with handling(expected.handle):
+                    outputs.append(self._run_chunk(chunk))
+                expected.finish_chunk()
             # Success depends on the diagnostics alone, not on whether passes failed.
-            succeeded = expected.finish()
+            succeeded = not expected.failed
         else:
             with handling(show):
                 outputs = self._run_chunks(chunks)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
 from sdyopt.base.diagnostics.ids import SPLIT_MARKER
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 
 BYTECODE_MAGIC = b"ML\xefR"
 BYTE_ORDER_MARK = "\ufeff"

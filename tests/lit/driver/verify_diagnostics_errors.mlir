@@ -17,7 +17,7 @@ func.func @wrong_severity() {
 
 // -----
 
-// Expected diagnostics that were not produced are reported at the end.
+// Expected diagnostics that were not produced are reported at the end of the chunk.
 // CHECK:      verify_diagnostics_errors.mlir:24:4: error: expected error "never produced" was not produced
 // CHECK-NEXT: // expected-error @+1
 // CHECK-NEXT: {{^   \^~+$}}
@@ -25,3 +25,13 @@ func.func @wrong_severity() {
 func.func @missing() {
   return
 }
+
+// -----
+
+// A chunk expects no diagnostics of another, and `below` is its last line at most.
+// CHECK-NEXT: verify_diagnostics_errors.mlir:34:4: error: expected error "of the next chunk" was not produced
+// CHECK:      verify_diagnostics_errors.mlir:37:15: error: unexpected error: use of undeclared SSA value name
+// expected-error @+3 {{of the next chunk}}
+// expected-error @below {{use of undeclared}}
+// -----
+"func.return"(%of_the_next_chunk) : (i32) -> ()

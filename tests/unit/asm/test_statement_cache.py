@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchmarks.programs import training_step
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ModuleParser, ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.ir.dialect import DialectTable

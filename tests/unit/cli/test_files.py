@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.mlir.asm.parser.attributes.lr_tables import build_tables, write_tables
+from sdyopt.mlir.asm.parser.attributes.lr_parser import build_tables, write_tables
 from sdyopt.tools.cli.files import FileProblem, Input, Output, open_log, read_input, write_file
 
 ROOT = Path(__file__).parents[3]

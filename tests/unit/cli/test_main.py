@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from sdyopt import __version__
-from sdyopt.base.diagnostics.paint import paint
-from sdyopt.base.diagnostics.render import leave_plain
+from sdyopt.base.diagnostics.render import leave_plain, paint
 from sdyopt.tools import cli
 from sdyopt.tools.cli import main
 from sdyopt.tools.cli.request import choose_paint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from sdyopt.analysis.comparison.alignment import align, pair_anywhere
+from sdyopt.analysis.comparison.matching import align, pair_anywhere
 
 
 def pairs(before: str, after: str) -> list[tuple[int, int]]:

@@ -11,9 +11,8 @@ from sdyopt.analysis.comparison.value_sharding import (
     same_annotation,
     same_placement,
 )
-from sdyopt.analysis.notation.mesh_text import parse_mesh
-from sdyopt.analysis.notation.sdy_text import parse_sdy
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_sdy
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.ir.types import F32, RankedTensor
 

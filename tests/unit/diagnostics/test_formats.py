@@ -8,10 +8,16 @@ from typing import Any
 import pytest
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.base.diagnostics.formats import FORMATS
-from sdyopt.base.diagnostics.location import CallSite, FileLoc, FileRange, Location, NameLoc, UnknownLoc
-from sdyopt.base.diagnostics.records import Record, RunSummary, record
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.formats import FORMATS, Record, RunSummary, record
+from sdyopt.base.diagnostics.location import (
+    CallSite,
+    FileLoc,
+    FileRange,
+    Location,
+    NameLoc,
+    Source,
+    UnknownLoc,
+)
 
 INPUT = Source("in.mlir", 'func.func @f()\n  "é" %x\n')
 

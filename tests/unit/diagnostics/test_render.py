@@ -19,8 +19,7 @@ from sdyopt.base.diagnostics import (
     Source,
     UnknownLoc,
 )
-from sdyopt.base.diagnostics.paint import paint
-from sdyopt.base.diagnostics.render import excerpt, render
+from sdyopt.base.diagnostics.render import excerpt, paint, render
 
 
 def show(text: str, location: Location, **more: str) -> str:

@@ -3,9 +3,8 @@
 import pytest
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.base.diagnostics.location import FileLoc, FileRange, NameLoc
+from sdyopt.base.diagnostics.location import FileLoc, FileRange, NameLoc, Source
 from sdyopt.base.diagnostics.render import render
-from sdyopt.base.diagnostics.source import Source
 from sdyopt.base.diagnostics.text import printable, printable_line
 
 HOSTILE = "\x1b\x07\x9b\u202e\u2066\u200b\r\x7f\udc80"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sdyopt.mlir.error_help.culprit import (
+from sdyopt.mlir.error_help.statement import Statement
+from sdyopt.mlir.error_help.table import (
     Step,
     argument,
     attribute,
@@ -22,7 +23,6 @@ from sdyopt.mlir.error_help.culprit import (
     text,
     trailing_types,
 )
-from sdyopt.mlir.error_help.statement import Statement
 
 FUNCTION = (
     "func.func @f(%x: tensor<4xf32> {a = 1}, %y: tensor<8xf32> {a = 2, b = [3, 4]}) -> (f32 {r = 5}, f32) {"

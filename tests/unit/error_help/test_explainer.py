@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.base.diagnostics.location import FileLoc, FileRange, UnknownLoc
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, UnknownLoc
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.error_help.explainer import Explainer
 from sdyopt.mlir.error_help.table import did_you_mean, listed, sentences

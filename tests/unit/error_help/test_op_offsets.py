@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.base.diagnostics.location import FileLoc, NameLoc, UnknownLoc
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileLoc, NameLoc, Source, UnknownLoc
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
-from sdyopt.mlir.error_help.op_offsets import OpOffsets, without_locations
+from sdyopt.mlir.error_help.statement import OpOffsets, without_locations
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.registry import find_dialect

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from sdyopt.analysis.execution.failure import NoJax, NotValidated
-from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.execution.validation import ValidationOptions, compare
 from sdyopt.tools.api.parsing import parse
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 
 import sdyopt
-from sdyopt.analysis.execution.entry_functions import entry_names, program_of
-from sdyopt.analysis.execution.failure import NotValidated
-from sdyopt.analysis.execution.global_program import has_manual_computation, make_global
+from sdyopt.analysis.execution.global_program import (
+    entry_names,
+    has_manual_computation,
+    make_global,
+    program_of,
+)
 from sdyopt.analysis.execution.local_program import is_local, local_text
+from sdyopt.analysis.execution.process import NotValidated
 from sdyopt.analysis.execution.promotion import promote, reason_not_to_promote
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.builtin import ModuleOp

@@ -8,7 +8,7 @@ from sdyopt.analysis.sharding_record.absences import Absence, _reasons
 from sdyopt.analysis.sharding_record.model import Gap
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.stablehlo.unary import SineOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import SineOp
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.op_signature import OpSignature

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import sdyopt
-from sdyopt.analysis.explain.reshard_cost import reshard_bytes
+from sdyopt.analysis.explain.collective_answers import reshard_bytes
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp

@@ -1,6 +1,6 @@
 """Trees of sentences as text."""
 
-from sdyopt.analysis.explain.tree_text import Sentence, tree_text
+from sdyopt.analysis.explain.arrival_text import Sentence, tree_text
 
 
 def test_children_hang_below_their_sentence() -> None:

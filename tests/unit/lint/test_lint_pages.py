@@ -5,8 +5,7 @@ import re
 import pytest
 
 from docs.lint_pages import FOLDER, TESTS, lit_test, pages
-from sdyopt.analysis.lint.rule import Rule
-from sdyopt.analysis.lint.rule_table import all_rules
+from sdyopt.analysis.lint.rule import Rule, all_rules
 
 
 def test_pages_are_up_to_date() -> None:

@@ -3,11 +3,9 @@
 import pytest
 
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rule import Looks, Rule
-from sdyopt.analysis.lint.rule_table import all_rules
+from sdyopt.analysis.lint.rule import Looks, Rule, all_rules
 from sdyopt.analysis.lint.settings import Settings
-from sdyopt.analysis.trials.completion import Completion
-from sdyopt.analysis.trials.trials import Trials
+from sdyopt.analysis.trials.trials import Completion, Trials
 from sdyopt.base.diagnostics.diagnostic import handling
 from tests.unit.lint.programs import DIALECTS, lint, only, program
 
@@ -75,7 +73,7 @@ class _Limited:
     def trials(self) -> Trials:
         if self._looks_at is not Looks.TRIALS:
             raise _Forbidden
-        return Trials(self._module, Completion(DIALECTS), lambda: self.with_collectives)
+        return Trials(self._module, Completion(DIALECTS), LintedProgram)
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)

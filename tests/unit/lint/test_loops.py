@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import pytest
 
-from sdyopt.analysis.lint.loops import MAX_SOURCES, is_invariant, loop_around
 from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.lint.rules.loop_invariant_collective import MAX_SOURCES, is_invariant, loop_around
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
 from tests.unit.lint.programs import program

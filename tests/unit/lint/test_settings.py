@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from sdyopt.analysis.lint.rule_table import all_rules, rule_ids
+from sdyopt.analysis.lint.rule import all_rules, rule_ids
 from sdyopt.analysis.lint.settings import Settings, read_settings, select
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, Severity
 from sdyopt.base.diagnostics.usage import UsageError

@@ -5,8 +5,7 @@ import pytest
 from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
 from sdyopt.analysis.notation.reading import Context, read_sharding
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import FileRange, resolve_file_location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileRange, Source, resolve_file_location
 
 MESH = parse_mesh(Source("mesh", "x=4, y=6"))
 

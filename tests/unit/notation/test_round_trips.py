@@ -9,13 +9,17 @@ from hypothesis import strategies as st
 from sdyopt.analysis.notation.device_tiling import DeviceTiling, Sharing, Uniform, slice_of
 from sdyopt.analysis.notation.gspmd import gspmd_text, parse_gspmd
 from sdyopt.analysis.notation.mesh_dialect import mesh_dialect_text, parse_mesh_dialect
-from sdyopt.analysis.notation.mesh_of_tiling import sharding_on, sharding_on_new_mesh
+from sdyopt.analysis.notation.mesh_text import parse_sdy
 from sdyopt.analysis.notation.named_sharding import UniformOnMesh, named_sharding_text, parse_named_sharding
 from sdyopt.analysis.notation.partition_spec import parse_partition_spec, partition_spec_text
-from sdyopt.analysis.notation.sdy_text import parse_sdy
-from sdyopt.analysis.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
-from sdyopt.analysis.notation.views import as_iota
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.analysis.notation.reading import as_iota
+from sdyopt.analysis.notation.sharding_on_mesh import (
+    ShardingOnMesh,
+    sharding_on,
+    sharding_on_new_mesh,
+    tiling_of,
+)
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text

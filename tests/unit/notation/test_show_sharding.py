@@ -11,7 +11,7 @@ import pytest
 from sdyopt.analysis.notation.drawing import drawing
 from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
 from sdyopt.analysis.notation.reading import Context, read_sharding
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.tools.cli import main
 
 ROOT = Path(__file__).parents[3]

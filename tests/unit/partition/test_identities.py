@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, SubtractOp, XorOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import (
+    AddOp,
+    AndOp,
+    MaxOp,
+    MinOp,
+    MulOp,
+    OrOp,
+    SubtractOp,
+    XorOp,
+)
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import F32, F64, I1, I8, I32, UI8, ComplexType, FloatType, Type
 from sdyopt.shardy.partition.identities import exact_sum_identity, identity_of

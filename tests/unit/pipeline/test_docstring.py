@@ -4,7 +4,7 @@ from inspect import getdoc
 
 import sdyopt.tools.lit.shell
 import sdyopt.tools.lit.tools
-from sdyopt.mlir.pipeline.docstring import docstring
+from sdyopt.mlir.pipeline.base import docstring
 
 SHELL, TOOLS = "sdyopt.tools.lit.shell", "sdyopt.tools.lit.tools"
 

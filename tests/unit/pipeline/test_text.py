@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sdyopt.mlir.pipeline import UsageError, parse_pipeline
-from sdyopt.mlir.pipeline.text import parse_passes
+from sdyopt.mlir.pipeline.tree import parse_passes
 from tests.unit.pipeline.fakes import lookup
 
 

@@ -1,11 +1,11 @@
 """Programs for the tests of the sharding record: parsed, propagated and recorded."""
 
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.mlir.pipeline.text import parse_passes
+from sdyopt.mlir.pipeline.tree import parse_passes
 from sdyopt.mlir.registry import lookup
 from sdyopt.tools.driver.dialect_tables import dialect_table
 

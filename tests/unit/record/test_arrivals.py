@@ -1,10 +1,9 @@
 """The way of an axis to a value: its steps, the closest first, and its annotation."""
 
-from sdyopt.analysis.sharding_record.absences import Obstacle, absences
+from sdyopt.analysis.sharding_record.absences import Obstacle, Rule, absences, precedence
 from sdyopt.analysis.sharding_record.annotations import Kind
 from sdyopt.analysis.sharding_record.arrivals import arrivals
 from sdyopt.analysis.sharding_record.model import Run
-from sdyopt.analysis.sharding_record.precedence import Rule, precedence
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op

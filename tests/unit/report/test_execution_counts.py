@@ -4,7 +4,7 @@ import pytest
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, counter_trip_count
 from sdyopt.analysis.figures.figures import ONCE, Times
-from sdyopt.mlir.dialects.stablehlo.unary import NegOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import NegOp
 from tests.unit.report.programs import module
 
 

@@ -9,7 +9,7 @@ from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.mlir.pipeline.text import parse_pipeline
+from sdyopt.mlir.pipeline.tree import parse_pipeline
 from sdyopt.mlir.registry import lookup
 from tests.random_modules.modules import random_module
 from tests.recomputation.agreement import disagreements

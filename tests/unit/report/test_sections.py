@@ -6,9 +6,9 @@ import pytest
 
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.report.html_report import MIN_REPEATS, html_report
-from sdyopt.analysis.report.tables import without_empty
+from sdyopt.analysis.report.sections import without_empty
 from sdyopt.analysis.report.text_report import text_report
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op

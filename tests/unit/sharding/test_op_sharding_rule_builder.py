@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sdyopt.mlir.dialects.sdy.attribute_checks import rule_problem
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, rule_text
-from sdyopt.mlir.dialects.sdy.rule_checks import rule_problem
 from sdyopt.mlir.dialects.stablehlo.types import TokenType
 from sdyopt.mlir.ir.types import F32, tensor
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder

@@ -3,11 +3,11 @@
 import pytest
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling, separate_run
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import SineOp
 from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
-from sdyopt.mlir.dialects.stablehlo.unary import SineOp
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, DictAttr, dictionary
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr

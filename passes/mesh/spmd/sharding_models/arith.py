@@ -5,8 +5,8 @@ from __future__ import annotations
 from sdyopt.mlir.dialects.arith.compare import CmpIOp
 from sdyopt.mlir.dialects.arith.floats import FloatBinary, NegFOp
 from sdyopt.mlir.dialects.arith.integers import IntegerBinary
-from sdyopt.mlir.dialects.mesh.dialect import mesh
-from sdyopt.mlir.dialects.mesh.dialect_version import mesh_dialect_of
+from sdyopt.mlir.dialects.mesh.attributes import mesh
+from sdyopt.mlir.dialects.mesh.mesh_op import mesh_dialect_of
 from sdyopt.mlir.ir.operation import Op
 
 from ..iterator_types import elementwise

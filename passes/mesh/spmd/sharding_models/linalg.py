@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.linalg import MatmulOp
-from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
+from sdyopt.mlir.dialects.mesh.attributes import ReductionKind
 from sdyopt.mlir.ir.operation import Op
 
 from ..iterator_types import IterationSpace, IteratorType

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
-from sdyopt.mlir.dialects.tosa.elementwise import ElementwiseOp
-from sdyopt.mlir.dialects.tosa.matmul import MatMulOp
+from sdyopt.mlir.dialects.mesh.attributes import ReductionKind
+from sdyopt.mlir.dialects.tosa import ElementwiseOp, MatMulOp
 from sdyopt.mlir.ir.operation import Op
 
 from ..iterator_types import IterationSpace, IteratorType, elementwise

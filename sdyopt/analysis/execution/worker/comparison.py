@@ -10,8 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from sdyopt.analysis.execution.worker.element_types import Array, is_exact, wide
-from sdyopt.analysis.execution.worker.inputs import REDUCTIONS, Placement, slices
+from sdyopt.analysis.execution.worker.inputs import REDUCTIONS, Array, Placement, is_exact, slices, wide
 
 
 @dataclass

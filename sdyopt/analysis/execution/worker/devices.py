@@ -14,7 +14,7 @@ from jax._src.sharding_impls import GSPMDSharding
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxlib import xla_client
 
-from sdyopt.analysis.execution.worker.element_types import Array
+from sdyopt.analysis.execution.worker.inputs import Array
 
 # They register the custom calls of jax.
 for _name in ("jax.numpy", "jax._src.lax.linalg"):

@@ -11,8 +11,7 @@ import numpy as np
 
 from sdyopt.analysis.execution.worker.comparison import reduced
 from sdyopt.analysis.execution.worker.devices import Program
-from sdyopt.analysis.execution.worker.element_types import Array, DType, numpy_type
-from sdyopt.analysis.execution.worker.inputs import Placement, cut, slices
+from sdyopt.analysis.execution.worker.inputs import Array, DType, Placement, cut, numpy_type, slices
 
 
 def answer(request: Mapping[str, Any], send: Callable[[Mapping[str, Any]], None]) -> dict[str, object]:

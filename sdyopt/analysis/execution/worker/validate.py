@@ -11,8 +11,17 @@ import numpy as np
 
 from sdyopt.analysis.execution.worker.comparison import Difference, relative_distance
 from sdyopt.analysis.execution.worker.devices import Program
-from sdyopt.analysis.execution.worker.element_types import Array, DType, limit, numpy_type
-from sdyopt.analysis.execution.worker.inputs import RANGES, Placement, cut, draw, perturbed
+from sdyopt.analysis.execution.worker.inputs import (
+    RANGES,
+    Array,
+    DType,
+    Placement,
+    cut,
+    draw,
+    limit,
+    numpy_type,
+    perturbed,
+)
 
 # A difference says nothing if differently rounded inputs lead to this share of it.
 _SHARE = 0.1

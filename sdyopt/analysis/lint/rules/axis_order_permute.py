@@ -5,29 +5,41 @@
 `%0` is sharded along `{"x", "y"}`. Both shardings have the same shards; they are on other devices. Two meshes
 with the same axes and different `device_ids` do the same to every value that is used under both.
 
-Write the axes in one order everywhere; use one order of devices. For a program that is not partitioned yet,
-the orders of the two shardings and of the mesh are tried in all shardings, and the help names the one that
-saves most. In JAX, a `PartitionSpec` with `("y", "x")` in one place and `("x", "y")` in another is the usual
-cause, and a second `Mesh` whose devices are transposed.
+The orders of the two shardings and of the mesh are tried in all shardings of a copy of the program. The rule
+reports the permute if one of them saves bytes, and names the one that saves most. In JAX, a `PartitionSpec`
+with `("y", "x")` in one place and `("x", "y")` in another is the usual cause, and a second `Mesh` whose
+devices are transposed: use one order of devices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.axis_orders import Order, in_order
-from sdyopt.analysis.lint.finding import Finding
-from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.lint.texts import axes_text, collective_text, runs_text
-from sdyopt.analysis.trials.program import bytes_of_runs
+from sdyopt.analysis.lint.rule import (
+    MIN_WIRE_BYTES,
+    Finding,
+    Looks,
+    Rule,
+    Subject,
+    axes_text,
+    collective_text,
+    rule,
+    runs_text,
+)
+from sdyopt.analysis.trials.remedies import Remedy
+from sdyopt.analysis.trials.trials import Edit, bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import CollectivePermuteOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
 
 
 @rule("axis-order-permute", Severity.WARNING, Looks.TRIALS)
@@ -44,7 +56,7 @@ class AxisOrderPermute(Rule):
                 reason = _reason(op, program)
                 if reason:
                     permutes[op] = reason
-        help = self._help(subject, list(permutes))
+        remedies = self._remedies(subject, list(permutes))
         for op, reason in permutes.items():
             figures = program.collectives[op]
             cost = bytes_of_runs(figures)
@@ -52,25 +64,20 @@ class AxisOrderPermute(Rule):
                 op,
                 f"{collective_text(figures)} only changes an order: {reason}; {bytes_text(cost)} on the "
                 f"wire{runs_text(figures.times)}",
-                help,
                 cost=cost,
+                remedies=remedies,
             )
 
-    def _help(self, subject: Subject, permutes: list[CollectivePermuteOp]) -> str:
-        """Names the order of axes that saves most, if one does."""
-        trials = subject.trials
-        found = []
-        if permutes and trials.base is not None:
-            for order in _orders(permutes, subject.with_collectives)[: trials.count]:
-                saved = trials.saved_bytes(in_order(order))
-                if saved is not None and saved >= self.limit("min_bytes"):
-                    found.append((saved, order))
-        if not found:
-            return "write the axes in one order in all shardings, and use one order of devices"
-        saved, order = max(found, key=lambda each: each[0])
-        names = ", ".join(f'"{name}"' for name in order)
-        total = bytes_text(subject.with_collectives.wire_bytes)
-        return f"write {names} in this order in all shardings: it sends {bytes_text(saved)} less of {total}"
+    def _remedies(self, subject: Subject, permutes: list[CollectivePermuteOp]) -> list[Remedy]:
+        """The orders of axes in the shardings before and after the permutes, each for all shardings."""
+        orders = _orders(permutes, subject.with_collectives) if permutes else []
+        return [_remedy(order) for order in orders[: subject.trials.count]]
+
+
+def _remedy(order: Order) -> Remedy:
+    text = f"write {', '.join(map(repr, order))} in this order in each PartitionSpec"
+    sdy = f"{', '.join([chr(34) + name + chr(34) for name in order])} in this order in all shardings"
+    return Remedy(text, sdy, in_order(order), frozenset(["order"]))
 
 
 def _orders(permutes: list[CollectivePermuteOp], program: LintedProgram) -> list[Order]:
@@ -118,3 +125,46 @@ def _device_order(before: TensorSharding, after: TensorSharding, meshes: list[Me
 
 def _sort_key(axis: AxisRef) -> tuple[str, int, int]:
     return axis.sort_key
+
+
+# Names of axes, major to minor.
+Order = tuple[str, ...]
+
+
+def in_order(order: Order) -> Edit:
+    """Writes these axes in this order; in a dimension with others, they change indices among themselves."""
+
+    def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
+        for op in copies.values():
+            if isinstance(op, FuncOp):
+                _edit_function(op, order, rewriter)
+            elif isinstance(op, ShardingConstraintOp):
+                rewriter.set_attribute(op, "sharding", _sorted(op.sharding, order))
+            elif isinstance(shardings := op.attributes.get(SHARDING), ShardingPerValue):
+                new = ShardingPerValue(tuple([_sorted(sharding, order) for sharding in shardings]))
+                rewriter.set_attribute(op, SHARDING, new)
+
+    return edit
+
+
+def _edit_function(function: FuncOp, order: Order, rewriter: Rewriter) -> None:
+    for index, attributes in enumerate(function.argument_attributes):
+        if isinstance(sharding := attributes.get(SHARDING), TensorSharding):
+            rewriter.set_argument_attribute(function, index, SHARDING, _sorted(sharding, order))
+    for index, attributes in enumerate(function.result_attributes):
+        if isinstance(sharding := attributes.get(SHARDING), TensorSharding):
+            rewriter.set_result_attribute(function, index, SHARDING, _sorted(sharding, order))
+
+
+def _sorted(sharding: TensorSharding, order: Order) -> TensorSharding:
+    return sharding.with_dims(tuple([_sorted_dimension(dim, order) for dim in sharding.dims]))
+
+
+def _sorted_dimension(dim: DimensionSharding, order: Order) -> DimensionSharding:
+    axes = list(dim.axes)
+    # Sub-axes of one axis keep their order: merged, they would be another sharding.
+    indices = [index for index, axis in enumerate(axes) if axis.name in order and axis.sub_axis is None]
+    ordered = sorted([axes[index] for index in indices], key=lambda axis: order.index(axis.name))
+    for index, axis in zip(indices, ordered, strict=True):
+        axes[index] = axis
+    return DimensionSharding(tuple(axes), dim.is_closed, dim.priority)

@@ -19,11 +19,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.finding import Finding
-from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.lint.texts import count_text
-from sdyopt.analysis.trials.completion import Passes
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, count_text, rule
+from sdyopt.analysis.trials.remedies import Remedy
+from sdyopt.analysis.trials.trials import Passes
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.location import Location
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
@@ -32,6 +30,13 @@ from sdyopt.mlir.ir.operation import Op
 
 _PASS = "sdy-explicit-gather-scatter-batching"
 _BATCHING: Passes = {_PASS: {}}
+_REMEDY = Remedy(
+    "index with batching dimensions, as `jnp.take_along_axis` does",
+    f"run -{_PASS} first",
+    None,
+    frozenset([_PASS]),
+    _BATCHING,
+)
 
 
 @rule("implicit-batching", Severity.WARNING, Looks.TRIALS)
@@ -56,8 +61,9 @@ class ImplicitBatching(Rule):
                 op,
                 f"{operations} not declare a batching dimension: with it, the program sends "
                 f"{bytes_text(saved)} less of {bytes_text(total)}",
-                f"run -{_PASS} first, or index with batching dimensions (in JAX, `jnp.take_along_axis`)",
                 cost=saved if number == 0 else None,
+                remedies=(_REMEDY,) if number == 0 else (),
+                is_kept=number > 0,
             )
 
 

@@ -18,12 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from sdyopt.analysis.figures.causes import dims_text
-from sdyopt.analysis.lint.finding import Finding, Note
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
+from sdyopt.analysis.lint.rule import Finding, Looks, Note, Rule, Subject, rule
 from sdyopt.analysis.trials.trials import Edit
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.operation import Op
@@ -73,8 +72,9 @@ def _finding(op: Op, use: OpOperand) -> Finding:
     return Finding(
         op,
         f"this constraint to {mine} has no effect: its value is constrained to {theirs} next",
-        "remove the constraint",
+        "remove this with_sharding_constraint: tried, the program with collectives stays the same",
         (Note("returned here" if isinstance(use.owner, ReturnOp) else "constrained again here", use.owner),),
+        is_kept=True,
     )
 
 

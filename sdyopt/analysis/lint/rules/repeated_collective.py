@@ -9,8 +9,9 @@ The second collective yields the same as the first one. This is common for a wei
 axis of the data and gathered for the forward pass and again for the backward pass. Keeping the first result
 instead saves the wire bytes, and takes its memory from the first use to the last.
 
-To share the result, gather once: constrain the weight to the gathered sharding before both uses. If the
-memory is not to be spent, allow the rule.
+XLA merges equal collectives where it can, and so do the passes that lint runs. The rule constrains the value
+to the gathered sharding, in a copy of the program, and reports the collectives if the program then sends less
+and takes no more memory.
 """
 
 from __future__ import annotations
@@ -18,26 +19,39 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.figures.causes import producer
+from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.finding import Finding, Note
-from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.lint.texts import collective_text, runs_text
-from sdyopt.analysis.lint.value_numbers import ValueNumbers
-from sdyopt.analysis.trials.program import bytes_of_runs
+from sdyopt.analysis.lint.proposals import Proposals
+from sdyopt.analysis.lint.rule import (
+    MIN_WIRE_BYTES,
+    Finding,
+    Looks,
+    Note,
+    Rule,
+    Subject,
+    collective_text,
+    rule,
+    runs_text,
+)
+from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.interfaces import is_memory_effect_free
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
 
 
-@rule("repeated-collective", Severity.WARNING, Looks.WITH_COLLECTIVES)
+@rule("repeated-collective", Severity.WARNING, Looks.TRIALS)
 class RepeatedCollective(Rule):
     limits = MIN_WIRE_BYTES
     cost = "on the wire"
 
     def check(self, subject: Subject) -> Iterator[Finding]:
         program = subject.with_collectives
+        proposals = Proposals.of(subject.trials)
         for chain, first in _repeated_chains(program):
             figures = [program.collectives[op] for op in chain]
             cost = sum(map(bytes_of_runs, figures), Fraction(0))
@@ -49,10 +63,11 @@ class RepeatedCollective(Rule):
                 chain[-1],
                 f"{' after '.join(names)} {'run' if names[1:] else 'runs'} again on the same value: "
                 f"{bytes_text(cost)} on the wire{runs_text(last.times)}",
-                f"use the first result, which takes {bytes_text(last.bytes_out)} until then",
-                (Note("the first result is for this use", first),),
+                notes=(Note("the first result is for this use", first),),
                 cost=cost,
                 collectives=tuple(chain),
+                is_better_only=True,
+                remedies=proposals.like(producer(chain[0]), program.shapes.sharding(chain[-1].results[0])),
             )
 
 
@@ -78,3 +93,46 @@ def _repeated_chains(program: LintedProgram) -> Iterator[tuple[list[Op], Op]]:
             chain.insert(0, before)
             before = before.operand_at(0).defining_op
         yield chain, earlier
+
+
+# Value numbers: values that are equal by construction have the same number.
+#
+# Two operations yield equal values if they have no memory effects or are sdy collectives, have the same
+# attributes and result types, and operands with equal numbers. Shardings count too: a value with another
+# sharding is another value to a collective.
+
+
+# The attribute that gives each StableHLO collective a number of its own.
+_CHANNEL = "channel_handle"
+
+
+class ValueNumbers:
+    """The numbers of the values of a module."""
+
+    def __init__(self, module: Op) -> None:
+        self._numbers: dict[Value, Hashable] = {}
+        # An integer per key keeps the keys small.
+        self._of_key: dict[Hashable, int] = {}
+        for op in module.walk():
+            if _is_numbered(op):
+                number = self._of_key.setdefault(self.key(op), len(self._of_key))
+                for index, result in enumerate(op.results):
+                    self._numbers[result] = (number, index)
+
+    def number(self, value: Value) -> Hashable:
+        """The number of a value; the value itself if nothing is known about it."""
+        return self._numbers.get(value, value)
+
+    def key(self, op: Op) -> Hashable:
+        """A key that equal operations have in common; channel handles do not count."""
+        signature, inside = op.signature, [each.signature for each in op.walk()][1:]
+        attributes = tuple([entry for entry in signature.attributes.entries if entry[0] != _CHANNEL])
+        types = signature.result_types
+        name: Hashable = signature.name
+        return name, attributes, types, op.attributes, *inside, *map(self.number, op.operands)
+
+
+def _is_numbered(op: Op) -> bool:
+    if op.regions or not op.results:
+        return False
+    return isinstance(op, CollectiveOp) or (is_memory_effect_free(op) and not isinstance(op, COLLECTIVES))

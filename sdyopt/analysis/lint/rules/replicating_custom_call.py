@@ -14,19 +14,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.sdy_collectives import ring
-from sdyopt.analysis.figures.tensor_bytes import bytes_of
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.finding import Finding
-from sdyopt.analysis.lint.limits import MIN_WIRE_BYTES
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.lint.texts import count_text, runs_text
+from sdyopt.analysis.lint.rule import (
+    MIN_WIRE_BYTES,
+    Finding,
+    Looks,
+    Rule,
+    Subject,
+    count_text,
+    rule,
+    runs_text,
+)
 from sdyopt.base.diagnostics.diagnostic import Severity
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.error_help.culprit import text
+from sdyopt.mlir.error_help.table import text
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 
@@ -52,10 +58,9 @@ class ReplicatingCustomCall(Rule):
                     f"custom call @{op.call_target_name} has no sharding rule: {_operands(len(sharded))} "
                     f"gathered, {bytes_text(whole_bytes)} on each device and {bytes_text(cost)} on the "
                     f"wire{runs_text(times)}",
-                    "give it an `sdy.sharding_rule`, or call it in a manual computation (in JAX, "
-                    "`shard_map` or `custom_partitioning`)",
                     steps=(text(f"@{op.call_target_name}"),),
                     cost=cost,
+                    is_kept=True,
                 )
 
 

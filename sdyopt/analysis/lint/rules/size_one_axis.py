@@ -14,13 +14,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from sdyopt.analysis.lint.finding import Finding
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.lint.sharding_uses import shardings_in
-from sdyopt.analysis.lint.texts import count_text
+from sdyopt.analysis.lint.annotations import shardings_in
+from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, count_text, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
-from sdyopt.mlir.error_help.culprit import text
+from sdyopt.mlir.error_help.table import text
 
 
 @rule("size-one-axis", Severity.REMARK, Looks.AS_READ)
@@ -41,7 +39,7 @@ class SizeOneAxis(Rule):
                         op,
                         f'axis "{axis.name}" of @{op.sym_name} has size 1: {uses} it, and nothing is sharded '
                         "along it",
-                        "give the axis another size, or allow this rule if the mesh has axes for other "
-                        "machines",
+                        "allow this rule if the mesh has axes for other machines",
                         steps=(text(f'"{axis.name}"'),),
+                        is_kept=True,
                     )

@@ -17,13 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.analysis.lint.annotations import Annotation, boundary_annotations, constraints
-from sdyopt.analysis.lint.finding import Finding
-from sdyopt.analysis.lint.rule import Looks, Rule, Subject, rule
-from sdyopt.analysis.lint.texts import axes_text, count_text
+from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, axes_text, count_text, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding
-from sdyopt.mlir.error_help.culprit import brackets, item
+from sdyopt.mlir.error_help.table import brackets, item
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType
 
 
@@ -53,6 +51,6 @@ def _finding(each: Annotation, number: int, dim: DimensionSharding, size: int, m
         each.op,
         f"dimension {number} of {each.what} has size {size}, which {axes_text(dim.axes)} does not divide: "
         f"{shards} shards of size {rows} have {rows * shards - size} of padding{idle}",
-        f"pad the dimension to {rows * shards}, or shard another one along {axes_text(dim.axes)}",
         steps=(*each.steps, brackets("["), item(number)),
+        is_kept=True,
     )

@@ -13,11 +13,9 @@ from struct import unpack
 from typing import Protocol, TypeVar, cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import Location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Location, Source
 from sdyopt.mlir.asm.lexical import BARE_ID, FLOAT, INTEGER, STRING, TRIVIA, unescape
-from sdyopt.mlir.asm.parser.extent_scanner import attribute_extent, location_extent, type_extent
-from sdyopt.mlir.asm.parser.lexer import find_lexical_error
+from sdyopt.mlir.asm.parser.lexer import attribute_extent, find_lexical_error, location_extent, type_extent
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.types import Type
 

@@ -1,4 +1,9 @@
-"""The tokens of types, attributes and locations."""
+"""The tokens of types, attributes and locations, and where these end.
+
+The parser needs the end of a type or an attribute to look up the text in a cache before it parses it. The
+scan takes linear time and recognizes strings and comments. With unbalanced brackets the extent is the rest
+of the text, in which the parser then finds the error.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +17,206 @@ from sdyopt.mlir.asm.lexical import (
     FLOAT,
     INTEGER,
     INTEGER_TYPE,
+    NUMBER,
     SSA_ID,
     STRING,
     STRING_EXTENT,
+    SUFFIX_ID,
     SYMBOL,
     TRIVIA,
     TYPE_ID,
     UNCLOSED_EXTENT,
     UNCLOSED_STRING,
 )
-from sdyopt.mlir.asm.parser.extent_scanner import body_extent
 from sdyopt.mlir.ir.floats import FLOAT_FORMATS
+
+_KEYWORD = re.compile(BARE_ID)
+_DIALECT_SYMBOL = re.compile(f"{ATTRIBUTE_ID}|{TYPE_ID}")
+_SYMBOL = rf"@(?:{STRING_EXTENT}|{BARE_ID})"
+_SYMBOL_REFERENCE = re.compile(f"{_SYMBOL}(?:{TRIVIA}::{TRIVIA}{_SYMBOL})*")
+_NUMBER = re.compile(f"(?:-{TRIVIA})?+{NUMBER}")
+_STRING = re.compile(STRING_EXTENT)
+
+
+_OPEN = re.compile(f"{TRIVIA}<")
+_PAREN = re.compile(rf"{TRIVIA}\(")
+_SQUARE = re.compile(rf"{TRIVIA}\[")
+_ARROW = re.compile(f"{TRIVIA}->{TRIVIA}")
+_COLON = re.compile(f"{TRIVIA}:{TRIVIA}")
+# Brackets, and tokens whose brackets do not count: strings, comments, arrows, affine comparisons.
+# A list of numbers between `dense<` and `>` is skipped as a whole, and so is the `<…>` after `#x` or `!x`.
+_BRACKET = re.compile(
+    rf'{STRING_EXTENT}?|//[^\r\n]*|(?P<symbol>[#!]{SUFFIX_ID})<|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]'
+)
+_BODY_BRACKET = re.compile(rf'{STRING_EXTENT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
+# Fast paths: common tensor types and sdy shardings, whose brackets are balanced.
+_PLAIN_TENSOR = re.compile(r"tensor<[\w?, ]*+>(?!=)", re.ASCII)
+_IN_BRACES = r'(?:"\w*+"|[\w ,?:])*+'
+_PLAIN_BODY = re.compile(rf"<[@\w ,]*+\[(?:\{{{_IN_BRACES}\}}|[\w ,])*+\]>", re.ASCII)
+_CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
+
+BRACKETED_TYPES = frozenset({"tensor", "vector", "memref", "complex", "tuple"})
+SIMPLE_TYPES = frozenset({"index", "none", *FLOAT_FORMATS})
+_TYPED_LITERALS = frozenset({"dense", "dense_resource", "sparse"})
+_UNTYPED_LITERALS = frozenset({"array", "affine_map", "affine_set", "strided"})
+_PLAIN_WORDS = frozenset({"true", "false", "unit"})
+
+
+def bracket_extent(text: str, position: int) -> int:
+    """The end of the bracket that opens at `position`; the end of the text if it is not closed."""
+    end = _balanced(text, position, _BRACKET)
+    return len(text) if end < 0 else end
+
+
+def body_extent(text: str, position: int) -> int:
+    """The end of a dialect's `<…>`, in which `//` is not a comment; negative if it is not closed."""
+    return _balanced(text, position, _BODY_BRACKET)
+
+
+def type_extent(text: str, position: int) -> int:
+    """The end of the type at `position`; `position` itself if there is none."""
+    if (plain := _PLAIN_TENSOR.match(text, position)) is not None:
+        return plain.end()
+    while text.startswith("(", position):
+        end = bracket_extent(text, position)
+        arrow = _ARROW.match(text, end)
+        if arrow is None:
+            return end
+        position = arrow.end()
+        if text.startswith("(", position):
+            return bracket_extent(text, position)
+    if text.startswith("!", position):
+        return _dialect_symbol_extent(text, position)
+    word = _KEYWORD.match(text, position)
+    if word is None:
+        return position
+    if word[0] in BRACKETED_TYPES:
+        return _bracket_after(text, word.end())
+    return word.end() if is_simple_type(word[0]) else position
+
+
+def attribute_extent(text: str, position: int, takes_type: bool = True) -> int:
+    """The end of the attribute at `position`; `position` itself if there is none.
+
+    With `takes_type`, the extent includes the type after a literal.
+    """
+    end, may_have_type = _value_extent(text, position)
+    if may_have_type and takes_type and (colon := _COLON.match(text, end)) is not None:
+        return max(colon.end(), type_extent(text, colon.end()))
+    return end
+
+
+def location_extent(text: str, position: int) -> int:
+    """The end of `loc(…)`; that of `loc` if no bracket follows."""
+    end = position + len("loc")
+    paren = _PAREN.match(text, end)
+    return end if paren is None else bracket_extent(text, paren.end() - 1)
+
+
+def is_simple_type(word: str) -> bool:
+    """Whether a word is a complete type."""
+    return word in SIMPLE_TYPES or _INTEGER_TYPE.fullmatch(word) is not None
+
+
+def _value_extent(text: str, position: int) -> tuple[int, bool]:
+    """The end of an attribute without its type, and whether a type may follow."""
+    first = text[position : position + 1]
+    if first in ("[", "{"):
+        return bracket_extent(text, position), False
+    if first == '"':
+        return _match_end(_STRING, text, position), True
+    if first == "@":
+        return _match_end(_SYMBOL_REFERENCE, text, position), False
+    if first == "#":
+        end = _dialect_symbol_extent(text, position)
+        is_alias = "." not in text[position:end] and text[end - 1 : end] != ">"
+        return end, not is_alias
+    if text.startswith("->", position):
+        return position, False
+    if first == "-" or first.isdigit():
+        return _match_end(_NUMBER, text, position), True
+    word = _KEYWORD.match(text, position)
+    if word is None or first in "!(":
+        return type_extent(text, position), False
+    if word[0] in _PLAIN_WORDS:
+        return word.end(), False
+    if word[0] in _TYPED_LITERALS and (plain_end := _plain_elements_extent(text, word.end())) >= 0:
+        return plain_end, True
+    if word[0] in _TYPED_LITERALS or word[0] in _UNTYPED_LITERALS:
+        return _bracket_after(text, word.end()), word[0] in _TYPED_LITERALS
+    if word[0] == "loc":
+        return location_extent(text, position), False
+    if word[0] == "distinct":
+        square = _SQUARE.match(text, word.end())
+        end = word.end() if square is None else bracket_extent(text, square.end() - 1)
+        return _bracket_after(text, end), False
+    return type_extent(text, position), False
+
+
+def _plain_elements_extent(text: str, position: int) -> int:
+    """The end of `<…>` with a list of numbers or one string; negative for anything else.
+
+    A search for one character is much faster than a regular expression, which matters for big constants.
+    """
+    if text.startswith('<"', position):
+        end = text.find('"', position + 2)
+        is_plain = text.startswith('">', end) and not has_any_of(text, "\\\n", position, end)
+        return end + 2 if is_plain else -1
+    if not text.startswith("<", position):
+        return -1
+    end = text.find(">", position)
+    return end + 1 if not has_any_of(text, '"</', position + 1, end) else -1
+
+
+def has_any_of(text: str, characters: str, start: int, end: int) -> bool:
+    """Whether the text between two offsets has one of these characters, or `end` is negative."""
+    return end < 0 or any(text.find(character, start, end) >= 0 for character in characters)
+
+
+def _dialect_symbol_extent(text: str, position: int) -> int:
+    """The end of `#name` or `!name` with the `<…>` directly after it; without a name, that of the prefix."""
+    name = _DIALECT_SYMBOL.match(text, position)
+    if name is None:
+        return position + 1
+    if not text.startswith("<", name.end()):
+        return name.end()
+    if (plain := _PLAIN_BODY.match(text, name.end())) is not None:
+        return plain.end()
+    end = body_extent(text, name.end())
+    return len(text) if end < 0 else end
+
+
+def _bracket_after(text: str, position: int) -> int:
+    bracket = _OPEN.match(text, position)
+    return position if bracket is None else bracket_extent(text, bracket.end() - 1)
+
+
+def _match_end(pattern: re.Pattern[str], text: str, position: int) -> int:
+    """The end of the match; if there is none, that of the first character."""
+    match = pattern.match(text, position)
+    return position + 1 if match is None else match.end()
+
+
+def _balanced(text: str, position: int, bracket: re.Pattern[str]) -> int:
+    """The end of the bracket at `position`, -1 if it is not closed."""
+    expected: list[str] = []
+    while position >= 0:
+        for match in bracket.finditer(text, position):
+            token = match[0]
+            closing = _CLOSING.get(token)
+            if closing is not None:
+                expected.append(closing)
+            elif match.lastgroup == "symbol":
+                position = body_extent(text, match.end() - 1)
+                break
+            elif len(token) == 1 and token != '"':
+                if not expected or expected.pop() != token:
+                    return -1
+                if not expected:
+                    return match.end()
+        else:
+            return -1
+    return -1
 
 
 class Token(NamedTuple):

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import FileLoc, Location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import FileLoc, Location, Source
 from sdyopt.mlir.asm.lexical import BLOCK_ID, INTEGER_TYPE
 from sdyopt.mlir.asm.parser.asm_parser import LEADING_TRIVIA, AsmParser
 from sdyopt.mlir.asm.parser.generic_op import parse_generic, resolve_properties

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.lexical import SSA_ID, SUFFIX_ID, TRIVIA
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser, AttributeParser
 from sdyopt.mlir.asm.parser.ssa_scope import Scope, with_definitions

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import Location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Location, Source
 from sdyopt.mlir.asm.lexical import ATTRIBUTE_ID, SUFFIX_ID, TRIVIA, TYPE_ID
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.attributes import AttributeParser

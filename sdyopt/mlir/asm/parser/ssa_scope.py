@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import Location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Location, Source
 from sdyopt.mlir.asm.lexical import INTEGER, SSA_ID, TRIVIA
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.ir.block import Block

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.lexical import SSA_ID
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block

@@ -21,20 +21,17 @@ from sdyopt.base.diagnostics.location import (
 )
 from sdyopt.base.interning import Interned
 from sdyopt.mlir.asm.lexical import escape, is_bare_id
-from sdyopt.mlir.asm.printer import type_printer  # noqa: F401  registers the functions of types
-from sdyopt.mlir.asm.printer.builtin_attribute_printer import (
-    dense_array_text,
-    dense_string_text,
-    dense_text,
-    map_text,
-    set_text,
-)
-from sdyopt.mlir.asm.printer.type_printer import (
+from sdyopt.mlir.asm.printer.builtin_printer import (
     PRINT_FUNCTIONS,
     Parts,
     comma_separated,
+    dense_array_text,
+    dense_string_text,
+    dense_text,
     dialect_symbol,
+    map_text,
     prints,
+    set_text,
     short_text,
 )
 from sdyopt.mlir.ir.affine import AffineMapAttr, IntegerSetAttr

@@ -1,11 +1,19 @@
-"""The arith dialect object and the type constraints of its operations."""
+"""The arith dialect object, the type constraints of its operations, and their flags."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar, TypeVar
 
-from sdyopt.mlir.ir.constraints import TypeConstraint
+from sdyopt.mlir.asm.format.assembly_format import Attr, OptionalGroup
+from sdyopt.mlir.asm.format.print_template import Template
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.constraints import AttrConstraint, TypeConstraint, of_class
 from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import (
     I1,
     FloatType,
@@ -38,3 +46,135 @@ INTEGER_LIKE = _like(
 )
 FLOAT_LIKE = _like("floating-point", lambda type: isinstance(type, FloatType))
 BOOL_LIKE = _like("bool", lambda type: type is I1)
+
+
+class Flags(Attribute):
+    """A bit set of flags; the subclass names the bits."""
+
+    bits: int = 0
+
+    dialect = "arith"
+    mnemonic: ClassVar[str]
+    cpp_type: ClassVar[str]
+    cpp_parameter: ClassVar[str]
+    separator: ClassVar[str]
+    # In printing order; a keyword for all flags together comes last.
+    keywords: ClassVar[dict[str, int]]
+
+    @property
+    def text(self) -> str:
+        """`<nnan,ninf>`."""
+        for keyword, bits in self.keywords.items():
+            if bits == self.bits:
+                return f"<{keyword}>"
+        single = [
+            keyword
+            for keyword, bits in self.keywords.items()
+            if bits & self.bits == bits and bits.bit_count() == 1
+        ]
+        return f"<{self.separator.join(single)}>"
+
+
+class FastMath(Flags):
+    """What floating-point optimizations may assume (no NaNs, …) and which are allowed (reassociation, …)."""
+
+    mnemonic = "fastmath"
+    cpp_type = "::mlir::arith::FastMathFlags"
+    cpp_parameter = "Arith_FastMathAttr"
+    separator = ","
+    keywords: ClassVar = {
+        "none": 0,
+        "reassoc": 1,
+        "nnan": 2,
+        "ninf": 4,
+        "nsz": 8,
+        "arcp": 16,
+        "contract": 32,
+        "afn": 64,
+        "fast": 127,
+    }
+
+
+class Overflow(Flags):
+    """Whether an integer operation cannot overflow as signed (`nsw`) or as unsigned (`nuw`)."""
+
+    mnemonic = "overflow"
+    cpp_type = "::mlir::arith::IntegerOverflowFlags"
+    cpp_parameter = "Arith_IntegerOverflowAttr"
+    separator = ", "
+    keywords: ClassVar = {"none": 0, "nsw": 1, "nuw": 2}
+
+
+NSW, NUW = Overflow.keywords["nsw"], Overflow.keywords["nuw"]
+NO_FAST_MATH = FastMath(0)
+NO_OVERFLOW = Overflow(0)
+FAST_MATH: AttrConstraint[FastMath] = of_class(FastMath, "Floating point fast math flags")
+OVERFLOW: AttrConstraint[Overflow] = of_class(Overflow, "Integer overflow arith flags")
+
+F = TypeVar("F", bound=Flags)
+
+
+def _parse(parser: AsmParser, cls: type[F]) -> F:
+    parser.expect("<")
+    bits = 0
+    while True:
+        offset = parser.skip_trivia()
+        keyword = parser.accept_keyword()
+        if keyword not in cls.keywords:
+            expected = f"expected {cls.cpp_type} to be one of: {', '.join(cls.keywords)}"
+            error = parser.error("expected valid keyword" if keyword is None else expected, offset)
+            parameter = f"failed to parse {cls.cpp_parameter} parameter 'value' which is to be a"
+            raise error.then(parser.error(f"{parameter} `{cls.cpp_type}`", parser.skip_trivia()))
+        bits |= cls.keywords[keyword]
+        if not parser.accept(","):
+            break
+    parser.expect(">")
+    return cls(bits)
+
+
+@arith.attribute("fastmath")
+def parse_fast_math(parser: AsmParser) -> FastMath:
+    """Parses `<flag, …>`; raises on an unknown flag."""
+    return _parse(parser, FastMath)
+
+
+@arith.attribute("overflow")
+def parse_overflow(parser: AsmParser) -> Overflow:
+    """Parses `<flag, …>`; raises on an unknown flag."""
+    return _parse(parser, Overflow)
+
+
+@arith.printer(FastMath)
+@arith.printer(Overflow)
+def _print(flags: Flags, _attribute_printer: AttributePrinter) -> str:
+    return flags.mnemonic + flags.text
+
+
+class _FlagsClause(OptionalGroup):
+    """`keyword<flags>`, or nothing if no flag is set."""
+
+    def __init__(self, cls: type[Flags], field: str, attribute: str) -> None:
+        def parse(op_parser: OpAsmParser) -> Attribute:
+            return _parse(op_parser, cls)
+
+        super().__init__(
+            cls.mnemonic, Attr(field, parse, lambda flags, attribute_printer: flags.text), anchor=field
+        )
+        self.elides = (attribute,)
+        self._attribute_name = attribute
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        if self._is_present(signature):
+            flags = signature.attribute(self._attribute_name)
+            assert isinstance(flags, Flags)
+            out.word(f"{flags.mnemonic}{flags.text}")
+
+
+def fast_math_clause() -> OptionalGroup:
+    """`fastmath<flags>`."""
+    return _FlagsClause(FastMath, "fastmath", "fastmath")
+
+
+def overflow_clause() -> OptionalGroup:
+    """`overflow<flags>`."""
+    return _FlagsClause(Overflow, "overflow_flags", "overflowFlags")

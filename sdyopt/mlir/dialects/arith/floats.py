@@ -6,8 +6,7 @@ from math import copysign, inf, isnan
 from typing import ClassVar
 
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
-from sdyopt.mlir.dialects.arith.dialect import FLOAT_LIKE, arith
-from sdyopt.mlir.dialects.arith.flags import FAST_MATH, NO_FAST_MATH, fast_math_clause
+from sdyopt.mlir.dialects.arith.dialect import FAST_MATH, FLOAT_LIKE, NO_FAST_MATH, arith, fast_math_clause
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, float_of, fold_floats
 from sdyopt.mlir.ir.op_fields import attr, operand, result
 from sdyopt.mlir.ir.operation import Op

@@ -6,8 +6,14 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
-from sdyopt.mlir.dialects.arith.dialect import INTEGER_LIKE, arith
-from sdyopt.mlir.dialects.arith.flags import NO_OVERFLOW, NUW, OVERFLOW, overflow_clause
+from sdyopt.mlir.dialects.arith.dialect import (
+    INTEGER_LIKE,
+    NO_OVERFLOW,
+    NUW,
+    OVERFLOW,
+    arith,
+    overflow_clause,
+)
 from sdyopt.mlir.dialects.arith.folding import (
     Constants,
     FoldResult,

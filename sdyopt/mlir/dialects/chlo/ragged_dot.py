@@ -5,15 +5,15 @@ from __future__ import annotations
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.chlo.dialect import chlo
-from sdyopt.mlir.dialects.stablehlo.custom_struct import (
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     DOT_ENTRIES,
     parse_custom_struct,
     parse_dimensions,
     print_custom_struct,
 )
+from sdyopt.mlir.dialects.stablehlo.contraction import RaggedDimensions, check_ragged_dot
 from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.mlir.dialects.stablehlo.precision import precision_config_of
-from sdyopt.mlir.dialects.stablehlo.ragged_dimensions import RaggedDimensions, check_ragged_dot
 from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR, INT_TENSOR
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import Attribute

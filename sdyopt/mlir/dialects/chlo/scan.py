@@ -8,8 +8,8 @@ from sdyopt.mlir.asm.format.assembly_format import Custom, assembly
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, segments
 from sdyopt.mlir.dialects.chlo.dialect import chlo
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import NON_NEGATIVE_I64
-from sdyopt.mlir.dialects.stablehlo.region_signatures import (
+from sdyopt.mlir.dialects.stablehlo.dialect import NON_NEGATIVE_I64
+from sdyopt.mlir.dialects.stablehlo.reducer import (
     RegionSignatures,
     RegionVerifyingOp,
     region_signature,

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, OptionalGroup, assembly
-from sdyopt.mlir.dialects.chlo.assembly_directives import AnyTensorTypeOf
-from sdyopt.mlir.dialects.chlo.dialect import chlo
+from sdyopt.mlir.dialects.chlo.dialect import AnyTensorTypeOf, chlo
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import integer_attr
-from sdyopt.mlir.dialects.stablehlo.bounds import bounds_of, encoding_with
-from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
-from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES
+from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR, bounds_of, encoding_with
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import TRUE

@@ -7,13 +7,10 @@ from sdyopt.mlir.dialects.mesh import (
     collectives,
     halo,
     mesh_op,
-    mesh_queries,
-    point_to_point,
     rooted_collectives,
     shard_op,
-    sharding_op,
 )
-from sdyopt.mlir.dialects.mesh.dialect import mesh
+from sdyopt.mlir.dialects.mesh.attributes import mesh
 
 DIALECT = mesh
 
@@ -22,9 +19,6 @@ __all__ = [
     "collectives",
     "halo",
     "mesh_op",
-    "mesh_queries",
-    "point_to_point",
     "rooted_collectives",
     "shard_op",
-    "sharding_op",
 ]

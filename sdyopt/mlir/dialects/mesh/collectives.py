@@ -1,39 +1,199 @@
-"""Collectives without a root: all_gather, all_reduce, all_slice, all_to_all, reduce_scatter."""
+"""The collectives of the mesh dialect."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, FormatElement, Operand, assembly
 from sdyopt.mlir.asm.format.directives import TypeOfClass
-from sdyopt.mlir.dialects.mesh.assembly_directives import (
+from sdyopt.mlir.dialects.mesh.attributes import (
+    AXES,
+    NO_AXES,
+    REDUCTION,
+    SUM,
+    Axes,
+    Reduction,
     axes_clause,
     integer_clause,
+    mesh,
     mesh_reference,
     reduction_clause,
 )
-from sdyopt.mlir.dialects.mesh.collective_base import (
-    AXIS,
-    EMPTY_MESH_AXES,
-    NON_0_RANKED,
-    RANKED,
-    SAME_RANK,
-    Collective,
-    check_axis,
-    check_gathered_shape,
-    check_size,
-    check_sliced_shape,
-    check_unchanged_sizes,
-    gathered_size,
-    shard_size,
-)
-from sdyopt.mlir.dialects.mesh.dialect import mesh
-from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp
-from sdyopt.mlir.dialects.mesh.reduction import REDUCTION, SUM, Reduction
+from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp, check_axes, find_mesh
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
+from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, AttrConstraint, TypeConstraint
 from sdyopt.mlir.ir.op_fields import attr, operand, result
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE
-from sdyopt.mlir.ir.traits import PURE
-from sdyopt.mlir.ir.types import RankedTensor, ShapedType
+from sdyopt.mlir.ir.traits import PURE, Trait
+from sdyopt.mlir.ir.types import DYNAMIC, INDEX, RankedTensor, ShapedType, Type
+
+RANKED = TypeConstraint[RankedTensor](
+    "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
+)
+NON_0_RANKED = TypeConstraint[RankedTensor](
+    "non-0-ranked.tensor of any type values",
+    lambda type: isinstance(type, RankedTensor) and type.rank > 0,
+)
+AXIS: AttrConstraint[int] = AttrConstraint(
+    "index attribute", lambda a: isinstance(a, IntegerAttr) and a.type is INDEX, lambda a: a.value
+)
+DEVICE = I64_ARRAY
+
+
+def _fold_empty_mesh_axes(op: Collective, rewriter: Rewriter) -> bool:
+    """Replaces a collective along no axes, whose groups are single devices, with its operand.
+
+    The collective remains if the types of its operand and its result differ.
+    """
+    value = op.operand_at(0)
+    if op.mesh_axes or value.type is not op.results[0].type:
+        return False
+    rewriter.replace(op, [value])
+    return True
+
+
+EMPTY_MESH_AXES = Pattern(_fold_empty_mesh_axes, "mesh-collective-without-axes")
+
+
+class Collective(Op):
+    """Base of the collectives: communication within each device group along `mesh_axes` of a mesh."""
+
+    __slots__ = ()
+
+    mesh = attr(FLAT_SYMBOL_ATTR)
+    mesh_axes = attr(AXES, default=NO_AXES)
+
+    result_name: ClassVar[str]
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, self.result_name)]
+
+    def verify_symbol_uses(self) -> None:
+        mesh_op = find_mesh(self, self.mesh)
+        check_axes(self, mesh_op, self.mesh_axes)
+        self.verify_in_mesh(mesh_op)
+
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        """Verifies the constraints that depend on the mesh shape."""
+
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The shapes of the operand and of the result."""
+        operand, result = self.signature.operand_types[0], self.signature.result_types[0]
+        assert isinstance(operand, RankedTensor) and isinstance(result, RankedTensor)
+        return operand.shape, result.shape
+
+
+# --- Checks: a dynamic size of a result is always valid -------------------------------------
+
+
+def gathered_size(size: int, count: int) -> int:
+    """The size of `count` concatenated shards of size `size`; `DYNAMIC` if either is `DYNAMIC`."""
+    return DYNAMIC if DYNAMIC in (size, count) else size * count
+
+
+def shard_size(size: int, count: int) -> int:
+    """The size of one of `count` shards; `DYNAMIC` if either is `DYNAMIC` or no equal shards exist."""
+    if DYNAMIC in (size, count) or count == 0 or size % count:
+        return DYNAMIC
+    return size // count
+
+
+def check_size(op: Op, axis: int, expected: int, got: int) -> None:
+    """Raises unless a result dimension has the expected size or is dynamic."""
+    if got not in (expected, DYNAMIC):
+        word = "dynamic" if expected == DYNAMIC else expected
+        raise op.error(f"Dimension size mismatch for result axis {axis}. Expected {word}, but got {got}.")
+
+
+def check_unchanged_sizes(op: Collective, *changed: int) -> None:
+    """Raises unless operand and result have the same sizes, except in the `changed` dimensions."""
+    operand_shape, result_shape = op.shapes()
+    for axis, (expected, got) in enumerate(zip(operand_shape, result_shape, strict=True)):
+        if axis not in changed:
+            check_size(op, axis, expected, got)
+
+
+def check_axis(op: Collective, word: str, axis: int) -> None:
+    """Raises unless the result has this dimension; `word` names the axis in the message."""
+    rank = len(op.shapes()[1])
+    if not 0 <= axis < rank:
+        raise op.error(f"{word} axis {axis} is out of bounds [0, {rank}).")
+
+
+def check_gathered_shape(op: Collective, mesh_op: MeshOp, gather_axis: int) -> None:
+    """Raises unless the result has the operand's sizes, multiplied along `gather_axis` by the group size."""
+    check_axis(op, "Gather", gather_axis)
+    operand_shape, result_shape = op.shapes()
+    count = mesh_op.group_size(op.mesh_axes)
+    for axis, (size, got) in enumerate(zip(operand_shape, result_shape, strict=True)):
+        check_size(op, axis, gathered_size(size, count) if axis == gather_axis else size, got)
+
+
+def check_sliced_shape(op: Collective, mesh_op: MeshOp, word: str, slice_axis: int) -> None:
+    """Raises unless the result has the operand's sizes, divided along `slice_axis` by the group size."""
+    check_axis(op, word, slice_axis)
+    check_unchanged_sizes(op, slice_axis)
+    operand_shape, result_shape = op.shapes()
+    size, count = operand_shape[slice_axis], mesh_op.group_size(op.mesh_axes)
+    expected = shard_size(size, count)
+    if expected == DYNAMIC and DYNAMIC not in (size, count):
+        raise indivisible_dimension_error(op, size, count, slice_axis)
+    check_size(op, slice_axis, expected, result_shape[slice_axis])
+
+
+def indivisible_dimension_error(op: Op, size: int, group_size: int, axis: int) -> Exception:
+    return op.error(
+        f"Operand dimension size {size} is not divisible by collective device group size {group_size} "
+        f"for tensor axis {axis}."
+    )
+
+
+def check_device(op: Collective, mesh_op: MeshOp, name: str, device: Sequence[int]) -> None:
+    """Raises unless `device`, the attribute `name`, has an index per mesh axis, less than the axis size."""
+    axes: Axes = op.mesh_axes
+    if len(device) != len(axes):
+        raise op.error(
+            f'In-group device "{name}" has unexpected multi-index size {len(device)}. Expected {len(axes)}.'
+        )
+    for position, (coordinate, axis) in enumerate(zip(device, axes, strict=True)):
+        size = mesh_op.shape[axis]
+        if DYNAMIC not in (coordinate, size) and coordinate >= size:
+            raise op.error(
+                f'Out of bounds coordinate {position} for in-group device "{name}". Got {coordinate}, but '
+                f"expected value in the range [0, {size - 1}]."
+            )
+
+
+# --- Traits -------------------------------------------------------------------------------
+
+
+def _rank(type: Type) -> int | None:
+    return type.rank if isinstance(type, RankedTensor) else None
+
+
+def _shape(type: Type) -> tuple[int, ...] | None:
+    return type.shape if isinstance(type, RankedTensor) else None
+
+
+def _check_same_rank(signature: OpSignature) -> None:
+    if _rank(signature.operand_types[0]) != _rank(signature.result_types[0]):
+        raise signature.op_error("result type has different rank than operands")
+
+
+def _check_same_shape(signature: OpSignature) -> None:
+    if _shape(signature.operand_types[0]) != _shape(signature.result_types[0]):
+        raise signature.op_error("failed to verify that all of {input, result} have same shape")
+
+
+# For SAME_SHAPE_EXACTLY, a dynamic size equals only a dynamic size.
+SAME_RANK = Trait("same-operands-and-result-rank", _check_same_rank)
+SAME_SHAPE_EXACTLY = Trait("same-shape-of-input-and-result", _check_same_shape)
+
 
 INPUT_ON_MESH: tuple[FormatElement | str, ...] = (
     Operand("input"),

@@ -17,14 +17,19 @@ from sdyopt.mlir.asm.format.directives import DynamicIndexList, ImpliedType
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.mesh.assembly_directives import mesh_reference
-from sdyopt.mlir.dialects.mesh.axes import AXES, parse_axes_attribute, print_axes
-from sdyopt.mlir.dialects.mesh.axes_array import AXES_LISTS, axes_lists_clause
-from sdyopt.mlir.dialects.mesh.dialect import mesh
-from sdyopt.mlir.dialects.mesh.mesh_op import find_mesh
-from sdyopt.mlir.dialects.mesh.mesh_queries import INDEX_VALUE
-from sdyopt.mlir.dialects.mesh.sharding_op import INTEGER, NO_SIZES
-from sdyopt.mlir.dialects.mesh.sharding_value import SHARDING_TYPE, SHARDING_VALUE
+from sdyopt.mlir.dialects.mesh.attributes import (
+    AXES,
+    AXES_LISTS,
+    SHARDING_TYPE,
+    SHARDING_VALUE,
+    axes_lists_clause,
+    mesh,
+    mesh_reference,
+    parse_axes_attribute,
+    print_axes,
+)
+from sdyopt.mlir.dialects.mesh.mesh_op import INDEX_VALUE, find_mesh
+from sdyopt.mlir.dialects.mesh.shard_op import INTEGER, NO_SIZES
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, TypeConstraint

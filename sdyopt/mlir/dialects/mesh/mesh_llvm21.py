@@ -14,22 +14,28 @@ from sdyopt.mlir.asm.format.directives import TypeOfClass
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.mlir.dialects.mesh.assembly_directives import device_clause, integer_clause
-from sdyopt.mlir.dialects.mesh.collective_base import SAME_RANK, SAME_SHAPE_EXACTLY
+from sdyopt.mlir.dialects.mesh.attributes import (
+    REDUCTION,
+    SHARDING_TYPE,
+    MeshSharding,
+    Reduction,
+    ReductionKind,
+    device_clause,
+    integer_clause,
+    mesh,
+    parse_reduction_kind,
+)
 from sdyopt.mlir.dialects.mesh.collectives import (
     ATTRIBUTES_AND_RANKED_TYPES,
     INPUT_ON_MESH,
+    SAME_RANK,
+    SAME_SHAPE_EXACTLY,
     AllReduceOp,
     ReduceScatterOp,
 )
-from sdyopt.mlir.dialects.mesh.dialect import mesh
 from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp
-from sdyopt.mlir.dialects.mesh.reduction import REDUCTION, Reduction, ReductionKind, parse_reduction_kind
 from sdyopt.mlir.dialects.mesh.rooted_collectives import ATTRIBUTES_AND_TYPES, ReduceOp
-from sdyopt.mlir.dialects.mesh.shard_op import SAME_TENSOR_TYPE, ShardOp
-from sdyopt.mlir.dialects.mesh.sharding import MeshSharding
-from sdyopt.mlir.dialects.mesh.sharding_op import ShardingOp, sharding_attributes
-from sdyopt.mlir.dialects.mesh.sharding_value import SHARDING_TYPE
+from sdyopt.mlir.dialects.mesh.shard_op import SAME_TENSOR_TYPE, ShardingOp, ShardOp, sharding_attributes
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr
 from sdyopt.mlir.ir.dialect import Dialect

@@ -1,27 +1,28 @@
-"""mesh.mesh: `mesh.mesh @grid(shape = 2x?x4)`, a mesh of devices."""
+"""mesh.mesh, and queries of its shape and of the position of a device."""
 
 from __future__ import annotations
 
 import re
+from typing import ClassVar, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, assembly
-from sdyopt.mlir.asm.format.directives import symbol_name_directive
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, TypeOf, assembly
+from sdyopt.mlir.asm.format.directives import TypeOfClass, symbol_name_directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.lexical import TRIVIA
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.dialects.mesh.axes import Axes
-from sdyopt.mlir.dialects.mesh.dialect import mesh
+from sdyopt.mlir.dialects.mesh.attributes import AXES, NO_AXES, Axes, axes_clause, mesh, mesh_reference
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.constraints import I64_ARRAY, STRING_ATTR
-from sdyopt.mlir.ir.op_fields import attr
+from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, STRING_ATTR, TypeConstraint
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.op_fields import attr, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.symbols import lookup_symbol
-from sdyopt.mlir.ir.traits import SYMBOL
-from sdyopt.mlir.ir.types import DYNAMIC, I64
+from sdyopt.mlir.ir.symbols import lookup_symbol, nearest_symbol_table
+from sdyopt.mlir.ir.traits import PURE, SYMBOL
+from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, IndexType, Type
 
 _DIMENSION = re.compile(r"\d+|\?")
 _LARGEST_SIZE = (1 << 63) - 1
@@ -131,3 +132,103 @@ def check_axes(op: Op, mesh_op: MeshOp, axes: Axes) -> None:
                 f"0-based mesh axis index {axis} is out of bounds. The referenced mesh "
                 f'"{mesh_op.sym_name}" is of rank {mesh_op.rank}.'
             )
+
+
+OpT = TypeVar("OpT", bound=Op)
+
+
+def mesh_dialect_of(op: Op) -> Dialect:
+    """The dialect of the first `mesh` operation in the enclosing symbol tables, innermost first.
+
+    If there is no such operation, the LLVM 19 dialect.
+    """
+    table = nearest_symbol_table(op)
+    while table is not None:
+        for symbol in table.symbols():
+            if isinstance(symbol, MeshOp):
+                dialect: Dialect = symbol.dialect
+                return dialect
+        parent = table.parent_op
+        table = None if parent is None else nearest_symbol_table(parent)
+    return mesh
+
+
+def op_class_in(dialect: Dialect, base: type[OpT]) -> type[OpT]:
+    """The subclass of `base` that a version of the dialect registers."""
+    return next(op_class for op_class in dialect.ops.values() if issubclass(op_class, base))
+
+
+INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
+
+
+class AxesQuery(Op):
+    """Base of the queries of axes: one result per axis in `axes` or, if `axes` is empty, per mesh axis."""
+
+    __slots__ = ()
+
+    mesh = attr(FLAT_SYMBOL_ATTR)
+    axes = attr(AXES, default=NO_AXES)
+    values = results(INDEX_VALUE)
+
+    result_name: ClassVar[str]
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, self.result_name)] if self.results else []
+
+    def verify_symbol_uses(self) -> None:
+        mesh_op = find_mesh(self, self.mesh)
+        check_axes(self, mesh_op, self.axes)
+        expected = len(self.axes) or mesh_op.rank
+        if len(self.results) != expected:
+            raise self.error(f"Unexpected number of results {len(self.results)}. Expected {expected}.")
+
+
+@mesh.op("mesh_shape", PURE)
+class MeshShapeOp(AxesQuery):
+    """The sizes of mesh axes.
+
+        %sizes:2 = mesh.mesh_shape @grid axes = [2, 0] : index, index
+
+    Without `axes`, the sizes of all axes in order.
+    """
+
+    __slots__ = ()
+
+    result_name = "mesh_shape"
+    assembly = assembly(mesh_reference(), axes_clause("axes"), AttrDict(), ":", TypeOf("values"))
+
+
+@mesh.op("process_multi_index", PURE)
+class ProcessMultiIndexOp(AxesQuery):
+    """The multi-index of the executing device along `axes`, by default along all axes of the mesh.
+
+    %index:2 = mesh.process_multi_index on @grid axes = [2, 0] : index, index
+    """
+
+    __slots__ = ()
+
+    result_name = "proc_linear_idx"
+    assembly = assembly("on", mesh_reference(), axes_clause("axes"), AttrDict(), ":", TypeOf("values"))
+
+
+@mesh.op("process_linear_index", PURE)
+class ProcessLinearIndexOp(Op):
+    """The linear index of the executing device, in row-major order.
+
+        %index = mesh.process_linear_index on @grid : index
+
+    On a mesh of shape 4x5x6, device (2, 3, 1) has the linear index (2 * 5 + 3) * 6 + 1.
+    """
+
+    __slots__ = ()
+
+    mesh = attr(FLAT_SYMBOL_ATTR)
+    value = result(INDEX_VALUE)
+
+    assembly = assembly("on", mesh_reference(), AttrDict(), ":", TypeOfClass("value", IndexType))
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "proc_linear_idx")]
+
+    def verify_symbol_uses(self) -> None:
+        find_mesh(self, self.mesh)

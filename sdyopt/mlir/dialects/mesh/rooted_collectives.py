@@ -1,14 +1,31 @@
-"""Collectives in which one device of each group is the root: broadcast, gather, reduce, scatter."""
+"""Collectives with a root, and sends and receives along mesh axes."""
 
 from __future__ import annotations
 
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, FormatElement, assembly
-from sdyopt.mlir.asm.format.directives import OperandsAndResultsType, has_operand_per_dynamic_index
-from sdyopt.mlir.dialects.mesh.assembly_directives import device_clause, integer_clause, reduction_clause
-from sdyopt.mlir.dialects.mesh.collective_base import (
+from sdyopt.mlir.asm.format.directives import (
+    DynamicIndexList,
+    OperandsAndResultsType,
+    TypeOfClass,
+    UnitKeyword,
+    has_operand_per_dynamic_index,
+)
+from sdyopt.mlir.asm.format.print_template import Template
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.dialects.mesh.attributes import (
+    REDUCTION,
+    SUM,
+    device_clause,
+    integer_clause,
+    mesh,
+    offset_clause,
+    reduction_clause,
+)
+from sdyopt.mlir.dialects.mesh.collectives import (
     AXIS,
     DEVICE,
     EMPTY_MESH_AXES,
+    INPUT_ON_MESH,
     NON_0_RANKED,
     RANKED,
     SAME_SHAPE_EXACTLY,
@@ -17,15 +34,14 @@ from sdyopt.mlir.dialects.mesh.collective_base import (
     check_gathered_shape,
     check_sliced_shape,
 )
-from sdyopt.mlir.dialects.mesh.collectives import INPUT_ON_MESH
-from sdyopt.mlir.dialects.mesh.dialect import mesh
-from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp
-from sdyopt.mlir.dialects.mesh.mesh_queries import INDEX_VALUE
-from sdyopt.mlir.dialects.mesh.reduction import REDUCTION, SUM
-from sdyopt.mlir.ir.op_fields import attr, operand, operands, result
+from sdyopt.mlir.dialects.mesh.mesh_op import INDEX_VALUE, MeshOp
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.constraints import I64_ATTR, UNIT_ATTR
+from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.shape_traits import same_element_types, same_ranks
+from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE, same_element_types, same_ranks
 from sdyopt.mlir.ir.traits import PURE
+from sdyopt.mlir.ir.types import RankedTensor, ShapedType
 
 SAME_INPUT_AND_RESULT_ELEMENT_TYPE = same_element_types("input", "result")
 _SAME_INPUT_AND_RESULT_RANK = same_ranks("input", "result")
@@ -158,3 +174,118 @@ class ScatterOp(RootedCollective):
     def verify_in_mesh(self, mesh_op: MeshOp) -> None:
         check_device(self, mesh_op, "root", self.root)
         check_sliced_shape(self, mesh_op, "Scatter", self.scatter_axis)
+
+
+class _OptionalSource(FormatElement):
+    """`source = [%i, 2]`, or nothing without a source; an empty list is printed."""
+
+    elides = ("source",)
+    _list = DynamicIndexList("source_dynamic", "source")
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        op_parser.operand_names["source_dynamic"] = []
+        if op_parser.accept("source"):
+            op_parser.expect("=")
+            self._list.parse(op_parser)
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        if signature[RecvOp.source] is not None:
+            out.literal("source")
+            out.literal("=")
+            self._list.write(out, signature, attributes)
+
+
+@mesh.op("send", SAME_SHAPE_EXACTLY, SAME_INPUT_AND_RESULT_ELEMENT_TYPE)
+class SendOp(Collective):
+    """Sends the tensor of every device to one device of its group; the result is the operand.
+
+    %1 = mesh.send %0 on @grid mesh_axes = [1, 0] destination = [%i, 1]
+      : (tensor<4xf32>, index) -> tensor<4xf32>
+    """
+
+    __slots__ = ()
+
+    input = operand(NON_0_RANKED)
+    destination = attr(DEVICE)
+    destination_dynamic = operands(INDEX_VALUE)
+    result = result(RANKED)
+
+    result_name = "send"
+    assembly = assembly(*INPUT_ON_MESH, *device_clause("destination"), *ATTRIBUTES_AND_TYPES)
+    canonicalizations = (EMPTY_MESH_AXES,)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        check_coordinates(signature, "destination")
+
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        check_device(self, mesh_op, "destination", self.destination)
+
+
+@mesh.op("recv", SAME_SHAPE_EXACTLY, SAME_INPUT_AND_RESULT_ELEMENT_TYPE)
+class RecvOp(Collective):
+    """Receives a tensor from the device `source` of the group or, without `source`, from any device.
+
+        %1 = mesh.recv %0 on @grid mesh_axes = [1] source = [2]
+          : (tensor<4xf32>) -> tensor<4xf32>
+
+    The operand determines the result type, and is the result on devices to which no device sends a tensor.
+    """
+
+    __slots__ = ()
+
+    input = operand(NON_0_RANKED)
+    source = optional_attr(DEVICE)
+    source_dynamic = operands(INDEX_VALUE)
+    result = result(RANKED)
+
+    result_name = "recv"
+    assembly = assembly(*INPUT_ON_MESH, _OptionalSource(), *ATTRIBUTES_AND_TYPES)
+    canonicalizations = (EMPTY_MESH_AXES,)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        check_coordinates(signature, "source")
+
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        if self.source is not None:
+            check_device(self, mesh_op, "source", self.source)
+
+
+@mesh.op("shift", PURE, SAME_ELEMENT_TYPE, SAME_SHAPE)
+class ShiftOp(Collective):
+    """Moves tensors along one mesh axis, by `offset` devices towards higher indices.
+
+        %1 = mesh.shift %0 on @grid mesh_axes = [1] shift_axis = 1 offset = 1 rotate
+          : tensor<4xf32> -> tensor<4xf32>
+
+    With `rotate`, tensors that leave the mesh enter at the other end. Without it, the result is undefined
+    on devices that receive no tensor.
+    """
+
+    __slots__ = ()
+
+    input = operand(NON_0_RANKED)
+    shift_axis = attr(AXIS)
+    offset = attr(I64_ATTR)
+    rotate = optional_attr(UNIT_ATTR)
+    result = result(RANKED)
+
+    result_name = "shift"
+    assembly = assembly(
+        *INPUT_ON_MESH,
+        *integer_clause("shift_axis"),
+        *offset_clause(),
+        UnitKeyword("rotate"),
+        AttrDict(),
+        ":",
+        TypeOfClass("input", ShapedType),
+        "->",
+        TypeOfClass("result", RankedTensor),
+    )
+
+    def verify_in_mesh(self, mesh_op: MeshOp) -> None:
+        axis = self.shift_axis
+        if axis not in self.mesh_axes:
+            unsigned_axis = axis if axis >= 0 else axis + (1 << 64)
+            raise self.error(f"Invalid shift axis {unsigned_axis}. It must be one of the grouping mesh axes.")

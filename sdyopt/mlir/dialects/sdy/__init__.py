@@ -2,9 +2,7 @@
 
 from sdyopt.mlir.dialects.sdy import (
     attribute_checks,
-    canonicalize_collectives,
-    canonicalize_manual,
-    canonicalize_reshard,
+    canonicalization,
     collectives,
     computation_ops,
     ops,
@@ -16,9 +14,7 @@ from sdyopt.mlir.dialects.sdy.dialect import sdy as DIALECT  # noqa: N812
 __all__ = [
     "DIALECT",
     "attribute_checks",
-    "canonicalize_collectives",
-    "canonicalize_manual",
-    "canonicalize_reshard",
+    "canonicalization",
     "collectives",
     "computation_ops",
     "ops",

@@ -1,4 +1,4 @@
-"""Axis references: a full mesh axis or a sub-axis of it, and operations on pairs and lists of them.
+"""References to axes and sub-axes, and lists of them.
 
 An axis of size 8 factors into 2x2x2, major to minor. A sub-axis is a contiguous run of these factors:
 `"x":(2)4` has pre-size 2 and size 4, so it is the interval from 2 to 8. Containment and overlap of two
@@ -11,16 +11,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from sdyopt.mlir.asm.format.attribute_format import (
+    BracketedList,
     OptionalGroup,
     attribute_format,
     dialect_attribute,
     integer,
+    list_of,
     nested,
+    nested_list,
+    quote,
     string,
 )
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.attribute import Attribute, StringAttr
 
 # The end of a full axis, whose size only a mesh has: greater than the end of any sub-axis.
 _OPEN_END = 1 << 64
@@ -158,12 +163,12 @@ def mesh_order(axis: AxisRef, mesh: Mesh) -> tuple[int, int, int]:
 
 
 def is_sorted(axes: Sequence[AxisRef], mesh: Mesh) -> bool:
-    """Whether references are in mesh order."""
+    """Whether references are in mesh order, which different axes that are not in the mesh never are."""
     for first, second in pairwise(axes):
         if first.name == second.name:
             if first.sort_key > second.sort_key:
                 return False
-        elif mesh.axis_position(first.name) > mesh.axis_position(second.name):
+        elif mesh.axis_position(first.name) >= mesh.axis_position(second.name):
             return False
     return True
 
@@ -221,3 +226,115 @@ def axis_ref_text(axis: AxisRef) -> str:
 def axis_refs_text(axes: Iterable[AxisRef]) -> str:
     """`"x", "y":(1)2`."""
     return ", ".join(map(axis_ref_text, axes))
+
+
+def _parse_manual_axis(parser: AsmParser) -> str:
+    start = parser.skip_trivia()
+    attribute = parser.attribute()
+    if not isinstance(attribute, StringAttr):
+        raise parser.error("invalid kind of attribute specified", start)
+    return attribute.value
+
+
+@dialect_attribute(sdy, "manual_axes", "Sdy_ManualAxes", "{}")
+class ManualAxes(Attribute):
+    """`{"x", "y"}`: the full axes along which a computation is manual."""
+
+    names: tuple[str, ...] = ()
+    dialect = "sdy"
+    assembly = attribute_format(
+        BracketedList("{", list_of("names", "value", "StringAttr", _parse_manual_axis, quote), "}")
+    )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dialect_attribute(sdy, "axis_ref_list", "Sdy_AxisRefList", "{}")
+class AxisRefList(Attribute):
+    """`{"x", "y":(1)2}`."""
+
+    axes: tuple[AxisRef, ...] = ()
+    dialect = "sdy"
+    assembly = attribute_format(BracketedList("{", nested_list("axes", AxisRef, "value"), "}"))
+
+    def __iter__(self) -> Iterator[AxisRef]:
+        return iter(self.axes)
+
+    def __len__(self) -> int:
+        return len(self.axes)
+
+
+@dialect_attribute(sdy, "list_of_axis_ref_lists", "Sdy_ListOfAxisRefLists", "[]")
+class AxesPerDim(Attribute):
+    """`[{"x"}, {}, {"y"}]`: the axes of a collective for each dimension of the tensor."""
+
+    dims: tuple[AxisRefList, ...] = ()
+    dialect = "sdy"
+    assembly = attribute_format(BracketedList("[", nested_list("dims", AxisRefList, "value"), "]"))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no dimension has axes."""
+        return not any(self.dims)
+
+    @property
+    def axes(self) -> Iterator[AxisRef]:
+        """The axes of all dimensions."""
+        return (axis for dim in self.dims for axis in dim)
+
+    def __iter__(self) -> Iterator[AxisRefList]:
+        return iter(self.dims)
+
+    def __len__(self) -> int:
+        return len(self.dims)
+
+
+@dialect_attribute(sdy, "all_to_all_param", "Sdy_AllToAllParamAttr")
+class AllToAllParam(Attribute):
+    """`{"x"}: 0->1`: axes that an all-to-all moves from a source to a target dimension."""
+
+    axes: tuple[AxisRef, ...]
+    source: int
+    target: int
+    dialect = "sdy"
+    assembly = attribute_format(
+        "{",
+        nested_list("axes", AxisRef),
+        "}",
+        ": ",
+        integer("source", "src_dim"),
+        "->",
+        integer("target", "tgt_dim"),
+    )
+
+
+@dialect_attribute(sdy, "all_to_all_param_list", "Sdy_AllToAllParamList", "[]")
+class AllToAllParams(Attribute):
+    """`[{"x"}: 0->1, {"y"}: 2->3]`."""
+
+    moves: tuple[AllToAllParam, ...] = ()
+    dialect = "sdy"
+    assembly = attribute_format(BracketedList("[", nested_list("moves", AllToAllParam, "value"), "]"))
+
+    @property
+    def source_and_target_dims(self) -> list[int]:
+        """The source and target dimension of each move, in order."""
+        return [dim for move in self.moves for dim in (move.source, move.target)]
+
+    def __iter__(self) -> Iterator[AllToAllParam]:
+        return iter(self.moves)
+
+    def __len__(self) -> int:
+        return len(self.moves)
+
+
+def axis_ref_list_text(axes: AxisRefList) -> str:
+    """`{"x", "y":(1)2}`."""
+    return AxisRefList.assembly.text(axes)

@@ -18,11 +18,9 @@ from sdyopt.mlir.dialects.sdy.assembly_directives import (
     bare_attr,
 )
 from sdyopt.mlir.dialects.sdy.dialect import sdy
-from sdyopt.mlir.dialects.sdy.interfaces import ShardingOwner
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.sharding_checks import check_sharding
-from sdyopt.mlir.dialects.sdy.unreduced_checks import check_unreduced_transition
+from sdyopt.mlir.dialects.sdy.sharding import ShardingOwner, TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding_checks import check_sharding, check_unreduced_transition
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region

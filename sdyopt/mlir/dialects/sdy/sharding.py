@@ -1,4 +1,4 @@
-"""Shardings: how the dimensions of a tensor are sharded along the axes of a mesh.
+"""Shardings of tensors and dimensions, the operations that have them, and manual axes in them.
 
     <@mesh, [{"x"}, {"y", ?}p1], replicated={"z"}, unreduced={"w"}>
 
@@ -10,6 +10,7 @@ is a sum unless it is named: `unreduced=max{"w"}`, `unreduced=min{"w"}`.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from math import prod
@@ -28,11 +29,14 @@ from sdyopt.mlir.asm.format.attribute_format import (
 )
 from sdyopt.mlir.asm.format.directives import symbol_text
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes, axis_refs_text
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, accept_reduction_kind
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
+from sdyopt.mlir.ir.constraints import of_class
+from sdyopt.mlir.ir.op_fields import attr
+from sdyopt.mlir.ir.operation import Op
 
 MeshOrRef = Mesh | SymbolRef
 
@@ -315,3 +319,72 @@ def fully_replicated(rank: int, mesh_or_ref: MeshOrRef, is_closed: bool) -> Tens
 def sharding_text(sharding: TensorSharding) -> str:
     """`<@mesh, [{"x"}, {}], replicated={"y"}, unreduced={"z"}>`."""
     return TensorSharding.assembly.text(sharding)
+
+
+_MANUAL_AXES = of_class(ManualAxes, "A list of axes that a ManualComputationOp is manual on")
+
+
+class ShardingOwner(Op):
+    """An operation that stores the shardings of its results and block arguments in inherent attributes."""
+
+    __slots__ = ()
+
+    def result_sharding(self, index: int) -> TensorSharding | None:
+        """The sharding of a result."""
+        raise NotImplementedError
+
+    def argument_sharding(self, index: int) -> TensorSharding | None:
+        """The sharding of a block argument, without the manual axes."""
+        raise NotImplementedError
+
+
+class AxisBinder(Op):
+    """An operation whose body is manual along some axes, along which no value in the body may be sharded."""
+
+    __slots__ = ()
+
+    manual_axes = attr(_MANUAL_AXES)
+
+
+def without_manual_axes(sharding: TensorSharding, manual: ManualAxes) -> TensorSharding:
+    """The sharding in the body. In each dimension of a valid `sharding`, the manual axes come first."""
+    if not manual:
+        return sharding
+
+    def free(axes: Iterable[AxisRef]) -> tuple[AxisRef, ...]:
+        return tuple(axis for axis in axes if axis.name not in manual)
+
+    dims = tuple(
+        DimensionSharding(dim.axes[_manual_count(dim.axes, manual) :], dim.is_closed, dim.priority)
+        for dim in sharding.dims
+    )
+    return (
+        sharding.with_dims(dims)
+        .with_replicated_axes(free(sharding.replicated_axes))
+        .with_unreduced_axes(free(sharding.unreduced_axes))
+    )
+
+
+def with_manual_axes(free: TensorSharding, outside: TensorSharding, manual: ManualAxes) -> TensorSharding:
+    """The sharding outside the body.
+
+    Each dimension has the manual axes of `outside`, then the axes of `free`. The mesh is
+    that of `free`; replicated and unreduced axes are those of `outside`. In an invalid sharding group, `free`
+    may have another rank; as in C++, the rank is that of `outside`.
+    """
+    dims = tuple(
+        DimensionSharding(
+            outer.axes[: _manual_count(outer.axes, manual)] + dim.axes, dim.is_closed, dim.priority
+        )
+        for dim, outer in zip(free.dims, outside.dims, strict=False)
+    )
+    return outside.with_mesh(free.mesh_or_ref).with_dims(dims + outside.dims[len(dims) :])
+
+
+def _manual_count(axes: tuple[AxisRef, ...], manual: ManualAxes) -> int:
+    """The number of manual axes before the free axes.
+
+    A binary search as in Shardy, so that axes in an invalid order, which may occur during a pass, give the
+    same number as in Shardy.
+    """
+    return bisect_left(axes, True, key=lambda axis: axis.name not in manual)

@@ -1,15 +1,104 @@
-"""The sharding of a value, whichever attribute stores it."""
+"""The shardings of values, the data-flow edges that store some, and values that differ in sharding."""
 
 from __future__ import annotations
 
-from sdyopt.mlir.dialects.sdy.attribute_names import SHARDING
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp
-from sdyopt.mlir.dialects.sdy.interfaces import ShardingOwner
-from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
+from collections.abc import Iterator
+
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, assembly
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.func import CallOp
+from sdyopt.mlir.dialects.sdy.assembly_directives import (
+    ANY_SHAPED,
+    SHARDING_ATTR,
+    ConstrainedTypeOf,
+    named_attr,
+)
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING, sdy
+from sdyopt.mlir.dialects.sdy.sharding import (
+    MeshOrRef,
+    ShardingOwner,
+    ShardingPerValue,
+    TensorSharding,
+    fully_replicated,
+)
+from sdyopt.mlir.dialects.sdy.sharding_checks import check_sharding
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.op_fields import operand, optional_attr, result
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.shape_traits import SAME_TYPE
 from sdyopt.mlir.ir.traits import FUNCTION, RENAMES_OPERANDS
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
+
+
+@sdy.op("data_flow_edge", SAME_TYPE)
+class DataFlowEdgeOp(ShardingOwner):
+    """Takes the owner of a data-flow edge, and stores the sharding of all values of the edge."""
+
+    __slots__ = ()
+
+    input = operand(ANY_SHAPED)
+    sharding = optional_attr(SHARDING_ATTR)
+    output = result(ANY_SHAPED)
+
+    assembly = assembly(
+        Operand("input"),
+        named_attr("sharding", TensorSharding),
+        AttrDict(),
+        ":",
+        ConstrainedTypeOf("output", ANY_SHAPED, same=["input"]),
+    )
+
+    def result_sharding(self, index: int) -> TensorSharding | None:
+        return self.sharding
+
+    def verify_symbol_uses(self) -> None:
+        _check_static(self)
+        if not self.input.has_one_use:
+            raise self.op_error("expected input of sdy.data_flow_edge to have a single user")
+        definition = self.input.defining_op
+        if definition is not None and definition.dialect_name == "sdy" and definition.data_flow is None:
+            raise self.op_error(
+                "expected input of sdy.data_flow_edge to not be defined by an SdyDialect op (other than an "
+                "sdy.named_computation)."
+            ).note("sdy op defining the input of the sdy.data_flow_edge", definition.location)
+        if self.sharding is not None:
+            check_sharding(self, self.sharding, self.signature.result_types[0], self.op_error)
+
+
+@sdy.op("func_data_flow_edge", SAME_TYPE)
+class FuncDataFlowEdgeOp(Op):
+    """Takes a function argument or a call result, so that shardings propagate between caller and callee."""
+
+    __slots__ = ()
+
+    input = operand(ANY_SHAPED)
+    output = result(ANY_SHAPED)
+
+    assembly = assembly(
+        Operand("input"), AttrDict(), ":", ConstrainedTypeOf("output", ANY_SHAPED, same=["input"])
+    )
+
+    def verify_symbol_uses(self) -> None:
+        _check_static(self)
+        value = self.input
+        if not value.has_one_use:
+            raise self.op_error("expected operand of sdy.func_data_flow_edge to have a single user")
+        if isinstance(value, BlockArgument):
+            parent = value.owner.parent_op
+            if parent is None or FUNCTION not in parent.traits:
+                raise self.op_error(
+                    "expected operand of sdy.func_data_flow_edge to be a block argument of a func op."
+                )
+        elif not isinstance(value.defining_op, CallOp):
+            raise self.op_error("expected operand of sdy.func_data_flow_edge to be a result of call op.")
+
+
+def _check_static(op: Op) -> None:
+    (type,) = op.signature.result_types
+    if not isinstance(type, RankedShapedType) or not type.has_static_shape:
+        raise op.op_error(f"expected {op.name} to have a static-shaped result. type: '{plain_type(type)}'")
 
 
 def sharding_of(value: Value) -> TensorSharding | None:
@@ -104,3 +193,25 @@ def owning_op(value: OpResult | BlockArgument) -> Op:
 def rank_of(type: Type) -> int:
     """The number of dimensions; 0 for types without a rank."""
     return type.rank if isinstance(type, RankedShapedType) else 0
+
+
+def distinct_values(root: Op) -> Iterator[Value]:
+    """Values with every pair of a type and a sharding that occurs in `root`.
+
+    They are much fewer than all values, because the layers of a model repeat their types and shardings.
+    """
+    seen: set[tuple[OpSignature, DictAttr]] = set()
+    for op in root.walk():
+        if op.regions and (op.data_flow is not None or not op.traits.isdisjoint(_WITH_SHARDED_ARGUMENTS)):
+            for region in op.regions:
+                for block in region.blocks:
+                    yield from block.arguments
+        key = op.signature, op.attributes
+        # Shardings that results do not store themselves are stored by a `sdy.data_flow_edge`.
+        if key not in seen:
+            seen.add(key)
+            yield from op.results
+
+
+# Besides operations with data-flow edges, those whose block arguments have shardings.
+_WITH_SHARDED_ARGUMENTS = (FUNCTION, RENAMES_OPERANDS)

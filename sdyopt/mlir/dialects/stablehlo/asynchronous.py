@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import quoted
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.region_signatures import SINGLE_BLOCK, region_signature
-from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
+from sdyopt.mlir.dialects.stablehlo.dialect import quoted, stablehlo
+from sdyopt.mlir.dialects.stablehlo.reducer import SINGLE_BLOCK, region_signature
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES
 from sdyopt.mlir.dialects.stablehlo.types import FUTURE, TENSOR, FutureType
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region

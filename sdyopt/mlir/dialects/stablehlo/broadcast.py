@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.mlir.dialects.stablehlo import types
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import i64_list_attr
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.dimensions import Dimensions, is_unique
-from sdyopt.mlir.dialects.stablehlo.quantized import (
+from sdyopt.mlir.dialects.stablehlo.dialect import Dimensions, is_unique, stablehlo
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
+    COMPATIBLE_ELEMENT_TYPES,
+    INFERS_COMPATIBLE_TYPES,
     check_broadcast_scales,
     check_element_types,
     check_same_per_tensor_scale,
+    check_shape_operand,
+    constant_integers,
 )
-from sdyopt.mlir.dialects.stablehlo.shape_operand import check_shape_operand, constant_integers
-from sdyopt.mlir.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.constraints import I64_ARRAY

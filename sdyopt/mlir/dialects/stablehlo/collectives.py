@@ -5,35 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import (
+from sdyopt.mlir.dialects.stablehlo.dialect import (
     I64_ELEMENTS,
     NON_NEGATIVE_I64,
     POSITIVE_I64,
     integers_of,
+    quoted,
+    stablehlo,
 )
-from sdyopt.mlir.dialects.stablehlo.bounds import bounds_of, encoding_with
-from sdyopt.mlir.dialects.stablehlo.channel import CHANNEL_HANDLE
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import quoted
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.reducer import check_reducer
-from sdyopt.mlir.dialects.stablehlo.region_signatures import (
+from sdyopt.mlir.dialects.stablehlo.reducer import (
     SINGLE_BLOCK,
     RegionSignatures,
     RegionVerifyingOp,
+    check_reducer,
     region_signature,
 )
 from sdyopt.mlir.dialects.stablehlo.replica_groups import (
+    CHANNEL_HANDLE,
     CollectiveOp,
     channel_id,
     check_replica_groups,
 )
-from sdyopt.mlir.dialects.stablehlo.traits import (
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     COMPATIBLE_TYPES,
     INFERS_COMPATIBLE_TYPES,
     PAIRWISE_SAME_ELEMENT_TYPE,
+    most_specific_type,
 )
-from sdyopt.mlir.dialects.stablehlo.type_compatibility import most_specific_type
-from sdyopt.mlir.dialects.stablehlo.types import TENSOR
+from sdyopt.mlir.dialects.stablehlo.types import TENSOR, bounds_of, encoding_with
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements

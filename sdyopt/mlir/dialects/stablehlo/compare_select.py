@@ -12,16 +12,15 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     SelectOpType,
     enum_attr,
 )
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import listing
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
+from sdyopt.mlir.dialects.stablehlo.dialect import listing, stablehlo
 from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
-from sdyopt.mlir.dialects.stablehlo.traits import (
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     BROADCASTING_ELEMENTWISE,
     COMPATIBLE_ELEMENT_TYPES,
     COMPATIBLE_OPERAND_ELEMENT_TYPES,
     INFERS_COMPATIBLE_TYPES,
+    most_specific_type,
 )
-from sdyopt.mlir.dialects.stablehlo.type_compatibility import most_specific_type
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.constraints import of_class

@@ -12,12 +12,14 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     i64_list_attr,
     integer_attr,
 )
-from sdyopt.mlir.dialects.stablehlo.bounds import bounds_of, encoding_with
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import listing
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.shape_operand import constant_integers
-from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
-from sdyopt.mlir.dialects.stablehlo.type_compatibility import concatenated_dimension, most_specific_dimension
+from sdyopt.mlir.dialects.stablehlo.dialect import listing, stablehlo
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
+    INFERS_COMPATIBLE_TYPES,
+    concatenated_dimension,
+    constant_integers,
+    most_specific_dimension,
+)
+from sdyopt.mlir.dialects.stablehlo.types import bounds_of, encoding_with
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.constraints import I64_ARRAY, I64_ATTR, non_negative

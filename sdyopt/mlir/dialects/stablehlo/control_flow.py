@@ -1,4 +1,4 @@
-"""stablehlo's control flow (while, if, case, return), map and optimization_barrier."""
+"""stablehlo.if, case, while and optimization_barrier."""
 
 from __future__ import annotations
 
@@ -6,18 +6,22 @@ from collections.abc import Sequence
 
 from sdyopt.base.releases import Behavior, on_change
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
+from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
+from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser, OperandName
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import PairwiseOpType
-from sdyopt.mlir.dialects.stablehlo.case_folding import FOLD_CONSTANT_CASE
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import listing, quoted, quoted_all
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.region_signatures import (
+from sdyopt.mlir.dialects.stablehlo.dialect import listing, quoted, quoted_all, stablehlo
+from sdyopt.mlir.dialects.stablehlo.reducer import (
     SINGLE_BLOCK,
     RegionSignatures,
     RegionVerifyingOp,
     region_signature,
 )
-from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES, PAIRWISE_SAME_TYPE
-from sdyopt.mlir.dialects.stablehlo.type_compatibility import are_all_compatible, least_specific_type
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
+    INFERS_COMPATIBLE_TYPES,
+    PAIRWISE_SAME_TYPE,
+    are_all_compatible,
+    least_specific_type,
+)
 from sdyopt.mlir.dialects.stablehlo.types import (
     I32_TENSOR,
     PRED_TENSOR,
@@ -26,17 +30,89 @@ from sdyopt.mlir.dialects.stablehlo.types import (
     TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER,
     TENSOR_OR_TOKEN,
 )
-from sdyopt.mlir.dialects.stablehlo.while_assembly import parse_while, print_while
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import DenseElements, element_size
 from sdyopt.mlir.ir.constraints import I64_ARRAY, ONE_BLOCK
+from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.interfaces import BRANCHES, LOOP, OPERANDS_TO_RESULTS
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import SAME_SHAPE
 from sdyopt.mlir.ir.traits import PURE, RECURSIVE_EFFECTS, TERMINATOR
 from sdyopt.mlir.ir.types import I1, RankedTensor, Type, element_of
-from sdyopt.mlir.ir.value import BlockArgument
+from sdyopt.mlir.ir.value import BlockArgument, Value
+
+
+def _fold_constant_case(op: Op, rewriter: Rewriter) -> bool:
+    attribute = constant_value(op.operand_at(0).defining_op)
+    if not isinstance(attribute, DenseElements):
+        return False
+    index = int.from_bytes(attribute.data[: element_size(attribute.type.element)], "little", signed=True)
+    if not 0 <= index < len(op.regions):
+        return False
+    block = op.regions[index].blocks[0]
+    terminator = block.last
+    assert terminator is not None
+    mapping: dict[Value, Value] = {}
+    for inner in block.ops:
+        if inner is not terminator:
+            rewriter.insert(rewriter.clone(inner, mapping), before=op)
+    rewriter.replace(op, [mapping.get(value, value) for value in terminator.operands])
+    return True
+
+
+FOLD_CONSTANT_CASE = Pattern(_fold_constant_case, name="mlir::stablehlo::FoldConstantCaseOp")
+
+
+def parse_while(op_parser: OpAsmParser) -> None:
+    """Parses what follows the operation name. Both regions have the arguments `%iterArg`, ….
+
+    Raises a DiagnosticError.
+    """
+    offset = op_parser.skip_trivia()
+    names: list[OperandName] = []
+    values: list[OperandName] = []
+    op_parser.expect("(")
+    while not op_parser.accept(")"):
+        names.append(op_parser.operand())
+        op_parser.expect("=")
+        values.append(op_parser.operand())
+        if op_parser.accept(")"):
+            break
+        op_parser.expect(",")
+    types = []
+    if values:
+        op_parser.expect(":")
+        types = op_parser.comma_list(op_parser.type)
+    op_parser.operands = op_parser.resolve_all(values, types, offset)
+    op_parser.result_types = types
+    op_parser.attribute_dictionary_with_keyword()
+    arguments = [
+        Argument(name.name, name.offset, type, None, (op_parser.source, name.offset))
+        for name, type in zip(names, types, strict=True)
+    ]
+    op_parser.expect("cond")
+    op_parser.region(arguments)
+    op_parser.expect("do")
+    op_parser.region(arguments)
+
+
+def print_while(op: Op, printer: OpAsmPrinter) -> None:
+    """Prints what follows the operation name."""
+    cond, body = op.regions
+    pairs = zip(body.blocks[0].arguments, op.operands, strict=False)
+    printer.write(f"({', '.join(f'{printer.name(a)} = {printer.name(v)}' for a, v in pairs)})")
+    if op.operands:
+        printer.write(f" : {printer.types(op.operand_types)}")
+    printer.attribute_dictionary(op, with_keyword=True)
+    printer.newline()
+    printer.write("cond ")
+    printer.region(cond)
+    printer.write(" do ")
+    printer.region(body)
 
 
 @stablehlo.op("return", PURE, TERMINATOR)

@@ -15,15 +15,17 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     SameOperandsAndResultType,
     real_type,
 )
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import quoted
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.quantized import bit_width
-from sdyopt.mlir.dialects.stablehlo.traits import COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES
-from sdyopt.mlir.dialects.stablehlo.type_compatibility import most_specific_type
-from sdyopt.mlir.dialects.stablehlo.unary import (
+from sdyopt.mlir.dialects.stablehlo.dialect import quoted, stablehlo
+from sdyopt.mlir.dialects.stablehlo.elementwise import (
     ELEMENTWISE_TRAITS,
     TYPE_INFERRING_ELEMENTWISE_TRAITS,
     UnaryOp,
+)
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
+    COMPATIBLE_TYPES,
+    INFERS_COMPATIBLE_TYPES,
+    bit_width,
+    most_specific_type,
 )
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Region

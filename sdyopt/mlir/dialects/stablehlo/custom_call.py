@@ -1,27 +1,258 @@
-"""stablehlo.custom_call: an operation implemented by the backend."""
+"""stablehlo.custom_call: layouts, aliases of operands, and the targets with a known meaning.
+
+#stablehlo.output_operand_alias<output_tuple_indices = [0], operand_index = 1, operand_tuple_indices = []>
+
+CreateBuffer, Pin and Unpin have operands and results of certain types. With all other targets, each buffer
+(memref) in the results aliases a buffer in the operands.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.assembly_format import Attr, AttrDict, FunctionalType, Operand, assembly
 from sdyopt.mlir.asm.format.directives import symbol_text
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.mlir.dialects.stablehlo.custom_call_targets import check_target
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import quoted
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.layouts import LAYOUTS, TILINGS, check_layouts
-from sdyopt.mlir.dialects.stablehlo.operand_alias import ALIASES, OutputOperandAlias, tuple_element_type
-from sdyopt.mlir.dialects.stablehlo.types import CUSTOM_CALL_VALUE
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_attribute
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import parse_dimensions, parse_struct_parameter
+from sdyopt.mlir.dialects.stablehlo.dialect import integers_of, quoted, stablehlo
+from sdyopt.mlir.dialects.stablehlo.types import CUSTOM_CALL_VALUE, print_dimension_size
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import EMPTY_ARRAY, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef
-from sdyopt.mlir.ir.builtin_attributes import FALSE, IntegerAttr
+from sdyopt.mlir.ir.builtin_attributes import FALSE, DenseElements, IntegerAttr
 from sdyopt.mlir.ir.constraints import BOOL_ATTR, STRING_ATTR, AttrConstraint
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import I32, TupleType, Type
+from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
+from sdyopt.mlir.ir.types import (
+    I32,
+    INDEX,
+    MemRefType,
+    RankedShapedType,
+    RankedTensor,
+    ShapedType,
+    TupleType,
+    Type,
+    UnrankedTensor,
+    element_of,
+)
+
+
+class OutputOperandAlias(Attribute):
+    """The tuple indices of an output, and the index and tuple indices of the operand that it aliases."""
+
+    output_tuple_indices: tuple[int, ...]
+    operand_index: int
+    operand_tuple_indices: tuple[int, ...]
+    dialect = "stablehlo"
+
+
+ALIASES: AttrConstraint[tuple[OutputOperandAlias, ...]] = AttrConstraint(
+    "Aliasing attribute for outputs and operands of CustomCall",
+    lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, OutputOperandAlias) for e in a),
+    lambda a: a.elements,
+    lambda a: isinstance(a, ArrayAttr),
+)
+
+
+def tuple_element_type(type: Type, indices: Sequence[int]) -> Type | None:
+    """The type at these indices of nested tuples, or None if there is none."""
+    for index in indices:
+        if not isinstance(type, TupleType) or not 0 <= index < len(type.types):
+            return None
+        type = type.types[index]
+    return type
+
+
+_INDICES = "::llvm::ArrayRef<int64_t>"
+
+
+@stablehlo.attribute("output_operand_alias")
+def _parse(parser: AsmParser) -> Attribute:
+    for token in ("<", "output_tuple_indices", "="):
+        parser.expect(token)
+    owner = "OutputOperandAlias"
+    outputs = parse_struct_parameter(parser, owner, "outputTupleIndices", _INDICES, parse_dimensions)
+    for token in (",", "operand_index", "="):
+        parser.expect(token)
+    operand = parse_struct_parameter(parser, owner, "operandIndex", "int64_t", AsmParser.integer)
+    for token in (",", "operand_tuple_indices", "="):
+        parser.expect(token)
+    operands = parse_struct_parameter(parser, owner, "operandTupleIndices", _INDICES, parse_dimensions)
+    parser.expect(">")
+    return OutputOperandAlias(outputs, operand, operands)
+
+
+@stablehlo.printer(OutputOperandAlias)
+def _print(alias: OutputOperandAlias, attribute_printer: AttributePrinter) -> str:
+    outputs = ", ".join(map(print_dimension_size, alias.output_tuple_indices))
+    operands = ", ".join(map(print_dimension_size, alias.operand_tuple_indices))
+    return (
+        f"output_operand_alias<output_tuple_indices = [{outputs}], operand_index = {alias.operand_index}, "
+        f"operand_tuple_indices = [{operands}]>"
+    )
+
+
+def _is_layout(attribute: Attribute) -> bool:
+    return (
+        isinstance(attribute, DenseElements)
+        and attribute.type.element is INDEX
+        and len(attribute.type.shape) == 1
+    )
+
+
+Layouts = tuple[DenseElements, ...]
+
+LAYOUTS: AttrConstraint[Layouts] = AttrConstraint(
+    "Array of layout (1D tensor of index type) attributes",
+    lambda a: isinstance(a, ArrayAttr) and all(map(_is_layout, a)),
+    lambda a: a.elements,
+    lambda a: isinstance(a, ArrayAttr),
+)
+
+# The tiles of each result, outermost first.
+TILINGS: AttrConstraint[tuple[Attribute, ...]] = AttrConstraint(
+    "Array of tiling attributes",
+    lambda a: (
+        isinstance(a, ArrayAttr)
+        and all(isinstance(tiles, ArrayAttr) and all(map(_is_layout, tiles)) for tiles in a)
+    ),
+    lambda a: a.elements,
+    lambda a: isinstance(a, ArrayAttr),
+)
+
+
+def check_layouts(
+    signature: OpSignature, operand_layouts: Layouts | None, result_layouts: Layouts | None
+) -> None:
+    """Checks that all operands and results have a valid layout, or none has one."""
+    if operand_layouts is None and result_layouts is None:
+        return
+    if operand_layouts is None or result_layouts is None:
+        raise signature.op_error(
+            "Layout attributes should be specified for either both operands and results or none."
+        )
+    types = signature.result_types
+    if len(types) == 1 and isinstance(types[0], TupleType):
+        types = types[0].types
+    _check_each(signature, signature.operand_types, operand_layouts, "operand")
+    _check_each(signature, types, result_layouts, "result")
+
+
+def _check_each(signature: OpSignature, types: Sequence[Type], layouts: Layouts, what: str) -> None:
+    if len(types) != len(layouts):
+        raise signature.op_error(
+            f"Number of {what}s must match the number of {what} layouts, {len(types)} != {len(layouts)}"
+        )
+    for index, (type, layout) in enumerate(zip(types, layouts, strict=True)):
+        _check_layout(signature, type, layout, f"{what} #{index}")
+
+
+def _check_layout(signature: OpSignature, type: Type, layout: DenseElements, what: str) -> None:
+    if isinstance(type, TupleType):
+        raise signature.op_error("Tuple types are not fully supported with layout constraints yet")
+    order = integers_of(layout)
+    if not isinstance(type, ShapedType):
+        if order:
+            raise signature.op_error(
+                f"Only tensor types can have non-empty layout: {what} of type {quoted(type)} has layout "
+                f"{plain_attribute(layout)}"
+            )
+    elif isinstance(type, RankedShapedType) and sorted(order) != list(range(type.rank)):
+        raise signature.op_error(
+            f"incorrect layout {plain_attribute(layout)} for type {quoted(type)}, layout must be a "
+            f"permutation of [0, {type.rank})"
+        )
+
+
+_TENSORS = (RankedTensor, UnrankedTensor)
+
+
+def check_target(signature: OpSignature, target: str, aliases: Sequence[OutputOperandAlias]) -> None:
+    """Checks operands and results of CreateBuffer, Pin or Unpin; for other targets, the buffer aliases."""
+    check = _TARGET_CHECKS.get(target)
+    if check is None:
+        _check_buffer_aliases(signature, aliases)
+    else:
+        check(signature)
+
+
+def _check_create_buffer(signature: OpSignature) -> None:
+    if signature.operand_types:
+        raise signature.op_error("CreateBuffer custom_call shouldn't have any inputs")
+    if len(signature.result_types) != 1:
+        raise signature.op_error("CreateBuffer custom_call should have one result")
+    if not isinstance(signature.result_types[0], MemRefType):
+        raise signature.op_error("CreateBuffer custom_call should have a memref result")
+
+
+def _check_pin(signature: OpSignature) -> None:
+    _check_one_to_one(signature, "Pin", (_TENSORS, "tensor"), ((MemRefType,), "memref"))
+
+
+def _check_unpin(signature: OpSignature) -> None:
+    _check_one_to_one(signature, "Unpin", ((MemRefType,), "memref"), (_TENSORS, "tensor"))
+
+
+def _check_one_to_one(
+    signature: OpSignature,
+    name: str,
+    source: tuple[tuple[type, ...], str],
+    target: tuple[tuple[type, ...], str],
+) -> None:
+    for types, (classes, kind), what in (
+        (signature.operand_types, source, "input"),
+        (signature.result_types, target, "output"),
+    ):
+        if len(types) != 1:
+            raise signature.op_error(f"{name} custom_call should have one {what}")
+        if not isinstance(types[0], classes):
+            raise signature.op_error(f"{name} custom_call should have a {kind} {what}")
+    input, output = signature.operand_types[0], signature.result_types[0]
+    if not are_compatible_shapes([input, output]) or element_of(input) is not element_of(output):
+        raise signature.op_error(f"{name} custom_call should have compatible input and output types")
+
+
+_TARGET_CHECKS = {"CreateBuffer": _check_create_buffer, "Pin": _check_pin, "Unpin": _check_unpin}
+
+
+def _check_buffer_aliases(signature: OpSignature, aliases: Sequence[OutputOperandAlias]) -> None:
+    """Checks that each result buffer aliases an operand buffer, and that no buffer is in two aliases."""
+    outputs: set[tuple[int, ...]] = set()
+    operands: set[tuple[int, ...]] = set()
+    for alias in aliases:
+        operand_type = signature.operand_types[alias.operand_index]
+        if not isinstance(tuple_element_type(operand_type, alias.operand_tuple_indices), MemRefType):
+            continue
+        output, operand = alias.output_tuple_indices, (alias.operand_index, *alias.operand_tuple_indices)
+        if output in outputs:
+            raise signature.op_error(
+                f"buffer output {list(output)} is used in output_operand_alias more than once"
+            )
+        if operand in operands:
+            raise signature.op_error(
+                f"buffer operand {operand[0]}{list(operand[1:])} is used in output_operand_alias more than "
+                "once"
+            )
+        outputs.add(output)
+        operands.add(operand)
+    results = signature.result_types
+    output_type = results[0] if len(results) == 1 else TupleType(results)
+    for type, indices in _leaves(output_type, ()):
+        if isinstance(type, MemRefType) and indices not in outputs:
+            raise signature.op_error(f"buffer output {list(indices)} is not used in output_operand_alias")
+
+
+def _leaves(type: Type, indices: tuple[int, ...]) -> Iterator[tuple[Type, tuple[int, ...]]]:
+    """The non-tuple types in nested tuples, each with its tuple indices."""
+    if not isinstance(type, TupleType):
+        yield type, indices
+        return
+    for index, inner in enumerate(type.types):
+        yield from _leaves(inner, (*indices, index))
+
 
 API_VERSIONS = (
     "API_VERSION_UNSPECIFIED",

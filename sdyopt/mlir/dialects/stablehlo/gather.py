@@ -1,30 +1,39 @@
-"""stablehlo.gather, dynamic_gather and torch_index_select."""
+"""The gather operations of stablehlo, and the dimension numbers of gather and scatter."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import integers_of
-from sdyopt.mlir.dialects.stablehlo.bounds import encoding_with
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import listing
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.dimensions import (
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_type
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
+    EntryParser,
+    parse_custom_struct,
+    parse_dimensions,
+    print_custom_struct,
+)
+from sdyopt.mlir.dialects.stablehlo.dialect import (
     Dimensions,
     check_all_within,
     check_distinct,
     check_within,
+    integers_of,
     is_sorted,
     is_unique,
+    listing,
+    stablehlo,
 )
-from sdyopt.mlir.dialects.stablehlo.gather_scatter_dimensions import GATHER_DIMENSIONS, GatherDimensions
-from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
-from sdyopt.mlir.dialects.stablehlo.type_compatibility import are_compatible, dimensions_of
-from sdyopt.mlir.dialects.stablehlo.types import INT_TENSOR, STATIC_1D_INT_TENSOR, TENSOR
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
+    INFERS_COMPATIBLE_TYPES,
+    are_compatible,
+    dimensions_of,
+)
+from sdyopt.mlir.dialects.stablehlo.types import INT_TENSOR, STATIC_1D_INT_TENSOR, TENSOR, encoding_with
 from sdyopt.mlir.ir import op_fields
+from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import FALSE, DenseElements
-from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR
+from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR, of_class
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
@@ -32,6 +41,75 @@ from sdyopt.mlir.ir.shape_traits import are_compatible_sizes, same_element_types
 from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor, Type
 from sdyopt.mlir.ir.verify_signature import infer_and_compare_types
+
+
+class GatherDimensions(Attribute):
+    """`#stablehlo.gather<…>`. The fields have the names of its entries."""
+
+    offset_dims: tuple[int, ...] = ()
+    collapsed_slice_dims: tuple[int, ...] = ()
+    operand_batching_dims: tuple[int, ...] = ()
+    start_indices_batching_dims: tuple[int, ...] = ()
+    start_index_map: tuple[int, ...] = ()
+    index_vector_dim: int = 0
+    dialect = "stablehlo"
+
+
+class ScatterDimensions(Attribute):
+    """`#stablehlo.scatter<…>`. The fields have the names of its entries."""
+
+    update_window_dims: tuple[int, ...] = ()
+    inserted_window_dims: tuple[int, ...] = ()
+    input_batching_dims: tuple[int, ...] = ()
+    scatter_indices_batching_dims: tuple[int, ...] = ()
+    scatter_dims_to_operand_dims: tuple[int, ...] = ()
+    index_vector_dim: int = 0
+    dialect = "stablehlo"
+
+
+GATHER_DIMENSIONS = of_class(GatherDimensions, "Attribute that models the dimension information for gather")
+SCATTER_DIMENSIONS = of_class(
+    ScatterDimensions, "Attribute that models the dimension information for scatter"
+)
+
+_GATHER_ENTRIES: dict[str, EntryParser] = {
+    "offset_dims": parse_dimensions,
+    "collapsed_slice_dims": parse_dimensions,
+    "operand_batching_dims": parse_dimensions,
+    "start_indices_batching_dims": parse_dimensions,
+    "start_index_map": parse_dimensions,
+    "index_vector_dim": AsmParser.integer,
+}
+_SCATTER_ENTRIES: dict[str, EntryParser] = {
+    "update_window_dims": parse_dimensions,
+    "inserted_window_dims": parse_dimensions,
+    "input_batching_dims": parse_dimensions,
+    "scatter_indices_batching_dims": parse_dimensions,
+    "scatter_dims_to_operand_dims": parse_dimensions,
+    "index_vector_dim": AsmParser.integer,
+}
+
+
+@stablehlo.attribute("gather")
+def _parse_gather(parser: AsmParser) -> Attribute:
+    parser.expect("<")
+    return GatherDimensions(**parse_custom_struct(parser, "gather dimension numbers", _GATHER_ENTRIES))
+
+
+@stablehlo.printer(GatherDimensions)
+def _print_gather(dims: GatherDimensions, attribute_printer: AttributePrinter) -> str:
+    return print_custom_struct("gather", {name: getattr(dims, name) for name in _GATHER_ENTRIES})
+
+
+@stablehlo.attribute("scatter")
+def _parse_scatter(parser: AsmParser) -> Attribute:
+    parser.expect("<")
+    return ScatterDimensions(**parse_custom_struct(parser, "scatter dimension numbers", _SCATTER_ENTRIES))
+
+
+@stablehlo.printer(ScatterDimensions)
+def _print_scatter(dims: ScatterDimensions, attribute_printer: AttributePrinter) -> str:
+    return print_custom_struct("scatter", {name: getattr(dims, name) for name in _SCATTER_ENTRIES})
 
 
 @stablehlo.op("gather", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES, same_element_types("operand", "result"))

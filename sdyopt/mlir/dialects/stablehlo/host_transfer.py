@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import I64_ELEMENTS
-from sdyopt.mlir.dialects.stablehlo.channel import (
+from sdyopt.mlir.dialects.stablehlo.dialect import I64_ELEMENTS, quoted, stablehlo
+from sdyopt.mlir.dialects.stablehlo.replica_groups import (
     CHANNEL_HANDLE,
     DEVICE_TO_DEVICE,
     DEVICE_TO_HOST,
     HOST_TO_DEVICE,
     ChannelHandle,
 )
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import quoted
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES
 from sdyopt.mlir.dialects.stablehlo.types import (
     STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN,
     TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR,

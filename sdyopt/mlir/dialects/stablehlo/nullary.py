@@ -15,8 +15,7 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     integer_attr,
 )
 from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.shape_operand import check_shape_operand
-from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES, check_shape_operand
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.constraints import ELEMENTS_ATTR, I64_ATTR, Elements, non_negative

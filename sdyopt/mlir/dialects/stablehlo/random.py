@@ -5,10 +5,7 @@ from __future__ import annotations
 from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import enum_attr
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import integers_of
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import quoted
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.dimensions import are_shapes_compatible
+from sdyopt.mlir.dialects.stablehlo.dialect import are_shapes_compatible, integers_of, quoted, stablehlo
 from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import are_compatible
 from sdyopt.mlir.dialects.stablehlo.types import (

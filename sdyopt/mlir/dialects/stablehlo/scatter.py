@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.dialects.stablehlo.attribute_constraints import I64_ELEMENTS
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import listing, quoted
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.dimensions import (
+from sdyopt.mlir.dialects.stablehlo.dialect import (
+    I64_ELEMENTS,
     Dimensions,
     are_shapes_compatible,
     check_all_within,
@@ -15,16 +13,20 @@ from sdyopt.mlir.dialects.stablehlo.dimensions import (
     check_within,
     is_sorted,
     is_unique,
+    listing,
+    quoted,
+    stablehlo,
 )
-from sdyopt.mlir.dialects.stablehlo.gather_scatter_dimensions import SCATTER_DIMENSIONS, ScatterDimensions
-from sdyopt.mlir.dialects.stablehlo.reducer import check_reducer, have_compatible_shapes_and_element_types
-from sdyopt.mlir.dialects.stablehlo.region_signatures import (
+from sdyopt.mlir.dialects.stablehlo.gather import SCATTER_DIMENSIONS, ScatterDimensions
+from sdyopt.mlir.dialects.stablehlo.reducer import (
     RegionSignature,
     RegionSignatures,
     RegionVerifyingOp,
+    check_reducer,
+    have_compatible_shapes_and_element_types,
     region_signature,
 )
-from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES
 from sdyopt.mlir.dialects.stablehlo.types import INTEGER_OR_INDEX_TENSOR, TENSOR
 from sdyopt.mlir.dialects.stablehlo.window import checked_window, padding_pairs, window_result_shape
 from sdyopt.mlir.ir import op_fields

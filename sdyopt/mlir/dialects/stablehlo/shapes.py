@@ -14,19 +14,20 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     i64_list_attr,
     integer_attr,
 )
-from sdyopt.mlir.dialects.stablehlo.bounds import Bounds, bounds_of, encoding_with
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import listing
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.quantized import (
+from sdyopt.mlir.dialects.stablehlo.dialect import listing, stablehlo
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
+    COMPATIBLE_ELEMENT_TYPES,
+    INFERS_COMPATIBLE_TYPES,
+    are_compatible,
     check_element_types,
     check_reshape_scales,
     check_same_per_axis_scales,
     check_same_per_tensor_scale,
+    check_shape_operand,
+    constant_integers,
     quantized_axis,
 )
-from sdyopt.mlir.dialects.stablehlo.shape_operand import check_shape_operand, constant_integers
-from sdyopt.mlir.dialects.stablehlo.traits import COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES
-from sdyopt.mlir.dialects.stablehlo.type_compatibility import are_compatible
+from sdyopt.mlir.dialects.stablehlo.types import Bounds, bounds_of, encoding_with
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.constraints import I64_ARRAY, I64_ATTR, non_negative

@@ -13,10 +13,9 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     OperandsWithCommas,
     i64_list_attr,
 )
-from sdyopt.mlir.dialects.stablehlo.bounds import bounds_of, encoding_with
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import listing
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
+from sdyopt.mlir.dialects.stablehlo.dialect import listing, stablehlo
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES
+from sdyopt.mlir.dialects.stablehlo.types import bounds_of, encoding_with
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Region

@@ -16,9 +16,8 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     integer_attr,
     string_attr,
 )
-from sdyopt.mlir.dialects.stablehlo.diagnostic_text import quoted
-from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
-from sdyopt.mlir.dialects.stablehlo.traits import INFERS_COMPATIBLE_TYPES
+from sdyopt.mlir.dialects.stablehlo.dialect import quoted, stablehlo
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import integer

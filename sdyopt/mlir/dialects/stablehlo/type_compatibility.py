@@ -1,4 +1,4 @@
-"""Type compatibility under dynamism: compatible types can have the same shape at run time.
+"""Compatibility of types: shapes, quantized types, the traits that check it, and shapes in operands.
 
 Compatible types are merged in two ways. In the most specific type, a dimension has the static size that any
 of the types has, else the smallest bound; this type is inferred for elementwise operations. In the least
@@ -9,12 +9,31 @@ largest size or bound if each type has one; this type is inferred for the result
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
+from struct import pack, unpack
 
-from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantizedPerAxis
-from sdyopt.mlir.dialects.stablehlo.bounds import bounds_of, encoding_with
+from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
+from sdyopt.mlir.dialects.stablehlo.dialect import integers_of, listing, quoted
+from sdyopt.mlir.dialects.stablehlo.types import bounds_of, encoding_with
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
+from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes, are_compatible_sizes
-from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor, ShapedType, TupleType, Type, element_of
+from sdyopt.mlir.ir.traits import InfersTypes, Trait
+from sdyopt.mlir.ir.types import (
+    DYNAMIC,
+    ComplexType,
+    FloatType,
+    IndexType,
+    IntegerType,
+    RankedTensor,
+    ShapedType,
+    TupleType,
+    Type,
+    element_of,
+)
+from sdyopt.mlir.ir.value import Value
 
 
 def have_compatible_element_types(left: Type, right: Type) -> bool:
@@ -176,3 +195,203 @@ def concatenated_dimension(left: Dimension, right: Dimension) -> Dimension:
         return left[0] + right[0], DYNAMIC
     limits = [bound if size == DYNAMIC else size for size, bound in (left, right)]
     return DYNAMIC, DYNAMIC if DYNAMIC in limits else sum(limits)
+
+
+def bit_width(type: Type) -> int:
+    """The bit width of an element type; for a quantized type, of its storage type."""
+    if isinstance(type, ComplexType):
+        return 2 * bit_width(type.element)
+    if isinstance(type, QuantizedType):
+        return bit_width(type.storage)
+    assert isinstance(type, IntegerType | FloatType)
+    return type.width
+
+
+def quantized_axis(type: RankedTensor) -> int | None:
+    """The quantization dimension of a per-axis quantized tensor, or None."""
+    return type.element.axis if isinstance(type.element, UniformQuantizedPerAxis) else None
+
+
+def check_element_types(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
+    """Checks that the element types are compatible, if neither is quantized."""
+    is_quantized = isinstance(source.element, QuantizedType) or isinstance(target.element, QuantizedType)
+    if not is_quantized and not have_compatible_element_types(source, target):
+        raise signature.error_without_op_note(
+            "expects operand and result to have compatible element type. Got: "
+            f"{quoted(source)} and {quoted(target)}"
+        )
+
+
+def check_same_per_tensor_scale(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
+    """Checks that the element types are equal if both are per-tensor quantized."""
+    left, right = source.element, target.element
+    if isinstance(left, UniformQuantized) and isinstance(right, UniformQuantized) and left is not right:
+        raise signature.error_without_op_note(
+            f"expect same quantization scale and zero_point but got {quoted(source)} vs {quoted(target)}"
+        )
+
+
+def check_same_per_axis_scales(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
+    """Checks that scales and zero points are equal if both tensors are per-axis quantized.
+
+    If one tensor has more scales, its additional scales and zero points are ignored.
+    """
+    left, right = source.element, target.element
+    if not isinstance(left, UniformQuantizedPerAxis) or not isinstance(right, UniformQuantizedPerAxis):
+        return
+    count = min(len(left.scales), len(right.scales))
+    if left.scales[:count] != right.scales[:count] or left.zero_points[:count] != right.zero_points[:count]:
+        raise signature.error_without_op_note(
+            f"expect same quantization scales and zero_points but got {quoted(source)} vs {quoted(target)}"
+        )
+
+
+def check_reshape_scales(signature: OpSignature, source: RankedTensor, target: RankedTensor) -> None:
+    """Checks that a reshape keeps the scales and zero points.
+
+    The size of the quantization dimension and the product of the sizes before it must not change; dynamic
+    sizes are not checked.
+    """
+    check_same_per_tensor_scale(signature, source, target)
+    check_same_per_axis_scales(signature, source, target)
+    axis, target_axis = quantized_axis(source), quantized_axis(target)
+    if axis is None or target_axis is None:
+        return
+    sizes = (source.shape[axis], target.shape[target_axis])
+    if DYNAMIC not in sizes and sizes[0] != sizes[1]:
+        raise signature.error_without_op_note(
+            "expect same quantization dimension size for operand and result "
+            f"{quoted(source)} and {quoted(target)}"
+        )
+    if source.has_static_shape and target.has_static_shape:
+        before = (prod(source.shape[:axis]), prod(target.shape[:target_axis]))
+        if before[0] != before[1]:
+            raise signature.error_without_op_note(
+                "product of dimensions before quantization dimension must match between operand and result "
+                f"for {before[0]} and {before[1]}"
+            )
+
+
+def check_broadcast_scales(
+    signature: OpSignature,
+    source: RankedTensor,
+    target: RankedTensor,
+    broadcast_dimensions: Sequence[int],
+) -> None:
+    """Checks the quantization of a broadcast if operand and result are per-axis quantized.
+
+    The result must be quantized along the dimension that the operand's quantization dimension maps to. If the
+    size of the operand's quantization dimension is 1, all scales and zero points of the result must equal the
+    operand's first scale and zero point.
+    """
+    left, right = source.element, target.element
+    if not isinstance(left, UniformQuantizedPerAxis) or not isinstance(right, UniformQuantizedPerAxis):
+        return
+    mapped_axis = broadcast_dimensions[left.axis]
+    if right.axis != mapped_axis:
+        raise signature.error_without_op_note(
+            f"result quantization_dimension {right.axis} not same as broadcast_dimensions[{left.axis}] "
+            f"= {mapped_axis}"
+        )
+    if source.shape[left.axis] != 1:
+        return
+    for index, (scale, zero_point) in enumerate(zip(right.scales, right.zero_points, strict=True)):
+        if scale != left.scales[0]:
+            raise signature.error_without_op_note(
+                f"mismatch result scale {index} ({_scale_text(scale)}) and operand scale 0 "
+                f"({_scale_text(left.scales[0])})"
+            )
+        if zero_point != left.zero_points[0]:
+            raise signature.error_without_op_note(
+                f"mismatch result zero_point {index} ({zero_point}) and operand zero_point 0 "
+                f"({left.zero_points[0]})"
+            )
+
+
+def _scale_text(bits: int) -> str:
+    """An `f64` bit pattern in the notation of C's `%e`."""
+    (value,) = unpack("<d", pack("<Q", bits))
+    return f"{value:e}"
+
+
+# Result types are inferred; the actual types must be compatible with these (see type_compatibility).
+INFERS_COMPATIBLE_TYPES = InfersTypes("hlo-infer-type", accepts=are_compatible)
+
+
+def _check_compatible_types(signature: OpSignature) -> None:
+    types = signature.operand_types + signature.result_types
+    if not all(are_compatible(type, types[0]) for type in types):
+        raise signature.op_error("requires compatible types for all operands and results")
+
+
+def _check_compatible_elements(signature: OpSignature) -> None:
+    types = signature.operand_types + signature.result_types
+    if not all(have_compatible_element_types(type, types[0]) for type in types):
+        raise signature.op_error("requires compatible element types for all operands and results")
+
+
+def _check_compatible_operand_elements(signature: OpSignature) -> None:
+    types = signature.operand_types
+    if not all(have_compatible_element_types(type, types[0]) for type in types):
+        raise signature.op_error("requires compatible element types for all operands")
+
+
+def _check_pairwise_types(signature: OpSignature) -> None:
+    _check_pairs(
+        signature,
+        signature.operand_types,
+        signature.result_types,
+        "requires the same type for operand and result",
+    )
+
+
+def _check_pairwise_elements(signature: OpSignature) -> None:
+    operands = tuple(map(element_of, signature.operand_types))
+    results = tuple(map(element_of, signature.result_types))
+    _check_pairs(signature, operands, results, "requires the same element type for operand and result")
+
+
+def _check_pairs(
+    signature: OpSignature, lefts: tuple[Type, ...], rights: tuple[Type, ...], message: str
+) -> None:
+    if len(lefts) != len(rights):
+        raise signature.op_error("requires the same number of operands and results")
+    for index, (left, right) in enumerate(zip(lefts, rights, strict=True)):
+        if left is not right:
+            raise signature.op_error(f"{message} at index {index}")
+
+
+# Elementwise, except that some operands may be scalars instead of tensors.
+BROADCASTING_ELEMENTWISE = Trait("hlo-broadcasting-elementwise")
+# Commutative, but canonicalization does not reorder the operands, unlike with MLIR's trait.
+HLO_COMMUTATIVE = Trait("hlo-commutative")
+COMPATIBLE_TYPES = Trait("hlo-compatible-operands-and-result-type", _check_compatible_types)
+COMPATIBLE_ELEMENT_TYPES = Trait(
+    "hlo-compatible-operands-and-result-element-type", _check_compatible_elements
+)
+COMPATIBLE_OPERAND_ELEMENT_TYPES = Trait(
+    "hlo-compatible-operands-element-type", _check_compatible_operand_elements
+)
+PAIRWISE_SAME_TYPE = Trait("hlo-pairwise-same-operand-and-result-type", _check_pairwise_types)
+PAIRWISE_SAME_ELEMENT_TYPE = Trait(
+    "hlo-pairwise-same-operand-and-result-element-type", _check_pairwise_elements
+)
+
+
+def constant_integers(value: Value) -> list[int] | None:
+    """The elements of an integer constant, read as signed; None for any other value."""
+    elements = constant_value(value.defining_op)
+    if not isinstance(elements, DenseElements) or not isinstance(
+        elements.type.element, IntegerType | IndexType
+    ):
+        return None
+    return integers_of(elements)
+
+
+def check_shape_operand(op: Op, shape: Value, type: Type) -> None:
+    """Checks that a shape operand, if constant, is compatible with the result type."""
+    sizes = constant_integers(shape)
+    if sizes is not None and not is_compatible_shape(sizes, type):
+        raise op.signature.error_without_op_note(
+            f"output shape [{listing(sizes)}] is incompatible with return type of operation {quoted(type)}"
+        )

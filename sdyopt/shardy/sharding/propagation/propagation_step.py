@@ -6,15 +6,17 @@ operations and few distinct steps, so the updates of each step are computed once
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import cache, partial
 from typing import NamedTuple
 
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, common_mesh_or_ref
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.shardy.sharding.axis_lists import Axes, is_prefix
 from sdyopt.shardy.sharding.propagation.aggressive_factor_propagation import propagate_aggressive
 from sdyopt.shardy.sharding.propagation.basic_factor_propagation import (
     propagate_basic,
@@ -33,6 +35,7 @@ from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project
 
 # The shardings of the operands, then of the results.
 Shardings = tuple[TensorSharding | None, ...]
+
 # (index among operands and results, new sharding)
 Updates = tuple[tuple[int, TensorSharding], ...]
 
@@ -198,3 +201,65 @@ def identity_rule(shape: tuple[int, ...], operand_count: int, result_count: int 
     """The rule in which dimension n of every operand and result is factor n."""
     mapping = TensorMapping(tuple([DimMapping((dim,)) for dim in range(len(shape))]))
     return OpShardingRule(shape, (mapping,) * operand_count, (mapping,) * result_count)
+
+
+class PropagatedAxis(NamedTuple):
+    """An axis and the tensors between which it propagated, by index among operands and results."""
+
+    axis: AxisRef
+    source: int
+    target: int
+
+
+def propagated_axes(rule: OpShardingRule, step: StepResult) -> Iterator[PropagatedAxis]:
+    """Each axis that a step adds to a factor of a tensor, with the tensor that it comes from.
+
+    This is the first tensor in which the factor had all its new axes before the step. If there is no such
+    tensor, the axis is left out.
+    """
+    for target, mapping in enumerate(rule.tensors):
+        sources = _new_axes(mapping, step.before[target], step.after[target], step.before, step.mesh)
+        for axis, source in sources.items():
+            yield PropagatedAxis(axis, source, target)
+
+
+def _new_axes(
+    mapping: TensorMapping,
+    old: TensorProjection,
+    new: TensorProjection,
+    before: Sequence[TensorProjection],
+    mesh: Mesh,
+) -> dict[AxisRef, int]:
+    sources: dict[AxisRef, int] = {}
+    for dim in mapping.dims:
+        previous: AxisRef | None = None
+        for factor in dim.factors:
+            old_sharding, new_sharding = old.factors.get(factor), new.factors.get(factor)
+            if old_sharding is None or new_sharding is None or old_sharding.axes == new_sharding.axes:
+                continue
+            axes = new_sharding.axes
+            last = axes[-1]
+            if previous is not None and previous.can_merge(last):
+                # Adjacent sub-axes of two factors are one axis of the dimension.
+                sources.pop(previous, None)
+                last = previous.merge(last, mesh)
+            previous = axes[-1]
+            source = _source_tensor(factor, axes, before)
+            if source is not None:
+                for axis in _added_axes(old_sharding.axes, (*axes[:-1], last)):
+                    sources.setdefault(axis, source)
+    return sources
+
+
+def _added_axes(old: Axes, new: Axes) -> Axes:
+    """The axes of `new` that its prefix `old` lacks; `old` may end with a sub-axis of the first of them."""
+    count = len(old)
+    return new[count - 1 :] if old and old[-1] is not new[count - 1] else new[count:]
+
+
+def _source_tensor(factor: int, axes: Axes, before: Sequence[TensorProjection]) -> int | None:
+    for index, tensor in enumerate(before):
+        sharding = tensor.factors.get(factor)
+        if sharding is not None and is_prefix(axes, sharding.axes):
+            return index
+    return None

@@ -17,23 +17,24 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from sdyopt.mlir.dialects.sdy.collective_base import CollectiveOp
 from sdyopt.mlir.dialects.sdy.collectives import (
     AllGatherOp,
     AllSliceOp,
     AllToAllOp,
+    CollectiveOp,
     CollectivePermuteOp,
 )
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.shardy.sharding.reshard_to_collectives.all_gather import (
+from sdyopt.shardy.sharding.reshard_to_collectives.collectives import (
     gather_clashing_sub_axes,
     gather_dimensions,
+    is_permute_useful,
+    move_axes,
+    permute,
+    slice_dimensions,
 )
-from sdyopt.shardy.sharding.reshard_to_collectives.all_slice import slice_dimensions
-from sdyopt.shardy.sharding.reshard_to_collectives.all_to_all import move_axes
-from sdyopt.shardy.sharding.reshard_to_collectives.collective_permute import is_permute_useful, permute
 from sdyopt.shardy.sharding.reshard_to_collectives.state import ReshardState, axes_per_dim
 
 # One round reaches most targets, and two rounds reach all if axis sizes are powers of two. Shardy stops after

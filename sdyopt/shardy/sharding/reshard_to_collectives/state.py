@@ -26,8 +26,7 @@ from math import prod
 from typing import NamedTuple
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.mlir.dialects.sdy.axis_lists import AxesPerDim, AxisRefList
+from sdyopt.mlir.dialects.sdy.axes import AxesPerDim, AxisRef, AxisRefList, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 

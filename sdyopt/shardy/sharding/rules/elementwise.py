@@ -3,24 +3,6 @@
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.dialects.stablehlo.binary import (
-    AddOp,
-    AndOp,
-    Atan2Op,
-    ComplexOp,
-    DivOp,
-    MaxOp,
-    MinOp,
-    MulOp,
-    OrOp,
-    PowOp,
-    RemOp,
-    ShiftLeftOp,
-    ShiftRightArithmeticOp,
-    ShiftRightLogicalOp,
-    SubtractOp,
-    XorOp,
-)
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, CompareOp, SelectOp
 from sdyopt.mlir.dialects.stablehlo.conversion import (
     AbsOp,
@@ -30,28 +12,44 @@ from sdyopt.mlir.dialects.stablehlo.conversion import (
     RealOp,
     ReducePrecisionOp,
 )
-from sdyopt.mlir.dialects.stablehlo.unary import (
+from sdyopt.mlir.dialects.stablehlo.elementwise import (
+    AddOp,
+    AndOp,
+    Atan2Op,
     CbrtOp,
     CeilOp,
     ClzOp,
+    ComplexOp,
     CosineOp,
+    DivOp,
     Expm1Op,
     ExpOp,
     FloorOp,
     Log1pOp,
     LogisticOp,
     LogOp,
+    MaxOp,
+    MinOp,
+    MulOp,
     NegOp,
     NotOp,
+    OrOp,
     PopulationCountOp,
+    PowOp,
+    RemOp,
     RoundNearestEvenOp,
     RoundOp,
     RsqrtOp,
+    ShiftLeftOp,
+    ShiftRightArithmeticOp,
+    ShiftRightLogicalOp,
     SignOp,
     SineOp,
     SqrtOp,
+    SubtractOp,
     TanhOp,
     TanOp,
+    XorOp,
 )
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import RankedShapedType

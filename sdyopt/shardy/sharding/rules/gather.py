@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sdyopt.mlir.dialects.stablehlo.binary import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp
-from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
-from sdyopt.mlir.dialects.stablehlo.gather_scatter_dimensions import GatherDimensions, ScatterDimensions
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherDimensions, GatherOp, ScatterDimensions
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op

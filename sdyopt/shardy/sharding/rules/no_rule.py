@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.data_flow_ops import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp as SdyConstantOp
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingGroupOp
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, FuncDataFlowEdgeOp
 from sdyopt.mlir.dialects.stablehlo.host_transfer import InfeedOp, OutfeedOp, RecvOp, SendOp
 from sdyopt.mlir.dialects.stablehlo.nullary import (
     AfterAllOp,

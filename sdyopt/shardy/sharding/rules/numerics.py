@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.dialects.stablehlo.batch_norm import BatchNormInferenceOp
-from sdyopt.mlir.dialects.stablehlo.linear_algebra import CholeskyOp, FftOp, TriangularSolveOp
+from sdyopt.mlir.dialects.stablehlo.numerics import BatchNormInferenceOp, CholeskyOp, FftOp, TriangularSolveOp
 from sdyopt.mlir.dialects.stablehlo.random import RngBitGeneratorOp
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder

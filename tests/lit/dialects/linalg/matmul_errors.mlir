@@ -24,3 +24,36 @@ func.func @two_scalars(%a: tensor<4xf32>, %x: f32) -> tensor<4xf32> {
   %0 = linalg.fill ins(%x, %x : f32, f32) outs(%a : tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+func.func @generic_form_with_one_input(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @below {{expected the number of indexing_map (3) to be equal to the number of input/output operands (2)}}
+  %0 = "linalg.matmul"(%a, %a) <{operandSegmentSizes = array<i32: 1, 1>}> ({
+  ^bb0(%x: f32, %y: f32):
+    "linalg.yield"(%x) : (f32) -> ()
+  }) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @too_few_arguments(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @below {{expected as many non-induction variable region arguments as the number of input/output operands}}
+  %0 = "linalg.matmul"(%a, %a, %a) <{operandSegmentSizes = array<i32: 2, 1>}> ({
+  ^bb0(%x: f32, %y: f32):
+    "linalg.yield"(%x) : (f32) -> ()
+  }) : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @argument_of_another_type(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @below {{expected type of bb argument #1 to match element or self type of the corresponding operand}}
+  %0 = "linalg.matmul"(%a, %a, %a) <{operandSegmentSizes = array<i32: 2, 1>}> ({
+  ^bb0(%x: f32, %y: i32, %z: f32):
+    "linalg.yield"(%x) : (f32) -> ()
+  }) : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}

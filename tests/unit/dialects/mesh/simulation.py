@@ -12,22 +12,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from docs import device_groups
+from docs.device_groups import Device
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.mesh import device_groups
-from sdyopt.mlir.dialects.mesh.collective_base import Collective
+from sdyopt.mlir.dialects.mesh.attributes import ReductionKind
 from sdyopt.mlir.dialects.mesh.collectives import (
     AllGatherOp,
     AllReduce19Op,
     AllSliceOp,
     AllToAllOp,
+    Collective,
     ReduceScatter19Op,
 )
-from sdyopt.mlir.dialects.mesh.device_groups import Device
-from sdyopt.mlir.dialects.mesh.point_to_point import RecvOp, SendOp, ShiftOp
-from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
-from sdyopt.mlir.dialects.mesh.rooted_collectives import BroadcastOp, GatherOp, Reduce19Op, ScatterOp
+from sdyopt.mlir.dialects.mesh.rooted_collectives import (
+    BroadcastOp,
+    GatherOp,
+    RecvOp,
+    Reduce19Op,
+    ScatterOp,
+    SendOp,
+    ShiftOp,
+)
 from sdyopt.mlir.dialects.mesh.shard_op import ShardOp
-from sdyopt.mlir.dialects.tensor.casts import CastOp
+from sdyopt.mlir.dialects.tensor import CastOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 from tests.simulation import programs

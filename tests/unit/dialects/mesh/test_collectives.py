@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdyopt.mlir.dialects.mesh import device_groups
+from docs import device_groups
 from tests.simulation.programs import function_of, read
 
 from .simulation import SEMANTICS, Arrays, run

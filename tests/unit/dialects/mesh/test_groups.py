@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from sdyopt.mlir.dialects.mesh import device_groups
+from docs import device_groups
 
 SHAPE = (2, 3, 4, 5)
 

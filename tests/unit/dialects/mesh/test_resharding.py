@@ -9,11 +9,10 @@ from random import Random
 import numpy as np
 import pytest
 
+from docs import device_groups
+from docs.device_groups import Device
 from passes.mesh.spmdization import Spmdization
-from sdyopt.mlir.dialects.mesh import device_groups
-from sdyopt.mlir.dialects.mesh.device_groups import Device
-from sdyopt.mlir.dialects.mesh.reduction import ReductionKind
-from sdyopt.mlir.dialects.mesh.sharding import MeshSharding, sharding_text
+from sdyopt.mlir.dialects.mesh.attributes import MeshSharding, ReductionKind, sharding_text
 from sdyopt.mlir.ir.attribute import SymbolRef
 from tests.simulation.programs import function_of, read, verify
 

@@ -1,10 +1,13 @@
 """Shardings have a kind of reduction as long as they have unreduced axes."""
 
-from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.mlir.dialects.sdy.manual_axes import without_manual_axes
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding, sharding_text
+from sdyopt.mlir.dialects.sdy.sharding import (
+    DimensionSharding,
+    TensorSharding,
+    sharding_text,
+    without_manual_axes,
+)
 from sdyopt.mlir.ir.attribute import SymbolRef
 
 X, Y = AxisRef("x"), AxisRef("y")

@@ -2,9 +2,7 @@
 
 import pytest
 
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
-from sdyopt.mlir.dialects.sdy.axis_lists import ManualAxes
-from sdyopt.mlir.dialects.sdy.manual_axes import without_manual_axes
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.rule import factor_symbol
@@ -13,6 +11,7 @@ from sdyopt.mlir.dialects.sdy.sharding import (
     TensorSharding,
     fully_replicated,
     sharding_text,
+    without_manual_axes,
 )
 from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
 from sdyopt.mlir.ir.attribute import SymbolRef

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from sdyopt.base.diagnostics.location import Location
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Location, Source
 
 # Importing these registers their semantic actions.
-from sdyopt.mlir.asm.parser.attributes import affine as _affine
 from sdyopt.mlir.asm.parser.attributes import builtin_attributes as _attributes
 from sdyopt.mlir.asm.parser.attributes import builtin_types as _types
-from sdyopt.mlir.asm.parser.attributes import dense_array as _arrays
 from sdyopt.mlir.asm.parser.attributes import dense_elements as _elements
-from sdyopt.mlir.asm.parser.attributes import locations as _locations
-from sdyopt.mlir.asm.parser.attributes import sparse_elements as _sparse
+from sdyopt.mlir.asm.parser.attributes import dialect_symbols as _symbols
+from sdyopt.mlir.asm.parser.attributes import element_literals as _literals
 from sdyopt.mlir.asm.parser.attributes.dialect_symbols import parse_dialect_attribute
 from sdyopt.mlir.asm.parser.attributes.fast_path import (
     dictionary_at,
@@ -26,8 +23,7 @@ from sdyopt.mlir.asm.parser.attributes.fast_path import (
     fast_location,
     fast_type,
 )
-from sdyopt.mlir.asm.parser.attributes.lr_parser import run
-from sdyopt.mlir.asm.parser.attributes.lr_tables import load_tables
+from sdyopt.mlir.asm.parser.attributes.lr_parser import load_tables, run
 from sdyopt.mlir.asm.parser.attributes.semantic_actions import ActionContext, Environment
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, LocationAttr
 from sdyopt.mlir.ir.types import Type
@@ -37,7 +33,7 @@ __all__ = ["AttributeParser"]
 # Longer texts, such as those of big constants, are not cached: few are equal, and hashing them takes time.
 _MAX_CACHED_LENGTH = 100_000
 
-_ACTIONS = (_affine, _arrays, _attributes, _elements, _locations, _sparse, _types)
+_ACTIONS = (_attributes, _elements, _literals, _symbols, _types)
 
 
 class AttributeParser:

@@ -1,4 +1,4 @@
-"""Lists of elements in `dense<…>`, `sparse<…>` and `array<…>`.
+"""Number literals, lists of elements in `dense<…>`, `sparse<…>` and `array<…>`, and dense arrays.
 
 A well-formed list of numbers is decoded in bulk. Any other list is parsed token by token, which finds
 the errors and their locations.
@@ -7,11 +7,114 @@ the errors and their locations.
 from __future__ import annotations
 
 import re
+import sys
+from array import array
+from collections.abc import Sequence
 
 from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.lexical import COMMENT, NUMBER, STRING_EXTENT, TRIVIA, WHITESPACE
 from sdyopt.mlir.asm.parser.attributes.lr_parser import MAX_DEPTH
-from sdyopt.mlir.asm.parser.attributes.semantic_actions import ActionContext
+from sdyopt.mlir.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, can_be_negative, integer_width, wrapped
+from sdyopt.mlir.ir.floats import encode_double
+from sdyopt.mlir.ir.types import I1, FloatType, IndexType, IntegerType
+
+# Longer literals count as out of range, because the time to convert and print them is quadratic.
+_MAX_DIGITS = 100_000
+# Python converts this many digits whatever its limit is.
+_CHUNK_DIGITS = 600
+_ARRAY_CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
+_FLOAT_CODES = {"f32": "f", "f64": "d"}
+
+
+def integer_value(digits: str, is_negative: bool, type: IntegerType | IndexType) -> int | None:
+    """The value of an integer literal of this type; None if it is out of range."""
+    is_hexadecimal = digits[1:2] == "x"
+    if len(digits) > _MAX_DIGITS:
+        digits = "0x" + digits[2:].lstrip("0") if is_hexadecimal else digits.lstrip("0")
+        if len(digits) > _MAX_DIGITS:
+            return None
+    width = integer_width(type)
+    if not is_hexadecimal and len(digits) > width + _CHUNK_DIGITS:
+        digits = digits.lstrip("0") or "0"
+        if len(digits) > width + 1:  # a bit is less than a decimal digit
+            return None
+    value = int(digits, 16) if is_hexadecimal else _decimal(digits)
+    if is_negative:
+        value = -value
+        # As in MLIR, `-0` and negative `i0` are out of range.
+        is_in_range = width > 0 and -(1 << (width - 1)) <= value < 0
+    elif isinstance(type, IndexType) or type.signedness.value == "s":
+        is_in_range = value < 1 << max(width - 1, 0)
+    else:
+        is_in_range = value < 1 << width
+    return wrapped(value, type) if is_in_range else None
+
+
+def _decimal(digits: str) -> int:
+    """The value of a decimal literal of any length; the length that `int` accepts is limited."""
+    if len(digits) <= _CHUNK_DIGITS:
+        return int(digits)
+    middle = len(digits) // 2
+    scale: int = 10 ** (len(digits) - middle)
+    return _decimal(digits[:middle]) * scale + _decimal(digits[middle:])
+
+
+def float_bits(context: ActionContext, digits: str, is_negative: bool, type: FloatType, offset: int) -> int:
+    """The bits of a float literal: a decimal number with a dot, or the bits in hexadecimal."""
+    if "." in digits:
+        return encode_double(float("-" + digits if is_negative else digits), type.format)
+    if digits[1:2] != "x":
+        raise _needs_dot(context, offset)
+    if is_negative:
+        raise context.error("hexadecimal float literal should not have a leading minus", offset)
+    stripped = digits[2:].lstrip("0") or "0"
+    if len(stripped) > _MAX_DIGITS or int(stripped, 16) >> type.width:
+        raise context.error("hexadecimal float constant out of range for type", offset)
+    return int(stripped, 16)
+
+
+def pack_integers(values: Sequence[int], type: IntegerType | IndexType) -> bytes:
+    """The bytes of integers that are in range of their type."""
+    width = integer_width(type)
+    code = _ARRAY_CODES.get(width)
+    if code is not None:
+        packed = array(code if can_be_negative(type) else code.upper(), values)
+        return _little_endian(packed)
+    size = max(1, (width + 7) // 8)
+    mask = (1 << 8 * size) - 1
+    return b"".join([(value & mask).to_bytes(size, "little") for value in values])
+
+
+def pack_floats(texts: Sequence[str], type: FloatType) -> bytes:
+    """The bytes of floats from decimal literals with a dot."""
+    code = _FLOAT_CODES.get(type.name)
+    if code is not None:
+        return _little_endian(array(code, map(float, texts)))
+    size = (type.width + 7) // 8
+    format = type.format
+    cache: dict[str, bytes] = {}
+    packed = []
+    for text in texts:
+        bits = cache.get(text)
+        if bits is None:
+            encoded = encode_double(float(text), format) & ((1 << 8 * size) - 1)
+            bits = cache[text] = encoded.to_bytes(size, "little")
+        packed.append(bits)
+    return b"".join(packed)
+
+
+def _little_endian(packed: array[int] | array[float]) -> bytes:
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+def _needs_dot(context: ActionContext, offset: int) -> DiagnosticError:
+    message = "unexpected decimal integer literal for a floating point value"
+    return context.error(message, offset).note("add a trailing dot to make the literal a float")
+
 
 _COMMENT = re.compile(COMMENT)
 _NUMBER = re.compile(f"(?:-{WHITESPACE}+)?+(?:{NUMBER}|true|false)")
@@ -62,7 +165,8 @@ def decode_numbers(text: str) -> NumberList | None:
 def _shape(skeleton: str, element: str) -> tuple[int, ...] | None:
     """The shape of a nested list; None for other text, or if lists of the same depth differ in size."""
     depth = len(skeleton) - len(skeleton.lstrip("["))
-    if not depth:
+    # Each level takes time, so a list that is too deep is left to the parser, which stops at the limit.
+    if not 0 < depth <= MAX_DEPTH:
         return None
     shape: list[int] = []
     for level in range(depth):
@@ -184,3 +288,76 @@ class ElementParser:
         self._elements.offsets.append(self._start)
         self._elements.negative.append(is_negative)
         self._advance()
+
+
+# Without `-0`, which is out of range for MLIR.
+_DECIMAL = r" *(?!-0)-?\d{1,18} *"
+_DECIMALS = re.compile(f"{_DECIMAL}(?:,{_DECIMAL})*+", re.ASCII)
+
+
+@action("array_type")
+def _array_type(context: ActionContext, parts: Parts, offsets: list[int]) -> IntegerType | FloatType:
+    element = parts[0]
+    if not isinstance(element, IntegerType | FloatType):
+        raise context.error_with_type("expected integer or float type, got: ", element, offsets[0])
+    if element is not I1 and element.width % 8:
+        raise context.error("element type bitwidth must be a multiple of 8", offsets[0])
+    context.array_type = element
+    return element
+
+
+@action("array_values")
+def _array_values(context: ActionContext, parts: Parts, offsets: list[int]) -> tuple[int, ...]:
+    text, type = parts[0], context.array_type
+    if isinstance(type, IntegerType) and type.is_signless and type is not I1 and _DECIMALS.fullmatch(text):
+        values = tuple(map(int, text.split(",")))
+        if all(wrapped(value, type) == value for value in values):
+            return values
+    assert isinstance(type, IntegerType | FloatType)
+    return tuple(_parse_values(context, text, offsets[0], type))
+
+
+@action("dense_array")
+def _dense_array(_context: ActionContext, parts: Parts, _offsets: list[int]) -> DenseArray:
+    return DenseArray(parts[2], parts[4] if len(parts) == 6 else ())
+
+
+def _parse_values(context: ActionContext, text: str, offset: int, type: IntegerType | FloatType) -> list[int]:
+    element_parser = ElementParser(context, text, offset)
+    values = []
+    while True:
+        is_negative = element_parser.accept("-")
+        token, start = element_parser.token, element_parser.start
+        if isinstance(type, FloatType):
+            if not token[:1].isdigit():
+                raise element_parser.error("expected floating point literal")
+            values.append(float_bits(context, token, is_negative, type, start))
+            element_parser.accept(token)
+        else:
+            values.append(_array_integer(element_parser, is_negative, type))
+        if not element_parser.accept(","):
+            break
+    element_parser.expect_end("expected '>' to close an array attribute")
+    return values
+
+
+def _array_integer(element_parser: ElementParser, is_negative: bool, type: IntegerType) -> int:
+    token = element_parser.token
+    if token in ("true", "false"):
+        if type is not I1:
+            raise element_parser.error("expected i1 type for 'true' or 'false' values")
+        element_parser.accept(token)
+        return int(token == "true")
+    if not token[:1].isdigit() or not token.isalnum():
+        raise element_parser.error("expected integer literal")
+    element_parser.accept(token)
+    if type is I1:
+        raise element_parser.error("expected 'true' or 'false' values for i1 type")
+    if is_negative and type.is_unsigned:
+        signed = integer_value(token, True, IntegerType(type.width))
+        value = None if signed is None else wrapped(signed, type)
+    else:
+        value = integer_value(token, is_negative, type)
+    if value is None:
+        raise element_parser.error("integer constant out of range")
+    return value

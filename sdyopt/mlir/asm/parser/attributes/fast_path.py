@@ -20,9 +20,8 @@ from sdyopt.base.diagnostics.location import CallSite, FileLoc, Location, NameLo
 from sdyopt.mlir.asm.lexical import BARE_ID, UNESCAPED, WHITESPACE
 from sdyopt.mlir.asm.parser.attributes.builtin_types import integer_type
 from sdyopt.mlir.asm.parser.attributes.dense_elements import dense_elements_from
-from sdyopt.mlir.asm.parser.attributes.element_literals import decode_numbers
-from sdyopt.mlir.asm.parser.attributes.numbers import pack_floats, pack_integers
-from sdyopt.mlir.asm.parser.extent_scanner import attribute_extent, has_any_of
+from sdyopt.mlir.asm.parser.attributes.element_literals import decode_numbers, pack_floats, pack_integers
+from sdyopt.mlir.asm.parser.lexer import attribute_extent, has_any_of
 from sdyopt.mlir.ir.attribute import (
     UNIT,
     Attribute,

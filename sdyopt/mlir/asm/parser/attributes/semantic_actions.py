@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.source import Source
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.lexical import BARE_ID, WHITESPACE
 from sdyopt.mlir.asm.parser.asm_parser import AttributeParser, end_of_previous
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter

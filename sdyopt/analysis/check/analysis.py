@@ -1,0 +1,35 @@
+"""`--check`: the check of the programs of a run."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from sdyopt.analysis.check import Options
+from sdyopt.analysis.check.check_text import check_text
+from sdyopt.analysis.check.checker import Checker, device_memory
+from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.interface import Analysis, Program, Run
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
+
+
+class Checking(Analysis[Options]):
+    """The checks of one run. A topology with mistakes is located in its file."""
+
+    phase = "Check"
+
+    def __init__(self, options: Options, run: Run) -> None:
+        super().__init__(options, run)
+        with identified(TOPOLOGY_ERROR):
+            self._topology = None if options.speeds is None else read_topology(*options.speeds)
+        self._memory = device_memory(options.device_memory)
+        self._checker: Checker
+
+    def around_passes(self, program: Program) -> AbstractContextManager[None]:
+        has_passes = bool(program.pipeline.elements) and not program.assumption
+        self._checker = Checker(program.op, program.dialects, has_passes)
+        return self._checker.recording()
+
+    def on_output(self, program: Program) -> None:
+        report = report_on(program.op, self._topology)
+        self.texts.append(check_text(self._checker.check(program.op, report, self._memory)))

@@ -1,0 +1,155 @@
+"""A check as text: at most 12 lines of WIDTH columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from sdyopt.analysis.check.checker import Check, Place, Trial
+from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_share, wire_totals
+from sdyopt.analysis.figures.source_locations import Phase
+from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
+
+WIDTH = 80
+_PHASES = {Phase.FORWARD: "forward", Phase.BACKWARD: "backward", Phase.REMATERIALIZED: "remat"}
+_INDENT = "   "
+# `[{"x", "y"}, {}]`, without sub-axes.
+_DIMS = re.compile(r"\[((?:\{[^{}:]*\}(?:, )?)*)\]")
+_SPEC = re.compile(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
+_DIM = re.compile(r"\{([^{}]*)\}")
+
+
+def check_text(check: Check) -> str:
+    """The text of a check."""
+    lines = [*_figures(check)]
+    for number, place in enumerate(check.places, 1):
+        lines += [
+            f"{number}. {title_of(check, place)}",
+            f"{_INDENT}{_tight(reason_of(place), WIDTH - len(_INDENT))}",
+            f"{_INDENT}{change_of(check, place, WIDTH - len(_INDENT))}",
+        ]
+    return "".join(f"{shortened(line, WIDTH)}\n" for line in lines)
+
+
+def _tight(text: str, width: int) -> str:
+    """A text with `P('x',None)` for `P('x', None)` if it has too many columns."""
+    if len(text) <= width:
+        return text
+    return _SPEC.sub(lambda match: match[0].replace(", ", ","), text)
+
+
+def shortened(text: str, width: int) -> str:
+    """A text without unprintable characters, cut to a number of columns."""
+    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return text if len(text) <= width else f"{text[: width - 1].rstrip()}…"
+
+
+def _figures(check: Check) -> Iterator[str]:
+    yield f"communication  {communication_of(check)}"
+    yield f"memory         {memory_of(check)}"
+    yield f"compute        {compute_of(check)}"
+
+
+def communication_of(check: Check) -> str:
+    """What a device sends, and most of what."""
+    report, wire = check.report, check.wire
+    devices = f"each of {report.devices} devices" if report.devices > 1 else "the device"
+    parts = wire_totals(report.collectives, lambda each: f"{each.kind} {_axes(each.group)}")
+    shares = [f": {share_text(part.high / wire.high)} {name}" for name, part in parts.items() if wire.high]
+    return f"{total_text(wire)} sent by {devices}" + "".join(shares[:1])
+
+
+def memory_of(check: Check) -> str:
+    """The peak, and whether that fits."""
+    memory, fits = check.report.memory, ""
+    if check.device_memory is not None:
+        fits = f", {'fits' if check.fits else 'does not fit'} in {bytes_text(check.device_memory)}"
+    where = f" ({memory.peak_location.file_text})" if memory.peak_location.path_text else ""
+    return f"{bytes_text(memory.peak)} at the peak{where}{fits}"
+
+
+def compute_of(check: Check) -> str:
+    """The FLOPs, the useful share of them, and estimated times."""
+    report = check.report
+    flops, share = flop_totals(report)[0], useful_share(report)
+    text = f"{flops_text(flops.high)} per device"
+    if share is not None:
+        text += f", {share_text(share)} of them useful"
+    if report.time is not None:
+        communication, compute = time_totals(report, report.time)
+        low, high = max(communication.high, compute.high), communication.high + compute.high
+        text += f"; {seconds_text(low)} to {seconds_text(high)} estimated"
+    return text
+
+
+def title_of(check: Check, place: Place) -> str:
+    """Where a place is, what it costs, and what communicates there."""
+    each = place.largest
+    where = each.location.file_text if each.location.line else (*place.names, each.value)[0]
+    share = f" ({share_text(place.total.high / check.wire.high)})" if check.wire.high else ""
+    count = f"{place.total.count} " if place.total.count > 1 else ""
+    title = f"{where}  {total_text(place.total)}{share}  {count}{each.kind} {_axes(each.group)}"
+    # Without lines of Python, the phase is unknown.
+    has_phase = each.location.line and set(place.phases) not in ({Phase.FORWARD}, set(Phase))
+    return f"{title}, {' + '.join(_PHASES[phase] for phase in place.phases)}" if has_phase else title
+
+
+def reason_of(place: Place) -> str:
+    """Why the largest collective of a place is necessary, with shardings as JAX writes them."""
+    each, names = place.largest, place.names
+    of = names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "") if names else ""
+    if each.moved and each.change:
+        needed_by = each.cause.partition(" needs ")[0]
+        return f"{of}: {specs_of(each.change)} for {needed_by}"
+    if each.updated:
+        return f"{each.cause}, for {of}"
+    return each.cause
+
+
+def specs_of(text: str) -> str:
+    """A text with `P('x', None)` for `[{"x"}, {}]`."""
+
+    def spec(match: re.Match[str]) -> str:
+        dims = [[axis.strip('"') for axis in found.split(", ") if axis] for found in _DIM.findall(match[1])]
+        entries = [repr(dim[0]) if len(dim) == 1 else repr(tuple(dim)) if dim else "None" for dim in dims]
+        return f"P({', '.join(entries)})"
+
+    return _DIMS.sub(spec, text)
+
+
+def _axes(group: str) -> str:
+    """`along x, y` for `{"x", "y"}`."""
+    return f"along {group.strip('{}').replace(chr(34), '')}" if group.startswith("{") else f"in {group}"
+
+
+def change_of(check: Check, place: Place, width: int) -> str:
+    """The change that was tried with the best effect, or that none helps."""
+    if place.best is not None:
+        return trial_text(place.best, width)
+    if not check.can_try:
+        return "no change was tried: the program is partitioned already"
+    if not place.proposed:
+        return "no change of one annotation was found to try"
+    if not place.tried:
+        return f"{place.proposed} changes were not tried, because the program is large"
+    return f"no change of one annotation makes it cheaper: {place.tried} tried"
+
+
+def trial_text(trial: Trial, width: int) -> str:
+    """`tried: P('x', None) for params['w']: -1.00 GiB sent, +2.00 GiB memory`."""
+    figures = f": {_difference(trial.sent)} sent"
+    if trial.memory:
+        figures += f", {_difference(trial.memory)} memory"
+    spec, subject = trial.spec, trial.subject
+    room = width - len(f"tried:  for {figures}")
+    if len(spec) + len(subject) > room:
+        spec = spec.replace(", ", ",")
+    # Rather the start of the name is cut than anything else.
+    if len(spec) + len(subject) > room:
+        subject = f"…{subject[len(spec) + len(subject) - room + 1 :]}"
+    return f"tried: {spec} for {subject}{figures}"
+
+
+def _difference(size: Fraction) -> str:
+    return f"{'+' if size > 0 else '-'}{bytes_text(abs(size))}"

@@ -1,0 +1,197 @@
+"""Checks a program: its figures, and what was tried at the places that cost most.
+
+checker = Checker(module, completion)
+with checker.recording():
+    run_pipeline(…)
+check = checker.check(module, report)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from fractions import Fraction
+from typing import NamedTuple
+
+from sdyopt.analysis.check.changes import Alike, Proposals, Written, pattern_of
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts
+from sdyopt.analysis.figures.figures import Collective, Report, Total, wire_bytes_of_runs, wire_total
+from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.analysis.figures.source_locations import Phase, source_location
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
+from sdyopt.analysis.figures.units import BYTES, parse_quantity
+from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.trials import Completion, Effect, Trials
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.usage import UsageError
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.value_names import name_of, name_of_result
+from sdyopt.shardy.record import FunctionResult
+
+PLACES = 3
+# At one place, at most so many changes are tried; and for all, on so many operations together.
+_MAX_TRIALS = 4
+_MAX_OPERATIONS = 60_000
+
+
+def device_memory(text: str | None) -> Fraction | None:
+    """The bytes of a value of --device-memory. Raises UsageError."""
+    found = None if text is None else parse_quantity(text, BYTES)
+    if text is not None and not found:
+        message = f"for the --device-memory option: '{text}' is not a size of memory"
+        raise UsageError(message, "such as 16GiB")
+    return found
+
+
+class Trial(NamedTuple):
+    """A change that was tried. `subject` is what it shards, in words, and `spec` how."""
+
+    subject: str
+    spec: str
+    effect: Effect
+
+    @property
+    def sent(self) -> Fraction:
+        """How many more bytes a device sends then; negative if they are fewer."""
+        return self.effect.after.wire_bytes - self.effect.before.wire_bytes
+
+    @property
+    def memory(self) -> Fraction:
+        """How many more bytes a device needs at the peak."""
+        return Fraction(self.effect.after.peak_bytes - self.effect.before.peak_bytes)
+
+
+@dataclass(slots=True)
+class Place:
+    """The collectives of one line, kind and axes.
+
+    `phases` are the parts of a training step that they are in, `names` the arguments that they move or
+    update. `largest` is the one that sends most in all of its runs. `tried` of the `proposed` changes were
+    tried; `best` is the one of them with the best effect, if a device sends less then.
+    """
+
+    largest: Collective
+    total: Total
+    phases: Sequence[Phase]
+    names: Sequence[str]
+    proposed: int = 0
+    tried: int = 0
+    best: Trial | None = None
+
+
+@dataclass(slots=True)
+class Check:
+    """A report, and the places that cost most, the most expensive one first.
+
+    `device_memory` are the bytes that a device has; None if that is not given. `can_try` is False if the
+    program is partitioned already.
+    """
+
+    report: Report
+    places: list[Place]
+    device_memory: Fraction | None
+    can_try: bool
+
+    @property
+    def wire(self) -> Total:
+        """The bytes that a device sends in a run of the program."""
+        return wire_total(self.report)
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the peak is within the memory of a device; None if that is not given."""
+        return None if self.device_memory is None else self.report.memory.peak <= self.device_memory
+
+
+class Checker:
+    """The check of one program. The constructor copies it, before passes change it.
+
+    `has_passes`: passes run that the user gives.
+    """
+
+    def __init__(self, module: Op, dialects: DialectTable, has_passes: bool) -> None:
+        copies: dict[Value, Value] = {}
+        self._module = Rewriter().clone(module, copies)
+        self._copies = copies
+        self._record = ShardingRecord()
+        self._completion = Completion(dialects, has_passes)
+        self._lines = UserLines(self._module)
+        self._alike = Alike(self._module)
+
+    def recording(self) -> AbstractContextManager[None]:
+        """Records the passes that run in the `with` block."""
+        return self._record.active()
+
+    def check(self, module: Op, report: Report, memory: Fraction | None = None) -> Check:
+        """The check of the program after the passes, on which a report was made."""
+        places = _places(report.collectives)[:PLACES]
+        trials = Trials(self._module, self._completion)
+        found = Check(report, places, memory, trials.base is not None)
+        if trials.base is None:
+            return found
+        ops = [op for op in module.walk() if isinstance(op, COLLECTIVES)]
+        counts, shapes = ExecutionCounts(module), LocalShapes(module)
+        written = Written(self._module, self._record.values, self._copies)
+        proposals = Proposals(written, shapes, TensorOrigins(counts))
+        remaining = _MAX_OPERATIONS // max(1, sum(1 for _ in self._module.walk()))
+        for place in places:
+            changes = dict.fromkeys(proposals.for_collective(ops[place.largest.number]))
+            place.proposed = len(changes)
+            for change in list(changes)[: min(_MAX_TRIALS, max(remaining, 0))]:
+                remaining -= 1
+                place.tried += 1
+                self._try(place, change, trials)
+        return found
+
+    def _try(self, place: Place, change: Change, trials: Trials) -> None:
+        changes = self._alike.changes(change)
+
+        def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
+            for each in changes:
+                each.edit(copies, rewriter)
+
+        effect = trials.effect(edit)
+        if effect is None or effect.after.wire_bytes >= effect.before.wire_bytes:
+            return
+        if place.best is None or effect.cost < place.best.effect.cost:
+            place.best = Trial(self._subject(change, len(changes)), change.jax or "", effect)
+
+    def _subject(self, change: Change, count: int) -> str:
+        """What a change shards: an argument or result by its name, any other value by its line."""
+        subject = change.subject
+        if isinstance(subject, FunctionResult):
+            name = name_of_result(subject.function, subject.result_index)
+            return name or f"result {subject.result_index} of @{subject.function.sym_name}"
+        if name := name_of(subject):
+            return pattern_of(name) if count > 1 else name
+        op = owning_op(subject)
+        location = self._lines.chosen(source_location(op.location))
+        return f"the value at {location.file_text}" if location.line else f"the result of {op.signature.name}"
+
+
+def _places(collectives: Sequence[Collective]) -> list[Place]:
+    """The places of collectives, those that send most first."""
+    groups: dict[tuple[str, str, str], list[Collective]] = {}
+    for each in collectives:
+        # Without a line, a place is a weight.
+        where = each.location.path_text or each.moved or each.updated
+        groups.setdefault((where, each.kind, each.group), []).append(each)
+    found = []
+    for group in groups.values():
+        total = Total()
+        for each in group:
+            low, high = (None, None) if each.times is None else (each.times.low, each.times.high)
+            total.add(each.wire_bytes, low, high)
+        largest = max(group, key=lambda each: wire_bytes_of_runs(each) or Fraction(0))
+        names = list(dict.fromkeys(pattern_of(each.moved or each.updated) for each in group))
+        phases = list(dict.fromkeys(each.location.phase for each in group))
+        found.append(Place(largest, total, phases, list(filter(None, names))))
+    found.sort(key=lambda place: -place.total.high)
+    return [place for place in found if place.total.high or place.total.unknown]

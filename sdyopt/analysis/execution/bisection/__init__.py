@@ -1,1 +1,0 @@
-"""Bisection: the pass and the operation that make a program compute something else."""

@@ -1,0 +1,87 @@
+"""The line of a call stack that a person would change.
+
+A call stack of JAX often ends in a helper, such as a function that only adds a sharding constraint, or in a
+library. There, one line stands for many places of the program, and what a person changes is a call of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from sdyopt.analysis.figures.source_locations import Frame, SourceLocation, source_location
+from sdyopt.mlir.ir.operation import Op
+
+# A function, by its file and name.
+_Function = tuple[str, str]
+_SCRIPT = "<module>"
+_LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python3")
+
+
+class UserLines:
+    """The functions of the user's program, from the call stacks of all operations of a module."""
+
+    def __init__(self, module: Op) -> None:
+        self._module = module
+
+    def chosen(self, location: SourceLocation) -> SourceLocation:
+        """The location at the innermost frame that is neither in a library nor in a helper.
+
+        If there is none, it is at the innermost frame outside of libraries.
+        """
+        if len(location.frames) < 2:
+            return location
+        own = [frame for frame in location.frames if not _is_in_library(frame)]
+        is_constraint = location.path.endswith("/sharding_constraint")
+        for frame, caller in zip(own, [*own[1:], None], strict=True):
+            function = _function(frame)
+            only_constrains = is_constraint and caller is not None and len(self._lines[function]) == 1
+            if function not in self._helpers and not only_constrains:
+                return location.at(frame)
+        return location.at(own[0]) if own else location
+
+    @property
+    def _lines(self) -> dict[_Function, set[int]]:
+        """The lines of each function."""
+        return self._functions[0]
+
+    @property
+    def _helpers(self) -> set[_Function]:
+        """The functions that more lines call than they have themselves.
+
+        So the calls tell more apart than the lines inside do.
+        """
+        return self._functions[1]
+
+    @cached_property
+    def _functions(self) -> tuple[dict[_Function, set[int]], set[_Function]]:
+        lines: dict[_Function, set[int]] = {}
+        callers: dict[_Function, set[tuple[str, int]]] = {}
+        for location in _locations(self._module):
+            outer: Iterable[Frame | None] = (*location.frames[1:], None)
+            for frame, caller in zip(location.frames, outer, strict=False):
+                function = _function(frame)
+                lines.setdefault(function, set()).add(frame.line)
+                # What runs a whole step is no part of it.
+                if caller is not None and caller.function != _SCRIPT and _function(caller) != function:
+                    callers.setdefault(function, set()).add((caller.file, caller.line))
+        helpers = {
+            function
+            for function, sites in callers.items()
+            if function[1] and len(sites) > len(lines[function])
+        }
+        return lines, helpers
+
+
+def _locations(module: Op) -> list[SourceLocation]:
+    """The locations that the operations of a module state, each once."""
+    found = {op.lazy_location for op in module.walk()}
+    return [source_location(each) for each in found if not isinstance(each, tuple)]
+
+
+def _function(frame: Frame) -> _Function:
+    return frame.file, frame.function
+
+
+def _is_in_library(frame: Frame) -> bool:
+    return any(folder in frame.file for folder in _LIBRARIES)

@@ -1,0 +1,82 @@
+"""How a report groups collectives: by line, call site, named scope, weight or function of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from pathlib import PurePath
+from typing import NamedTuple
+
+from sdyopt.analysis.figures.figures import Collective, wire_totals
+from sdyopt.analysis.figures.source_locations import SourceLocation
+
+AUTO = "auto"
+# A grouping is replaced if one group has more than this share of the bytes …
+_TOO_MUCH = Fraction(1, 2)
+# … and the largest group of the other one has at most this part of it.
+_BETTER = Fraction(2, 3)
+
+
+class Grouping(NamedTuple):
+    """A way to group collectives. `column` is the name of the column that shows the group.
+
+    `group_of` is equal for collectives of a group, `text_of` what the report shows of it.
+    """
+
+    name: str
+    column: str
+    group_of: Callable[[Collective], str]
+    text_of: Callable[[Collective], str]
+
+
+def _line(each: Collective) -> SourceLocation:
+    """The innermost line, which may be in a helper."""
+    location = each.location
+    return location.at(location.frames[0]) if location.frames else location
+
+
+def _scope(each: Collective) -> str:
+    return each.location.scope
+
+
+def _weight(each: Collective) -> str:
+    """The argument of the program whose elements move, or that a gradient updates."""
+    return each.moved or each.updated
+
+
+def _function(each: Collective) -> str:
+    location = each.location
+    here = (location.file, location.line, location.column)
+    name = next((frame.function for frame in location.frames if frame[1:] == here), "")
+    return " in ".join(filter(None, (name, PurePath(location.file).name)))
+
+
+_CALL_SITE = Grouping(
+    "call-site", "where", lambda each: each.location.path_text, lambda each: each.location.file_text
+)
+_GROUPINGS = {
+    each.name: each
+    for each in (
+        _CALL_SITE,
+        Grouping("line", "where", lambda each: _line(each).path_text, lambda each: _line(each).file_text),
+        Grouping("scope", "scope", _scope, _scope),
+        Grouping("weight", "weight", _weight, _weight),
+        Grouping("function", "function", _function, _function),
+    )
+}
+
+
+def grouping_of(name: str, collectives: Sequence[Collective]) -> Grouping:
+    """The grouping of a name. For `auto`, it is by call site unless another one tells much more apart."""
+    if name != AUTO:
+        return _GROUPINGS[name]
+    largest = {name: _largest(each, collectives) for name, each in _GROUPINGS.items()}
+    first, best = largest[_CALL_SITE.name], min(largest, key=lambda each: largest[each])
+    is_better = first > _TOO_MUCH and largest[best] <= first * _BETTER
+    return _GROUPINGS[best] if is_better else _CALL_SITE
+
+
+def _largest(grouping: Grouping, collectives: Sequence[Collective]) -> Fraction:
+    """The share of the bytes that the largest group has."""
+    sums = [total.high for total in wire_totals(collectives, grouping.group_of).values()]
+    return max(sums, default=Fraction(0)) / (sum(sums) or 1)

@@ -1,0 +1,417 @@
+"""The subset of the affine dialect that programs of the mesh dialect use: apply, delinearize_index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, TypeOf, assembly
+from sdyopt.mlir.asm.format.directives import ImpliedType
+from sdyopt.mlir.asm.format.print_template import Template
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.dialects.arith.compare import make_constant
+from sdyopt.mlir.ir.affine import (
+    MAX_DEPTH,
+    AffineBinary,
+    AffineConstant,
+    AffineDim,
+    AffineExpr,
+    AffineMapAttr,
+    AffineOperator,
+    AffineSymbol,
+    add,
+    ceil_divide,
+    constant,
+    floor_divide,
+    modulo,
+    multiply,
+)
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, integer
+from sdyopt.mlir.ir.constraints import TypeConstraint, of_class
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.op_fields import attr, operand, operands, result, results
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import AFFINE_SCOPE, PURE
+from sdyopt.mlir.ir.types import INDEX, Type
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+
+_BUILD: dict[AffineOperator, Callable[[AffineExpr, AffineExpr], AffineExpr]] = {
+    AffineOperator.ADD: add,
+    AffineOperator.MULTIPLY: multiply,
+    AffineOperator.MODULO: modulo,
+    AffineOperator.FLOOR_DIVIDE: floor_divide,
+    AffineOperator.CEIL_DIVIDE: ceil_divide,
+}
+
+
+# Limits of a composed map. Its text and its operands can double with each map composed.
+_MAX_SIZE = 1_000
+_MAX_OPERANDS = 1_000
+
+INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
+
+
+class AffineApply(Op):
+    """Base of the operation that applies a map: affine.apply."""
+
+    __slots__ = ()
+
+    map = attr(of_class(AffineMapAttr, "AffineMap attribute"))
+    map_operands = operands(INDEX_VALUE)
+
+
+@dataclass(frozen=True)
+class AppliedMap:
+    """A map with one result, and its operands: dimensions first, then symbols."""
+
+    map: AffineMapAttr
+    operands: tuple[Value, ...]
+
+
+def substitute(expression: AffineExpr, replace: Callable[[AffineExpr], AffineExpr]) -> AffineExpr:
+    """Replaces the dimensions and symbols of an expression; visits a shared subexpression once."""
+
+    @cache
+    def rebuild(expression: AffineExpr) -> AffineExpr:
+        if isinstance(expression, AffineDim | AffineSymbol):
+            return replace(expression)
+        if not isinstance(expression, AffineBinary):
+            return expression
+        return _BUILD[expression.operator](rebuild(expression.lhs), rebuild(expression.rhs))
+
+    return rebuild(expression)
+
+
+def fold_operands(map: AffineMapAttr, constants: Sequence[int | None]) -> list[AffineExpr]:
+    """The results of a map with constant operands folded. `constants` has None for the other operands."""
+
+    def fold(expression: AffineExpr) -> AffineExpr:
+        assert isinstance(expression, AffineDim | AffineSymbol)
+        is_dim = isinstance(expression, AffineDim)
+        number = constants[expression.position + (0 if is_dim else map.num_dims)]
+        return expression if number is None else constant(number)
+
+    return [substitute(expression, fold) for expression in map.results]
+
+
+def is_symbol(value: Value) -> bool:
+    """Whether a value can be a symbol operand.
+
+    It must be defined at the top level of an affine scope, be constant, or result from an affine.apply of
+    such values.
+    """
+    pending, visited = [value], {value}
+    while pending:
+        current = pending.pop()
+        if _is_symbol_by_definition(current):
+            continue
+        if not isinstance(current.defining_op, AffineApply):
+            return False
+        operands = [operand for operand in current.defining_op.operands if operand not in visited]
+        pending.extend(operands)
+        visited.update(operands)
+    return True
+
+
+def _is_symbol_by_definition(value: Value) -> bool:
+    """Whether a value can be a symbol operand, whatever the operands of its defining operation are."""
+    if isinstance(value, BlockArgument):
+        owner = value.owner.parent_op
+        return owner is not None and AFFINE_SCOPE in owner.traits
+    assert isinstance(value, OpResult)
+    parent = value.op.parent_op
+    return (parent is not None and AFFINE_SCOPE in parent.traits) or constant_value(value.op) is not None
+
+
+def canonicalize(applied: AppliedMap) -> AppliedMap:
+    """Composes a map with the maps of affine.apply operands, and folds constants.
+
+    Unused and duplicate operands are removed.
+    """
+    while (composed := _compose(applied)) is not None:
+        applied = composed
+    map, operands = applied.map, applied.operands
+    dims: list[Value] = []
+    symbols: list[Value] = []
+    replacements: dict[AffineExpr, AffineExpr] = {}
+    used = _used(map.results[0])
+    for kind, position, value in _operands_of(map, operands):
+        old: AffineExpr = kind(position)
+        folded = constant_value(value.defining_op)
+        if old not in used:
+            continue
+        if isinstance(folded, IntegerAttr):
+            replacements[old] = constant(folded.value)
+        elif kind is AffineSymbol or is_symbol(value):
+            if value not in symbols:
+                symbols.append(value)
+            replacements[old] = AffineSymbol(symbols.index(value))
+        else:
+            if value not in dims:
+                dims.append(value)
+            replacements[old] = AffineDim(dims.index(value))
+    order = _order_symbols(map, operands, symbols, used)
+    renumbered = {AffineSymbol(old): AffineSymbol(order.index(value)) for old, value in enumerate(symbols)}
+    replacements = {old: renumbered.get(new, new) for old, new in replacements.items()}  # type: ignore[call-overload]
+    expression = simplify(substitute(map.results[0], lambda old: replacements[old]))
+    return AppliedMap(AffineMapAttr(len(dims), len(order), (expression,)), (*dims, *order))
+
+
+def _order_symbols(
+    map: AffineMapAttr, operands: tuple[Value, ...], symbols: list[Value], used: set[AffineExpr]
+) -> list[Value]:
+    """Orders symbol operands: those that are symbols of the map precede those that are its dimensions."""
+    old = [v for p, v in enumerate(operands[map.num_dims :]) if AffineSymbol(p) in used]
+    ordered = [value for value in dict.fromkeys(old) if value in symbols]
+    return ordered + [value for value in symbols if value not in ordered]
+
+
+def _operands_of(
+    map: AffineMapAttr, operands: tuple[Value, ...]
+) -> list[tuple[type[AffineDim] | type[AffineSymbol], int, Value]]:
+    dims = [(AffineDim, i, value) for i, value in enumerate(operands[: map.num_dims])]
+    symbols = [(AffineSymbol, i, value) for i, value in enumerate(operands[map.num_dims :])]
+    return [*dims, *symbols]
+
+
+def _used(expression: AffineExpr) -> set[AffineExpr]:
+    """The dimensions and symbols in an expression."""
+    pending, visited = [expression], {expression}
+    while pending:
+        current = pending.pop()
+        if isinstance(current, AffineBinary):
+            operands = {current.lhs, current.rhs} - visited
+            pending.extend(operands)
+            visited |= operands
+    return {each for each in visited if isinstance(each, AffineDim | AffineSymbol)}
+
+
+def _compose(applied: AppliedMap) -> AppliedMap | None:
+    """Substitutes the maps of affine.apply operands.
+
+    None if no affine.apply defines an operand, or if the composed map would be too large.
+    """
+    map, operands = applied.map, applied.operands
+    if not any(_applied_map(value) for value in operands):
+        return None
+    dims: list[Value] = []
+    symbols: list[Value] = []
+    replacements: dict[AffineExpr, AffineExpr] = {}
+    inner: list[tuple[AffineExpr, AppliedMap]] = []
+    for kind, position, value in _operands_of(map, operands):
+        inner_map = _applied_map(value)
+        if inner_map is not None:
+            inner.append((kind(position), inner_map))
+        elif kind is AffineDim:
+            replacements[kind(position)] = AffineDim(len(dims))
+            dims.append(value)
+        else:
+            replacements[kind(position)] = AffineSymbol(len(symbols))
+            symbols.append(value)
+    for old, inner_map in inner:
+        renumbered: dict[AffineExpr, AffineExpr] = {}
+        for kind, position, value in _operands_of(inner_map.map, inner_map.operands):
+            # The operands of a map that replaces a symbol are all symbols.
+            if kind is AffineDim and isinstance(old, AffineDim):
+                renumbered[kind(position)] = AffineDim(len(dims))
+                dims.append(value)
+            else:
+                renumbered[kind(position)] = AffineSymbol(len(symbols))
+                symbols.append(value)
+        replacements[old] = substitute(inner_map.map.results[0], renumbered.__getitem__)
+    expression = substitute(map.results[0], replacements.__getitem__)
+    if (
+        expression.size > _MAX_SIZE
+        or expression.depth > MAX_DEPTH
+        or len(dims) + len(symbols) > _MAX_OPERANDS
+    ):
+        return None
+    return AppliedMap(AffineMapAttr(len(dims), len(symbols), (expression,)), (*dims, *symbols))
+
+
+def _applied_map(value: Value) -> AppliedMap | None:
+    op = value.defining_op
+    return AppliedMap(op.map, tuple(op.operands)) if isinstance(op, AffineApply) else None
+
+
+def simplify(expression: AffineExpr) -> AffineExpr:
+    """Merges the terms of a linear expression, and orders them by position; keeps any other expression."""
+    terms = _linear_terms(expression)
+    if terms is None:
+        return expression
+    total: AffineExpr = constant(0)
+    for variable in sorted((term for term in terms if term is not None), key=_position):
+        if terms[variable]:
+            total = add(total, multiply(variable, constant(terms[variable])))
+    return add(total, constant(terms.get(None, 0)))
+
+
+def _position(variable: AffineExpr) -> tuple[bool, int]:
+    assert isinstance(variable, AffineDim | AffineSymbol)
+    return isinstance(variable, AffineSymbol), variable.position
+
+
+def _linear_terms(expression: AffineExpr) -> dict[AffineExpr | None, int] | None:
+    """The coefficient of each dimension and symbol, and the constant under None; None if not linear."""
+
+    @cache
+    def terms_of(expression: AffineExpr) -> dict[AffineExpr | None, int] | None:
+        if isinstance(expression, AffineConstant):
+            return {None: expression.value}
+        if isinstance(expression, AffineDim | AffineSymbol):
+            return {expression: 1}
+        assert isinstance(expression, AffineBinary)
+        lhs, rhs = terms_of(expression.lhs), terms_of(expression.rhs)
+        if lhs is None or rhs is None:
+            return None
+        if expression.operator is AffineOperator.ADD:
+            return {term: lhs.get(term, 0) + rhs.get(term, 0) for term in [*lhs, *rhs]}
+        if expression.operator is AffineOperator.MULTIPLY and isinstance(expression.rhs, AffineConstant):
+            return {term: factor * expression.rhs.value for term, factor in lhs.items()}
+        return None
+
+    return terms_of(expression)
+
+
+affine = Dialect("affine")
+affine.is_inlinable = True
+affine.materialize_constant = make_constant
+
+
+def _parse_apply(op_parser: OpAsmParser) -> None:
+    offset = op_parser.skip_trivia()
+    map = op_parser.attribute()
+    if not isinstance(map, AffineMapAttr):
+        raise op_parser.error("invalid kind of attribute specified", offset)
+    dims = op_parser.comma_list(op_parser.operand, "(", ")")
+    symbols = op_parser.comma_list(op_parser.operand, "[", "]") if op_parser.looking_at("[") else []
+    op_parser.attributes["map"] = map
+    op_parser.operand_names["map_operands"] = dims + symbols
+    op_parser.types["map_operands"] = [INDEX] * (len(dims) + len(symbols))
+    if (map.num_dims, map.num_symbols) != (len(dims), len(symbols)):
+        raise op_parser.error("dimension or symbol index mismatch", op_parser.offset)
+    op_parser.result_types = [INDEX] * len(map.results)
+
+
+def _write_apply(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    map = signature[ApplyOp.map]
+    out.word(out.attribute_printer.attribute(map))
+    out.text("(")
+    _write_operands(out, range(map.num_dims))
+    out.text(")")
+    if map.num_symbols:
+        out.text("[")
+        _write_operands(out, range(map.num_dims, len(signature.operand_types)))
+        out.text("]")
+
+
+def _write_operands(out: Template, indices: range) -> None:
+    for position, index in enumerate(indices):
+        if position:
+            out.text(", ")
+        out.parts.append(index)
+
+
+def _simplify(op: ApplyOp, rewriter: Rewriter) -> bool:
+    """Composes the map with the maps of affine.apply operands, folds constants, and drops unused operands."""
+    old = AppliedMap(op.map, tuple(op.map_operands))
+    new = canonicalize(old)
+    if new.map is old.map and new.operands == old.operands:
+        return False
+    new_op = rewriter.create(
+        ApplyOp, new.operands, [INDEX], {"map": new.map}, before=op, location=op.location
+    )
+    rewriter.replace(op, new_op)
+    return True
+
+
+@affine.op("apply", PURE)
+class ApplyOp(AffineApply):
+    """Applies an affine map with one result to dimension and symbol operands: `(%dims)[%symbols]`."""
+
+    __slots__ = ()
+
+    out = result(INDEX_VALUE)
+
+    assembly = assembly(Custom(_parse_apply, _write_apply, elides=["map"]), AttrDict())
+    canonicalizations = (Pattern(_simplify),)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        map = signature[ApplyOp.map]
+        if len(signature.operand_types) != map.num_dims + map.num_symbols:
+            raise signature.op_error("operand count and affine map dimension and symbol count must match")
+        if len(map.results) != 1:
+            raise signature.op_error("mapping must produce one value")
+
+    def verify_in_context(self) -> None:
+        for value in self.map_operands[self.map.num_dims :]:
+            if not is_symbol(value):
+                raise self.op_error("symbols must be valid symbols")
+
+    def fold(self, constants: Sequence[Attribute | None]) -> Sequence[Value | Attribute] | None:
+        numbers = [c.value if isinstance(c, IntegerAttr) else None for c in constants]
+        (expression,) = fold_operands(self.map, numbers)
+        if isinstance(expression, AffineDim):
+            return [self.map_operands[expression.position]]
+        if isinstance(expression, AffineSymbol):
+            return [self.map_operands[self.map.num_dims + expression.position]]
+        if isinstance(expression, AffineConstant):
+            return [integer(expression.value, INDEX)]
+        return None
+
+
+def _parse_into(op_parser: OpAsmParser) -> None:
+    op_parser.expect("into")
+    op_parser.expect("(")
+
+
+def _write_into(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    out.literal("into")
+    out.text(" ")
+    out.literal("(")
+
+
+@affine.op("delinearize_index", PURE)
+class DelinearizeIndexOp(Op):
+    """The multi-index of a row-major linear index, in a grid whose sizes are the basis."""
+
+    __slots__ = ()
+
+    linear_index = operand(INDEX_VALUE)
+    basis = operands(INDEX_VALUE)
+    multi_index = results(INDEX_VALUE)
+
+    assembly = assembly(
+        Operand("linear_index"),
+        ImpliedType("linear_index", INDEX),
+        Custom(_parse_into, _write_into),
+        Operand("basis"),
+        ImpliedType("basis", INDEX),
+        ")",
+        AttrDict(),
+        ":",
+        TypeOf("multi_index"),
+    )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [INDEX] * len(signature[DelinearizeIndexOp.basis])
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        basis = signature[DelinearizeIndexOp.basis]
+        if not basis:
+            raise signature.op_error("basis should not be empty")
+        if len(basis) != len(signature.result_types):
+            raise signature.op_error("should return an index for each basis element")
+
+
+DIALECT = affine

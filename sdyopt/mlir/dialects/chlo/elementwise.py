@@ -1,0 +1,404 @@
+"""Elementwise operations of chlo, and its constants."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, assembly
+from sdyopt.mlir.asm.format.print_template import Template
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.dialects.chlo.dialect import (
+    ANY_COMPLEX_TENSOR,
+    ANY_FLOAT_OR_COMPLEX_TENSOR,
+    ANY_FLOAT_TENSOR,
+    ANY_PRED_TENSOR,
+    AnyTensorTypeOf,
+    chlo,
+)
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import AllResultTypes, TensorTypeOf
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
+    BROADCASTING_ELEMENTWISE,
+    COMPATIBLE_TYPES,
+    INFERS_COMPATIBLE_TYPES,
+    most_specific_type,
+)
+from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR, INT_TENSOR, STATIC_TENSOR
+from sdyopt.mlir.ir import op_fields
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, StringAttr
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import FloatAttr, IntegerAttr, dense, element_size
+from sdyopt.mlir.ir.constraints import ELEMENTS_ATTR, AttrConstraint
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op, build
+from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
+from sdyopt.mlir.ir.traits import COMMUTATIVE, CONSTANT_LIKE, PURE
+from sdyopt.mlir.ir.types import I1, RankedTensor, Type, UnrankedTensor, element_of, tensor
+from sdyopt.mlir.ir.value import LazyLocation
+
+_BINARY_TRAITS = (PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
+
+
+class BinaryOp(Op):
+    """Base of binary operations whose operands and result have compatible types."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [most_specific_type(signature, signature.operand_types)]
+
+
+@chlo.op("next_after", *_BINARY_TRAITS)
+class NextAfterOp(BinaryOp):
+    """The next representable number after x towards y."""
+
+    __slots__ = ()
+
+    x = op_fields.operand(ANY_FLOAT_TENSOR)
+    y = op_fields.operand(ANY_FLOAT_TENSOR)
+    result = op_fields.result(ANY_FLOAT_TENSOR)
+
+    assembly = assembly(
+        *(Operand("x"), ",", Operand("y"), AttrDict()),
+        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("y"), "->", AllResultTypes()),
+    )
+
+
+@chlo.op("polygamma", *_BINARY_TRAITS)
+class PolygammaOp(BinaryOp):
+    """The n-th derivative of digamma at x."""
+
+    __slots__ = ()
+
+    n = op_fields.operand(ANY_FLOAT_TENSOR)
+    x = op_fields.operand(ANY_FLOAT_TENSOR)
+    result = op_fields.result(ANY_FLOAT_TENSOR)
+
+    assembly = assembly(
+        *(Operand("n"), ",", Operand("x"), AttrDict()),
+        *(":", AnyTensorTypeOf("n"), ",", AnyTensorTypeOf("x"), "->", AllResultTypes()),
+    )
+
+
+@chlo.op("zeta", *_BINARY_TRAITS)
+class ZetaOp(BinaryOp):
+    """The Hurwitz zeta function of x and q."""
+
+    __slots__ = ()
+
+    x = op_fields.operand(ANY_FLOAT_TENSOR)
+    q = op_fields.operand(ANY_FLOAT_TENSOR)
+    result = op_fields.result(ANY_FLOAT_TENSOR)
+
+    assembly = assembly(
+        *(Operand("x"), ",", Operand("q"), AttrDict()),
+        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("q"), "->", AllResultTypes()),
+    )
+
+
+@chlo.op("mulhi", COMMUTATIVE, *_BINARY_TRAITS)
+class MulhiOp(BinaryOp):
+    """The upper half of the bits of an integer product."""
+
+    __slots__ = ()
+
+    lhs = op_fields.operand(INT_TENSOR)
+    rhs = op_fields.operand(INT_TENSOR)
+    result = op_fields.result(INT_TENSOR)
+
+    assembly = assembly(
+        *(Operand("lhs"), ",", Operand("rhs"), AttrDict()),
+        *(":", TensorTypeOf("lhs"), ",", TensorTypeOf("rhs"), "->", TensorTypeOf("result")),
+    )
+
+
+_ELEMENTWISE_TRAITS = (PURE, ELEMENTWISE, SAME_SHAPE)
+_UNARY_TRAITS = (INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES, *_ELEMENTWISE_TRAITS)
+_PREDICATE_TRAITS = (INFERS_COMPATIBLE_TYPES, *_ELEMENTWISE_TRAITS)
+
+
+class UnaryOp(Op):
+    """Base of the unary operations."""
+
+    __slots__ = ()
+
+    assembly = assembly(
+        Operand("operand"), AttrDict(), ":", AnyTensorTypeOf("operand"), "->", AnyTensorTypeOf("result")
+    )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [most_specific_type(signature, signature.operand_types)]
+
+
+class FloatOp(UnaryOp):
+    """Base of the unary operations on floats."""
+
+    __slots__ = ()
+
+    operand = op_fields.operand(ANY_FLOAT_TENSOR)
+    result = op_fields.result(ANY_FLOAT_TENSOR)
+
+
+class FloatOrComplexOp(UnaryOp):
+    """Base of the unary operations on floats and complex numbers."""
+
+    __slots__ = ()
+
+    operand = op_fields.operand(ANY_FLOAT_OR_COMPLEX_TENSOR)
+    result = op_fields.result(ANY_FLOAT_OR_COMPLEX_TENSOR)
+
+
+class PredicateOp(UnaryOp):
+    """Base of the predicates on floats."""
+
+    __slots__ = ()
+
+    operand = op_fields.operand(ANY_FLOAT_TENSOR)
+    result = op_fields.result(ANY_PRED_TENSOR)
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        operand = signature[PredicateOp.operand]
+        if isinstance(operand, RankedTensor):
+            return [RankedTensor(operand.shape, I1, operand.encoding)]
+        return [UnrankedTensor(I1)]
+
+
+# --- Floats and complex numbers ---------------------------------------------------------------
+
+
+@chlo.op("_asin_acos_kernel", *_UNARY_TRAITS)
+class AsinAcosKernelOp(UnaryOp):
+    """The intermediate result that complex asin and acos share."""
+
+    __slots__ = ()
+
+    operand = op_fields.operand(ANY_COMPLEX_TENSOR)
+    result = op_fields.result(ANY_COMPLEX_TENSOR)
+
+
+@chlo.op("acos", *_UNARY_TRAITS)
+class AcosOp(FloatOrComplexOp):
+    """acos(x)."""
+
+    __slots__ = ()
+
+
+@chlo.op("acosh", *_UNARY_TRAITS)
+class AcoshOp(FloatOrComplexOp):
+    """acosh(x)."""
+
+    __slots__ = ()
+
+
+@chlo.op("asin", *_UNARY_TRAITS)
+class AsinOp(FloatOrComplexOp):
+    """asin(x)."""
+
+    __slots__ = ()
+
+
+@chlo.op("asinh", *_UNARY_TRAITS)
+class AsinhOp(FloatOrComplexOp):
+    """asinh(x)."""
+
+    __slots__ = ()
+
+
+@chlo.op("atan", *_UNARY_TRAITS)
+class AtanOp(FloatOrComplexOp):
+    """atan(x)."""
+
+    __slots__ = ()
+
+
+@chlo.op("atanh", *_UNARY_TRAITS)
+class AtanhOp(FloatOrComplexOp):
+    """atanh(x)."""
+
+    __slots__ = ()
+
+
+@chlo.op("bessel_i1e", *_UNARY_TRAITS)
+class BesselI1eOp(FloatOrComplexOp):
+    """The exponentially scaled modified Bessel function of the first kind, of order 1."""
+
+    __slots__ = ()
+
+
+@chlo.op("conj", *_UNARY_TRAITS)
+class ConjOp(FloatOrComplexOp):
+    """The complex conjugate."""
+
+    __slots__ = ()
+
+
+@chlo.op("cosh", *_UNARY_TRAITS)
+class CoshOp(FloatOrComplexOp):
+    """cosh(x)."""
+
+    __slots__ = ()
+
+
+@chlo.op("sinh", *_UNARY_TRAITS)
+class SinhOp(FloatOrComplexOp):
+    """sinh(x)."""
+
+    __slots__ = ()
+
+
+@chlo.op("square", *_UNARY_TRAITS)
+class SquareOp(FloatOrComplexOp):
+    """x * x."""
+
+    __slots__ = ()
+
+
+@chlo.op("tan", *_UNARY_TRAITS)
+class TanOp(FloatOrComplexOp):
+    """tan(x)."""
+
+    __slots__ = ()
+
+
+# --- Floats -------------------------------------------------------------------------------------
+
+
+@chlo.op("digamma", *_UNARY_TRAITS)
+class DigammaOp(FloatOp):
+    """The derivative of lgamma."""
+
+    __slots__ = ()
+
+
+@chlo.op("erf", *_UNARY_TRAITS)
+class ErfOp(FloatOp):
+    """The error function."""
+
+    __slots__ = ()
+
+
+@chlo.op("erf_inv", *_UNARY_TRAITS)
+class ErfInvOp(FloatOp):
+    """The inverse of the error function."""
+
+    __slots__ = ()
+
+
+@chlo.op("erfc", *_UNARY_TRAITS)
+class ErfcOp(FloatOp):
+    """1 - erf(x)."""
+
+    __slots__ = ()
+
+
+@chlo.op("lgamma", *_UNARY_TRAITS)
+class LgammaOp(FloatOp):
+    """log |gamma(x)|."""
+
+    __slots__ = ()
+
+
+@chlo.op("is_inf", *_PREDICATE_TRAITS)
+class IsInfOp(PredicateOp):
+    """Whether x is infinite."""
+
+    __slots__ = ()
+
+
+@chlo.op("is_neg_inf", *_PREDICATE_TRAITS)
+class IsNegInfOp(PredicateOp):
+    """Whether x is minus infinity."""
+
+    __slots__ = ()
+
+
+@chlo.op("is_pos_inf", *_PREDICATE_TRAITS)
+class IsPosInfOp(PredicateOp):
+    """Whether x is plus infinity."""
+
+    __slots__ = ()
+
+
+# Attributes that have a type. Elements fail verification, because their types cannot be element types.
+_TYPED: AttrConstraint[IntegerAttr | FloatAttr | StringAttr] = AttrConstraint(
+    "TypedAttr instance",
+    lambda a: isinstance(a, IntegerAttr | FloatAttr | StringAttr) or ELEMENTS_ATTR.accepts(a),
+    lambda a: a,
+)
+
+
+def _parse_value(op_parser: OpAsmParser) -> None:
+    offset = op_parser.skip_trivia()
+    value = op_parser.attribute()
+    if not ELEMENTS_ATTR.accepts(value):
+        raise op_parser.error("invalid kind of attribute specified", offset)
+    op_parser.attributes["value"] = value
+    op_parser.types["output"] = [ELEMENTS_ATTR.value(value).type]
+
+
+def _write_value(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+    out.word(out.attribute_printer.attribute(signature[ConstantOp.value]))
+
+
+@chlo.op("constant", CONSTANT_LIKE, PURE, INFERS_COMPATIBLE_TYPES)
+class ConstantOp(Op):
+    """A constant tensor."""
+
+    __slots__ = ()
+
+    value = op_fields.attr(ELEMENTS_ATTR)
+    output = op_fields.result(STATIC_TENSOR)
+
+    assembly = assembly(AttrDict(), Custom(_parse_value, _write_value, elides=["value"]))
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [signature[ConstantOp.value].type]
+
+
+def _materialize(value: Attribute, type: Type, location: LazyLocation) -> Op | None:
+    if not ELEMENTS_ATTR.accepts(value):
+        return None
+    signature = OpSignature(ConstantOp, ConstantOp.name, DictAttr((("value", value),)), (), (type,))
+    return build(signature, (), location=location)
+
+
+chlo.materialize_constant = _materialize
+
+
+@chlo.op("constant_like", PURE, BROADCASTING_ELEMENTWISE, SAME_SHAPE, INFERS_COMPATIBLE_TYPES)
+class ConstantLikeOp(Op):
+    """A tensor of the operand's shape, filled with one number."""
+
+    __slots__ = ()
+
+    value = op_fields.attr(_TYPED)
+    operand = op_fields.operand(ANY_TENSOR)
+    out = op_fields.result(ANY_TENSOR)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        if signature[ConstantLikeOp.value].type is not element_of(signature[ConstantLikeOp.out]):
+            raise signature.op_error("value's type doesn't match element return type")
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        operand, element = signature[ConstantLikeOp.operand], signature[ConstantLikeOp.value].type
+        assert element is not None
+        if isinstance(operand, RankedTensor):
+            return [RankedTensor(operand.shape, element, operand.encoding)]
+        return [UnrankedTensor(element)]
+
+    def fold(self, constants: Sequence[Attribute | None]) -> list[Attribute] | None:
+        operand, value = self.signature[ConstantLikeOp.operand], self.value
+        if not isinstance(operand, RankedTensor) or not operand.has_static_shape:
+            return None
+        if isinstance(value, StringAttr):
+            return None
+        bits = value.bits if isinstance(value, FloatAttr) else value.value
+        size = element_size(value.type)
+        data = (bits & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+        # As in StableHLO, the constant lacks the encoding of the result.
+        return [dense(tensor(operand.shape, value.type), data)]

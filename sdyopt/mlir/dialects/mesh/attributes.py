@@ -1,0 +1,414 @@
+"""The mesh dialect object of LLVM 19, its attributes and types, and their assembly directives."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from itertools import zip_longest
+from typing import TypeVar
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.mlir.asm.format.assembly_format import Attr, OptionalGroup
+from sdyopt.mlir.asm.format.directives import DynamicIndexList, symbol_text
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr, integer
+from sdyopt.mlir.ir.constraints import AttrConstraint, TypeConstraint, of_class
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.types import I16, I64, INDEX, Type
+
+mesh = Dialect("mesh")
+mesh.unknown_type = "dialect '{dialect}' provides no type parsing hook"
+
+
+Axes = tuple[int, ...]
+
+AXES: AttrConstraint[Axes] = AttrConstraint(
+    "i16 dense array attribute",
+    lambda a: isinstance(a, DenseArray) and a.element is I16,
+    lambda a: a.values,
+)
+NO_AXES = DenseArray(I16, ())
+
+
+def axes_attribute(axes: Axes) -> DenseArray:
+    """The axes as an attribute."""
+    return DenseArray(I16, axes)
+
+
+def parse_axis(parser: AsmParser) -> int:
+    """Parses a mesh axis; raises if it does not fit in 16 bits."""
+    return parser.integer(16)
+
+
+def parse_left_bracket(parser: AsmParser) -> None:
+    """Parses `[`; as in MLIR, the error has no "custom op" prefix."""
+    if not parser.accept("["):
+        raise AsmParser.error(parser, "expected '['", parser.skip_trivia())
+
+
+def parse_axes(parser: AsmParser) -> Axes:
+    """Parses `[axis, …]`, which may be empty."""
+    parse_left_bracket(parser)
+    if parser.accept("]"):
+        return ()
+    axes = parser.comma_list(lambda: parse_axis(parser))
+    parser.expect("]")
+    return tuple(axes)
+
+
+def parse_axes_attribute(parser: AsmParser) -> Attribute:
+    """Parses `[axis, …]` to an attribute."""
+    return axes_attribute(parse_axes(parser))
+
+
+def axes_text(axes: Axes) -> str:
+    """`[0, 2]`."""
+    return f"[{', '.join(map(str, axes))}]"
+
+
+def print_axes(attribute: DenseArray, _attribute_printer: AttributePrinter) -> str:
+    """The text of an attribute: `[0, 2]`."""
+    return axes_text(attribute.values)
+
+
+def axes_error(axes: Axes) -> str | None:
+    """The error in the axes of a sharding, all lists concatenated; None if they are valid."""
+    used: set[int] = set()
+    for axis in axes:
+        if axis < 0:
+            return "mesh axis is expected to be non-negative"
+        if axis in used:
+            return "mesh axis duplicated"
+        used.add(axis)
+    return None
+
+
+class ReductionKind(StrEnum):
+    """The operation that combines the values of a reduction."""
+
+    SUM = "sum"
+    MAX = "max"
+    MIN = "min"
+    PRODUCT = "product"
+    AVERAGE = "average"
+    BITWISE_AND = "bitwise_and"
+    BITWISE_OR = "bitwise_or"
+    BITWISE_XOR = "bitwise_xor"
+    GENERIC = "generic"
+
+
+_KINDS = {kind.value: kind for kind in ReductionKind}
+_EXPECTED = f"expected ::mlir::mesh::ReductionKind to be one of: {', '.join(_KINDS)}"
+_KIND_PARAMETER = (
+    "failed to parse Mesh_ReductionKindAttr parameter 'value' which is to be a `::mlir::mesh::ReductionKind`"
+)
+
+
+class Reduction(Attribute):
+    """A reduction kind as an attribute."""
+
+    kind: ReductionKind
+
+    dialect = "mesh"
+
+
+R = TypeVar("R", bound=Reduction)
+
+REDUCTION: AttrConstraint[ReductionKind] = AttrConstraint(
+    "Reduction of an iterator/mesh dimension.", lambda a: isinstance(a, Reduction), lambda a: a.kind
+)
+SUM = Reduction(ReductionKind.SUM)
+
+
+def parse_reduction_kind(parser: AsmParser, cls: type[R]) -> R:
+    """Parses a reduction kind; raises if the keyword is missing or unknown."""
+    offset = parser.skip_trivia()
+    word = parser.accept_keyword()
+    if word is None:
+        failed = parser.error(_KIND_PARAMETER, offset)
+        raise parser.error("expected valid keyword", offset).then(failed)
+    if word not in _KINDS:
+        failed = parser.error(_KIND_PARAMETER, parser.skip_trivia())
+        raise parser.error(_EXPECTED, offset).then(failed)
+    return cls(_KINDS[word])
+
+
+@mesh.attribute("partial")
+def parse_bracketed_reduction(parser: AsmParser) -> Reduction:
+    """Parses `<kind>`; raises as `parse_reduction_kind` does."""
+    parser.expect("<")
+    reduction = parse_reduction_kind(parser, Reduction)
+    parser.expect(">")
+    return reduction
+
+
+@mesh.printer(Reduction)
+def _print_kind(attribute: Reduction, _attribute_printer: AttributePrinter) -> str:
+    return f"partial<{attribute.kind}>"
+
+
+def print_bracketed_reduction(attribute: Reduction, _attribute_printer: AttributePrinter) -> str:
+    """`<kind>`, as in clauses."""
+    return f"<{attribute.kind}>"
+
+
+class MeshSharding(Attribute):
+    """The mesh axes that split each dimension of a tensor, major-most first.
+
+    Dimensions without a list are replicated. Values are partial along `partial_axes`: a reduction by
+    `partial_kind` is pending. `halo_sizes` (LLVM 21) has a pair for each split dimension: the numbers of
+    elements that a shard copies from its lower and its upper neighbor.
+    """
+
+    mesh: SymbolRef
+    split_axes: tuple[Axes, ...] = ()
+    partial_axes: Axes = ()
+    partial_kind: ReductionKind = ReductionKind.SUM
+    halo_sizes: tuple[int, ...] = ()
+
+    dialect = "mesh"
+
+    @property
+    def is_replicated(self) -> bool:
+        """Whether every device has the whole tensor."""
+        return not self.partial_axes and not any(self.split_axes)
+
+    def axes_of(self, dimension: int) -> Axes:
+        """The axes that split a dimension."""
+        return self.split_axes[dimension] if dimension < len(self.split_axes) else ()
+
+    def is_equivalent_to(self, other: MeshSharding) -> bool:
+        """Whether both have the same meaning: a missing list at the end equals an empty list."""
+        if self.mesh is not other.mesh or self.partial_axes != other.partial_axes:
+            return False
+        if self.halo_sizes != other.halo_sizes:
+            return False
+        if self.partial_axes and self.partial_kind is not other.partial_kind:
+            return False
+        return all(a == b for a, b in zip_longest(self.split_axes, other.split_axes, fillvalue=()))
+
+    @property
+    def without_halos(self) -> MeshSharding:
+        """The same sharding without halos."""
+        return MeshSharding(self.mesh, self.split_axes, self.partial_axes, self.partial_kind)
+
+    def halo_of(self, dimension: int) -> tuple[int, int]:
+        """The sizes of the lower and the upper halo along a dimension."""
+        if not self.halo_sizes or not self.axes_of(dimension):
+            return (0, 0)
+        index = 2 * sum(1 for axes in self.split_axes[:dimension] if axes)
+        return self.halo_sizes[index], self.halo_sizes[index + 1]
+
+    @property
+    def all_axes(self) -> Axes:
+        """The split axes of all dimensions in order, then the partial axes."""
+        return tuple(axis for axes in self.split_axes for axis in axes) + self.partial_axes
+
+
+SHARDING_ATTR = of_class(MeshSharding, "")
+
+
+def parse_mesh_reference(parser: AsmParser) -> SymbolRef:
+    """Parses `@name`; raises unless it is a flat symbol reference."""
+    offset = parser.skip_trivia()
+    reference = parser.attribute()
+    if not isinstance(reference, SymbolRef) or reference.nested:
+        raise parser.error("invalid kind of attribute specified", offset)
+    return reference
+
+
+@mesh.attribute("shard")
+def parse_sharding(parser: AsmParser) -> MeshSharding:
+    """Parses `<@mesh, [[axes], …], partial = kind[axes]>`.
+
+    Raises MLIR's error if a parameter is invalid, or if axes are negative or duplicate.
+    """
+    start = parser.skip_trivia()
+    parser.expect("<")
+    try:
+        reference = parse_mesh_reference(parser)
+    except DiagnosticError as error:
+        raise error.then(_parameter_error(parser, "mesh", "::mlir::FlatSymbolRefAttr")) from None
+    parser.expect(",")
+    try:
+        lists = parse_axes_lists(parser)
+    except DiagnosticError as error:
+        raise error.then(_parameter_error(parser, "split_axes", "::llvm::ArrayRef<MeshAxesAttr>")) from None
+    sharding = MeshSharding(reference, lists)
+    if parser.accept(","):
+        parser.expect("partial")
+        parser.expect("=")
+        sharding = MeshSharding(reference, lists, *_parse_partial(parser))
+    parser.expect(">")
+    message = axes_error(sharding.all_axes)
+    if message is not None:
+        raise parser.error(message, start)
+    return sharding
+
+
+def parse_axes_lists(parser: AsmParser, may_be_empty: bool = True) -> tuple[Axes, ...]:
+    """Parses `[[axes], …]`; raises on `[]` unless `may_be_empty`."""
+    parse_left_bracket(parser)
+    if may_be_empty and parser.accept("]"):
+        return ()
+    lists = parser.comma_list(lambda: parse_axes(parser))
+    parser.expect("]")
+    return tuple(lists)
+
+
+def _parse_partial(parser: AsmParser) -> tuple[Axes, ReductionKind]:
+    offset = parser.skip_trivia()
+    word = parser.accept_keyword()
+    if word not in list(ReductionKind):
+        message = (
+            "expected valid keyword"
+            if word is None
+            else f"invalid Reduction of an iterator/mesh dimension. specification: {word}"
+        )
+        error = parser.error(message, offset)
+        raise error.then(_parameter_error(parser, "partial_type", "::mlir::mesh::ReductionKind"))
+    parser.expect("[")
+    try:
+        axes = parser.comma_list(lambda: parse_axis(parser))
+    except DiagnosticError as error:
+        raise error.then(_parameter_error(parser, "partial_axes", "::llvm::ArrayRef<MeshAxis>")) from None
+    parser.expect("]")
+    return tuple(axes), ReductionKind(word)
+
+
+def _parameter_error(parser: AsmParser, parameter: str, cpp_type: str) -> DiagnosticError:
+    return parser.error(
+        f"failed to parse MeshSharding parameter '{parameter}' which is to be a `{cpp_type}`",
+        parser.skip_trivia(),
+    )
+
+
+@mesh.printer(MeshSharding)
+def _print_sharding(sharding: MeshSharding, _attribute_printer: AttributePrinter) -> str:
+    return "shard" + sharding_text(sharding)
+
+
+def sharding_text(sharding: MeshSharding) -> str:
+    """`<@mesh, [[axes], …]>`."""
+    partial = ""
+    if sharding.partial_axes:
+        partial = f", partial = {sharding.partial_kind}{axes_text(sharding.partial_axes)}"
+    return f"<{symbol_text(sharding.mesh.root)}, {axes_lists_text(sharding.split_axes)}{partial}>"
+
+
+def axes_lists_text(lists: tuple[Axes, ...]) -> str:
+    """`[[0], []]`."""
+    return f"[{', '.join(map(axes_text, lists))}]"
+
+
+_AXES_PARAMETER = (
+    "failed to parse Mesh_MeshAxesArrayAttr parameter 'axes' which is to be a "
+    "`::llvm::ArrayRef<MeshAxesAttr>`"
+)
+
+
+class AxesLists(Attribute):
+    """The axes along which each dimension of a tensor is sharded."""
+
+    lists: tuple[Axes, ...]
+
+    dialect = "mesh"
+
+
+AXES_LISTS: AttrConstraint[tuple[Axes, ...]] = AttrConstraint(
+    "", lambda a: isinstance(a, AxesLists), lambda a: a.lists
+)
+
+
+@mesh.attribute("axisarray")
+def parse_axes_lists_attribute(parser: AsmParser) -> AxesLists:
+    """Parses `[[axes], …]`; raises if the outer list is empty."""
+    try:
+        return AxesLists(parse_axes_lists(parser, may_be_empty=False))
+    except DiagnosticError as error:
+        raise error.then(parser.error(_AXES_PARAMETER, parser.skip_trivia())) from None
+
+
+@mesh.printer(AxesLists)
+def _print_axes_array(attribute: AxesLists, _attribute_printer: AttributePrinter) -> str:
+    return "axisarray" + axes_lists_text(attribute.lists)
+
+
+def axes_lists_clause(field: str) -> tuple[str, str, Attr]:
+    """`field = [[axes], …]`."""
+    return (
+        field,
+        "=",
+        Attr(
+            field,
+            parse_axes_lists_attribute,
+            lambda attribute, attribute_printer: axes_lists_text(attribute.lists),
+        ),
+    )
+
+
+class ShardingType(Type):
+    """`!mesh.sharding`."""
+
+    dialect = "mesh"
+
+
+SHARDING_TYPE = ShardingType()
+SHARDING_VALUE = TypeConstraint[Type]("sharding definition", lambda type: type is SHARDING_TYPE)
+
+
+@mesh.type("sharding")
+def _parse_sharding_type(_parser: AsmParser) -> ShardingType:
+    return SHARDING_TYPE
+
+
+@mesh.printer(ShardingType)
+def _print_sharding_type(_type: ShardingType, _attribute_printer: AttributePrinter) -> str:
+    return "sharding"
+
+
+def mesh_reference() -> Attr:
+    """`@mesh`."""
+    return Attr(
+        "mesh", parse_mesh_reference, lambda reference, attribute_printer: symbol_text(reference.root)
+    )
+
+
+def axes_clause(field: str) -> OptionalGroup:
+    """`field = [axes]`, or nothing for an empty list."""
+    return OptionalGroup(field, "=", Attr(field, parse_axes_attribute, print_axes), anchor=field)
+
+
+def reduction_clause() -> OptionalGroup:
+    """`reduction = <kind>`, or nothing for the default, the sum."""
+    return OptionalGroup(
+        "reduction",
+        "=",
+        Attr("reduction", parse_bracketed_reduction, print_bracketed_reduction),
+        anchor="reduction",
+    )
+
+
+def integer_clause(field: str, type: Type = INDEX) -> tuple[str, str, Attr]:
+    """`field = integer`."""
+
+    def parse(op_parser: OpAsmParser) -> Attribute:
+        offset = op_parser.skip_trivia()
+        value = op_parser.attribute(type)
+        if not isinstance(value, IntegerAttr):
+            raise op_parser.error("invalid kind of attribute specified", offset)
+        return integer(value.value, type)
+
+    return (field, "=", Attr(field, parse, lambda attribute, attribute_printer: str(attribute.value)))
+
+
+def offset_clause() -> tuple[str, str, Attr]:
+    """`offset = integer`."""
+    return integer_clause("offset", I64)
+
+
+def device_clause(field: str) -> tuple[str, str, DynamicIndexList]:
+    """`field = [%i, 2]`: the multi-index of a device in its group."""
+    return (field, "=", DynamicIndexList(f"{field}_dynamic", field))

@@ -1,0 +1,497 @@
+"""The canonicalizations of sdy.
+
+Both edit operands and bodies with a separate rewriter, which adds nothing to the driver's worklist. So the
+driver visits the edited operations only in its next iteration, as in the C++ passes. This determines the
+final order of the constants in a body.
+
+The second pattern looks through reshapes and transposes. These operations belong to the stablehlo dialect,
+which sdy does not import, so they are recognized by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from sdyopt.base.diagnostics.location import Location, fused
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.sdy.axes import (
+    AllToAllParams,
+    AxesPerDim,
+    AxisRef,
+    AxisRefList,
+    sorted_and_merged,
+    with_axes,
+)
+from sdyopt.mlir.dialects.sdy.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllSliceOp,
+    AllToAllOp,
+    CollectiveOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+    ReplicatedToUnreducedOp,
+    ShardedToUnreducedOp,
+)
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh, mesh_of
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.reduction_kind import reduction_attributes
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import DenseArray
+from sdyopt.mlir.ir.dominance import Dominance
+from sdyopt.mlir.ir.interfaces import terminator_of
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedShapedType, RankedTensor, Type
+from sdyopt.mlir.ir.value import Value
+
+
+def _erase_unused_inputs(op: ManualComputationOp, rewriter: Rewriter) -> bool:
+    """Erases unused block arguments with their operands and shardings."""
+    unused = [argument for argument in op.block.arguments if not argument.has_uses]
+    if not unused:
+        return False
+    indices = {argument.index for argument in unused}
+    kept = [sharding for index, sharding in enumerate(op.in_shardings) if index not in indices]
+    unlogged = Rewriter()
+    unlogged.erase_operands(op, indices)
+    for argument in unused:
+        unlogged.erase_argument(argument)
+    unlogged.set_attribute(op, "in_shardings", ShardingPerValue(tuple(kept)))
+    return True
+
+
+def _inline_redundant(op: ManualComputationOp, rewriter: Rewriter) -> bool:
+    """Inlines the body of an operation without inputs and outputs, or whose manual axes all have size 1."""
+    shardings = [*op.in_shardings, *op.out_shardings]
+    terminator = terminator_of(op.body)
+    if not shardings and op.block.first is terminator:
+        rewriter.erase(op)
+        return True
+    if shardings and op.manual_axes:
+        mesh = common_mesh(shardings, op)
+        if mesh is None or any(mesh.axis_size(name) != 1 for name in op.manual_axes):
+            return False
+    # The operations are cloned, not moved, so that use lists are in the order of the body.
+    values: dict[Value, Value] = dict(zip(op.block.arguments, op.tensors, strict=True))
+    unlogged = Rewriter()
+    for inner in op.block.ops:
+        if inner is not terminator:
+            unlogged.insert(unlogged.clone(inner, values), before=op)
+    for result, value in zip(op.results, terminator.operands, strict=True):
+        unlogged.replace_all_uses(result, values[value])
+    rewriter.erase(op)
+    return True
+
+
+ManualComputationOp.canonicalizations = (
+    Pattern(_erase_unused_inputs, "mlir::sdy::(anonymous namespace)::ManualComputationUnusedInputsPattern"),
+    Pattern(_inline_redundant, "mlir::sdy::(anonymous namespace)::RedundantManualComputationPattern"),
+)
+
+
+C = TypeVar("C", bound=CollectiveOp)
+
+# The label by which passes enable these patterns.
+COLLECTIVE_LABEL = "sdy-collective"
+
+
+def _pattern(rewrite: Callable[[Any, Rewriter], bool], name: str, benefit: int = 1) -> Pattern:
+    return Pattern(rewrite, f"mlir::sdy::(anonymous namespace)::{name}", (COLLECTIVE_LABEL,), benefit)
+
+
+# --- Redundant collectives ------------------------------------------------------------------------
+
+
+def _replace_if(is_redundant: Callable[[C], bool]) -> Callable[[C, Rewriter], bool]:
+    """The rewrite that replaces a redundant collective with its operand."""
+
+    def rewrite(op: C, rewriter: Rewriter) -> bool:
+        if not is_redundant(op):
+            return False
+        rewriter.replace(op, [op.tensor])
+        return True
+
+    return rewrite
+
+
+def _keeps_sharding(op: CollectiveOp) -> bool:
+    sharding = sharding_of(op.tensor)
+    return sharding is not None and sharding.is_equivalent(op.out_sharding)
+
+
+def _is_empty_all_gather(op: AllGatherOp) -> bool:
+    return op.gathering_axes.is_empty
+
+
+def _is_empty_all_slice(op: AllSliceOp) -> bool:
+    return op.slicing_axes.is_empty
+
+
+def _is_empty_all_reduce(op: AllReduceOp) -> bool:
+    return not op.reduction_axes
+
+
+def _is_empty_reduce_scatter(op: ReduceScatterOp) -> bool:
+    return op.reduce_scatter_axes.is_empty
+
+
+def _is_unused(op: AllToAllOp) -> bool:
+    return not op.output.has_uses
+
+
+# --- Inverse pairs --------------------------------------------------------------------------------
+
+
+def _fold_all_slice_of_all_gather(op: AllSliceOp, rewriter: Rewriter) -> bool:
+    inner = op.tensor.defining_op
+    if not isinstance(inner, AllGatherOp) or inner.gathering_axes is not op.slicing_axes:
+        return False
+    rewriter.replace(op, [inner.tensor])
+    return True
+
+
+def _fold_all_reduce_of_replicated_to_unreduced(op: AllReduceOp, rewriter: Rewriter) -> bool:
+    inner = op.tensor.defining_op
+    if not isinstance(inner, ReplicatedToUnreducedOp) or inner.axes is not op.reduction_axes:
+        return False
+    rewriter.replace(op, [inner.tensor])
+    return True
+
+
+# --- Chains ---------------------------------------------------------------------------------------
+
+
+def _fuse_all_to_alls(op: AllToAllOp, rewriter: Rewriter) -> bool:
+    """Fuses an all-to-all with the all-to-all that defines its operand and has no other use.
+
+    All source and target dimensions of both must be distinct.
+    """
+    inner = op.tensor.defining_op
+    if not isinstance(inner, AllToAllOp) or not inner.output.has_one_use:
+        return False
+    moves = (*inner.params, *op.params)
+    dims = AllToAllParams(moves).source_and_target_dims
+    if len(set(dims)) != len(dims):
+        return False
+    params = AllToAllParams(tuple(sorted(moves, key=lambda move: move.source)))
+    attributes: dict[str, Attribute] = {"params": params, "out_sharding": op.out_sharding}
+    location = fused([op.location, inner.location])
+    rewriter.replace(op, _create(rewriter, op, AllToAllOp, inner.tensor, attributes, location))
+    return True
+
+
+def _replace_all_reduce_of_sharded_to_unreduced(op: AllReduceOp, rewriter: Rewriter) -> bool:
+    """Replaces an all-reduce of sharded_to_unreduced with an all-gather."""
+    inner = op.tensor.defining_op
+    if not isinstance(inner, ShardedToUnreducedOp):
+        return False
+    mesh = mesh_of(inner.out_sharding, inner)
+    if mesh is None or sorted_and_merged(inner.axes.axes, mesh) != op.reduction_axes.axes:
+        return False
+    attributes: dict[str, Attribute] = {"gathering_axes": inner.axes, "out_sharding": op.out_sharding}
+    rewriter.replace(op, _create(rewriter, op, AllGatherOp, inner.tensor, attributes, op.location))
+    return True
+
+
+def _fuse_reduce_scatter(op: AllSliceOp, rewriter: Rewriter) -> bool:
+    """Fuses an all-reduce and the all-slices that use it into a reduce-scatter.
+
+    If the all-slices have axes that are not reduced, an all-slice along these axes follows.
+    """
+    all_reduce = op.tensor.defining_op
+    if not isinstance(all_reduce, AllReduceOp) or not _is_first_of_equal_slices(op, all_reduce):
+        return False
+    split = _split_axes(all_reduce.reduction_axes, op.slicing_axes)
+    mesh = mesh_of(all_reduce.out_sharding, all_reduce)
+    if split is None or mesh is None:
+        return False
+    scattered, residual = split
+    operand = sharding_or_replicated(all_reduce.tensor, mesh, is_closed=True)
+    dims = [
+        DimensionSharding(with_axes(dim.axes, axes, mesh))
+        for dim, axes in zip(operand.dims, scattered, strict=True)
+    ]
+    out = op.out_sharding
+    sharding = out.with_mesh(all_reduce.out_sharding.mesh_or_ref).with_dims(dims)
+    attributes: dict[str, Attribute] = {
+        "reduce_scatter_axes": scattered,
+        "out_sharding": sharding,
+        **reduction_attributes(all_reduce.reduction_op),
+    }
+    final = _create(rewriter, op, ReduceScatterOp, all_reduce.tensor, attributes, all_reduce.location)
+    if not residual.is_empty:
+        attributes = {"slicing_axes": residual, "out_sharding": out}
+        final = _create(rewriter, op, AllSliceOp, final.results[0], attributes, op.location)
+    for user in list(all_reduce.output.users):
+        rewriter.replace(user, final)
+    rewriter.erase(all_reduce)
+    return True
+
+
+def _is_first_of_equal_slices(op: AllSliceOp, all_reduce: AllReduceOp) -> bool:
+    """Whether all users are all-slices along the same axes, and `op` is the first of them.
+
+    So its result can take the place of theirs. Of users in sibling regions, none is the first.
+    """
+    dominance = Dominance()
+    for user in all_reduce.output.users:
+        if not isinstance(user, AllSliceOp) or user.slicing_axes is not op.slicing_axes:
+            return False
+        if user is op:
+            continue
+        if (user.parent is op.parent and user.is_before(op)) or not dominance.value_dominates(
+            op.output, user
+        ):
+            return False
+    return True
+
+
+def _split_axes(reduction: AxisRefList, slicing: AxesPerDim) -> tuple[AxesPerDim, AxesPerDim] | None:
+    """Splits the axes of each dimension into the longest prefix of reduced axes, and the other axes.
+
+    None if a reduced axis is in none of the prefixes.
+    """
+    remaining = set(reduction)
+    scattered, residual = [], []
+    for axes in slicing:
+        count = 0
+        while count < len(axes) and axes.axes[count] in remaining:
+            remaining.remove(axes.axes[count])
+            count += 1
+        scattered.append(AxisRefList(axes.axes[:count]))
+        residual.append(AxisRefList(axes.axes[count:]))
+    return None if remaining else (AxesPerDim(tuple(scattered)), AxesPerDim(tuple(residual)))
+
+
+def _create(
+    rewriter: Rewriter,
+    replaced: CollectiveOp,
+    op_class: type[CollectiveOp],
+    tensor: Value,
+    attributes: dict[str, Attribute],
+    location: Location,
+) -> Op:
+    types = replaced.signature.result_types
+    return rewriter.create(op_class, [tensor], types, attributes, before=replaced, location=location)
+
+
+# --- The patterns of each operation, in the order in which Shardy registers them ------------------
+
+AllGatherOp.canonicalizations = (_pattern(_replace_if(_is_empty_all_gather), "AllGatherNoopPattern"),)
+AllSliceOp.canonicalizations = (
+    _pattern(_fold_all_slice_of_all_gather, "AllSliceOfAllGatherPattern", benefit=2),
+    _pattern(_replace_if(_is_empty_all_slice), "AllSliceNoopPattern"),
+    _pattern(_fuse_reduce_scatter, "ReduceScatterFusion"),
+)
+AllToAllOp.canonicalizations = (
+    _pattern(_fuse_all_to_alls, "AllToAllFusionPattern", benefit=2),
+    _pattern(_replace_if(_is_unused), "AllToAllNoUsePattern"),
+)
+CollectivePermuteOp.canonicalizations = (
+    _pattern(_replace_if(_keeps_sharding), "CollectivePermuteNoopPattern"),
+)
+AllReduceOp.canonicalizations = (
+    _pattern(_replace_if(_is_empty_all_reduce), "AllReduceNoopPattern"),
+    _pattern(
+        _fold_all_reduce_of_replicated_to_unreduced, "AllReduceOfReplicatedToUnreducedPattern", benefit=2
+    ),
+    _pattern(_replace_all_reduce_of_sharded_to_unreduced, "AllReduceOfShardedToUnreducedPattern"),
+)
+ReduceScatterOp.canonicalizations = (
+    _pattern(_replace_if(_is_empty_reduce_scatter), "ReduceScatterNoopPattern"),
+)
+
+
+# The label by which pipelines apply only the folding of reshards of reshards.
+RESHARD_LABEL = "sdy-reshard"
+_RESHAPE, _TRANSPOSE = "stablehlo.reshape", "stablehlo.transpose"
+_LOOKED_THROUGH = (_RESHAPE, _TRANSPOSE)
+
+
+# --- Reshards of reshards ---------------------------------------------------------------------------------
+
+
+def _fold_reshards(op: ReshardOp, rewriter: Rewriter) -> bool:
+    inner = op.input.defining_op
+    if not isinstance(inner, ReshardOp) or not inner.output.has_one_use:
+        return False
+    if inner is op:  # in a graph region
+        return False
+    location = fused([op.location, inner.location])
+    attributes = {"sharding": op.sharding}
+    types = op.signature.result_types
+    folded = rewriter.create(ReshardOp, [inner.input], types, attributes, before=op, location=location)
+    rewriter.replace(op, folded)
+    return True
+
+
+# --- Reshards of the same data --------------------------------------------------------------------
+
+
+def _reuse_reshard(op: ReshardOp, rewriter: Rewriter) -> bool:
+    """Replaces a reshard with an earlier reshard of the same data.
+
+    The reshapes and transposes between them are cloned onto the result of the earlier reshard.
+    """
+    root = _root(op.input)
+    sharding = _sharding_at_root(op.sharding, op.input, root)
+    match = _find_reshard(root, sharding, op)
+    if match is None:
+        return False
+    earlier, reshape_class = match
+    value: Value = earlier.results[0]
+    if value.type is not root.type:
+        assert reshape_class is not None
+        value = rewriter.create(
+            reshape_class, [value], [root.type], after=earlier, location=op.location
+        ).results[0]
+    rewriter.replace(op, [_clone_path(root, op.input, value, rewriter)])
+    return True
+
+
+def _root(value: Value) -> Value:
+    """The value from which reshapes and transposes compute `value`.
+
+    In a graph region these operations may form a cycle; then the root is a value of the cycle.
+    """
+    visited: set[Value] = set()
+    op = value.defining_op
+    while value not in visited and op is not None and op.signature.name in _LOOKED_THROUGH:
+        visited.add(value)
+        value = op.operand_at(0)
+        op = value.defining_op
+    return value
+
+
+def _sharding_at_root(sharding: TensorSharding, value: Value, root: Value) -> TensorSharding:
+    """`sharding`, to which `value` is resharded, with its dimensions permuted as transposes require.
+
+    The permutations are undone from `value` back to `root`, or back to the last change of rank.
+    """
+    while value is not root:
+        op = value.defining_op
+        assert op is not None
+        value = op.operand_at(0)
+        if op.signature.name == _TRANSPOSE:
+            permutation = op.signature.attribute("permutation")
+            assert isinstance(permutation, DenseArray)
+            dims = dict(zip(permutation.values, sharding.dims, strict=True))
+            sharding = sharding.with_dims(dims[number] for number in range(len(dims)))
+        elif _rank(value.type) != _rank(op.signature.result_types[0]):
+            break
+    return sharding
+
+
+def _find_reshard(
+    root: Value, sharding: TensorSharding, op: ReshardOp
+) -> tuple[ReshardOp, type[Op] | None] | None:
+    """A reshard before `op` in its block, of the root or of a reshape of it, with the same shards as `op`.
+
+    The second value is the class of reshape operations; None if the search has found no reshape.
+    """
+    pending, visited = [root], set[Value]()
+    reshape_class: type[Op] | None = None
+    while pending:
+        value = pending.pop()
+        if value in visited:
+            continue
+        visited.add(value)
+        for user in value.users:
+            if user is op:
+                continue
+            if isinstance(user, ReshardOp):
+                if _has_same_shards(user, sharding, op) and user.parent is op.parent and user.is_before(op):
+                    return user, reshape_class
+            elif user.signature.name == _RESHAPE:
+                reshape_class = type(user)
+                pending.append(user.results[0])
+    return None
+
+
+def _has_same_shards(other: ReshardOp, sharding: TensorSharding, op: ReshardOp) -> bool:
+    """Whether the shards of both reshards are equally far apart in memory, in row-major order.
+
+    As in Shardy, `sharding` is that of `op` at the root but the type is that of `op`. After a transpose, an
+    earlier reshard may therefore be missed, or one with another sharding be taken; the data are the same.
+    """
+    other_type, op_type = other.signature.result_types[0], op.signature.result_types[0]
+    other_sharding = other.sharding
+    if other_sharding is sharding and other_type is op_type:
+        return True
+    if other_sharding.mesh_or_ref is not sharding.mesh_or_ref:
+        return False
+    if other_sharding.replicated_axes != sharding.replicated_axes:
+        return False
+    if not isinstance(other_type, RankedTensor) or not isinstance(op_type, RankedTensor):
+        return False
+    if other_type.encoding is not None or op_type.encoding is not None:
+        return False
+    mesh = mesh_of(sharding, op)
+    return mesh is not None and (
+        _strides(other_sharding, other_type, mesh) == _strides(sharding, op_type, mesh)
+    )
+
+
+def _strides(sharding: TensorSharding, type: RankedTensor, mesh: Mesh) -> list[tuple[AxisRef, int]]:
+    """The distance in elements between neighboring shards along each axis, the smallest first."""
+    strides: list[tuple[AxisRef, int]] = []
+    minor_size = 1
+    for dim, size in zip(reversed(sharding.dims), reversed(type.shape), strict=False):
+        stride = minor_size * -(-size // dim.sharded_size(mesh))
+        for axis in reversed(dim.axes):
+            strides.append((axis, stride))
+            stride *= axis.size(mesh)
+        minor_size *= size
+    strides.sort(key=lambda entry: entry[1])
+    return _with_merged_axes(strides, mesh) if Behavior.SUB_AXES_ACROSS_RESHAPES.active else strides
+
+
+def _with_merged_axes(strides: Sequence[tuple[AxisRef, int]], mesh: Mesh) -> list[tuple[AxisRef, int]]:
+    """Merges adjacent sub-axes if their strides are those that the merged axis has."""
+    merged: list[tuple[AxisRef, int]] = []
+    for axis, stride in strides:
+        if merged:
+            minor, minor_stride = merged[-1]
+            if axis.can_merge(minor) and stride == minor_stride * minor.size(mesh):
+                merged[-1] = axis.merge(minor, mesh), minor_stride
+                continue
+        merged.append((axis, stride))
+    return merged
+
+
+def _clone_path(root: Value, end: Value, value: Value, rewriter: Rewriter) -> Value:
+    """Clones the reshapes and transposes that compute `end` from `root`, so that they start from `value`."""
+    path = []
+    while end is not root:
+        op = end.defining_op
+        assert op is not None
+        path.append(op)
+        end = op.operand_at(0)
+    for op in reversed(path):
+        copy = rewriter.clone(op, {op.operand_at(0): value})
+        assert value.defining_op is not None
+        rewriter.insert(copy, after=value.defining_op)
+        value = copy.results[0]
+    return value
+
+
+def _rank(type: Type) -> int:
+    return type.rank if isinstance(type, RankedShapedType) else 0
+
+
+ReshardOp.canonicalizations = (
+    Pattern(
+        _fold_reshards,
+        "mlir::sdy::(anonymous namespace)::ReshardOfReshardPattern",
+        (RESHARD_LABEL,),
+        benefit=2,
+    ),
+    Pattern(_reuse_reshard, "mlir::sdy::(anonymous namespace)::ReshardCommonSubexpressionEliminationPattern"),
+)

@@ -1,0 +1,340 @@
+"""Batch normalization and linear algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, OptionalGroup, assembly
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
+    SameOperandsAndResultType,
+    enum_attr,
+    i64_list_attr,
+    integer_attr,
+)
+from sdyopt.mlir.dialects.stablehlo.dialect import (
+    NON_NEGATIVE_I64,
+    are_shapes_compatible,
+    listing,
+    quoted,
+    stablehlo,
+)
+from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
+    COMPATIBLE_ELEMENT_TYPES,
+    INFERS_COMPATIBLE_TYPES,
+)
+from sdyopt.mlir.dialects.stablehlo.types import (
+    FLOAT_COMPLEX_OR_QUANTIZED_TENSOR,
+    FLOAT_OR_COMPLEX_TENSOR,
+    FLOAT_OR_QUANTIZED_TENSOR,
+    FLOAT_OR_QUANTIZED_VECTOR,
+    bounds_of,
+    encoding_with,
+    print_dimension_size,
+)
+from sdyopt.mlir.ir import op_fields
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import FALSE
+from sdyopt.mlir.ir.constraints import BOOL_ATTR, F32_ATTR, I64_ARRAY, of_class
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.shape_traits import are_compatible_sizes
+from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT
+from sdyopt.mlir.ir.types import DYNAMIC, F32, F64, I1, ComplexType, RankedTensor, Type
+
+_TRAITS = (NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
+
+
+@stablehlo.op("batch_norm_training", *_TRAITS)
+class BatchNormTrainingOp(Op):
+    """Normalizes the operand per feature; also returns the batch mean and variance."""
+
+    __slots__ = ()
+
+    operand = op_fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
+    scale = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    offset = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    epsilon = op_fields.attr(F32_ATTR)
+    feature_index = op_fields.attr(NON_NEGATIVE_I64)
+    output = op_fields.result(FLOAT_OR_QUANTIZED_TENSOR)
+    batch_mean = op_fields.result(FLOAT_OR_QUANTIZED_VECTOR)
+    batch_var = op_fields.result(FLOAT_OR_QUANTIZED_VECTOR)
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return _infer_types(
+            signature,
+            [signature[BatchNormTrainingOp.operand]],
+            [signature[BatchNormTrainingOp.scale], signature[BatchNormTrainingOp.offset]],
+            signature[BatchNormTrainingOp.feature_index],
+        )
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "output"), (1, "batch_mean"), (2, "batch_var")]
+
+
+@stablehlo.op("batch_norm_inference", *_TRAITS)
+class BatchNormInferenceOp(Op):
+    """Normalizes the operand per feature with the given mean and variance."""
+
+    __slots__ = ()
+
+    operand = op_fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
+    scale = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    offset = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    mean = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    variance = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    epsilon = op_fields.attr(F32_ATTR)
+    feature_index = op_fields.attr(NON_NEGATIVE_I64)
+    out = op_fields.result(FLOAT_OR_QUANTIZED_TENSOR)
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return _infer_types(
+            signature,
+            [signature[BatchNormInferenceOp.operand]],
+            [
+                signature[BatchNormInferenceOp.scale],
+                signature[BatchNormInferenceOp.offset],
+                signature[BatchNormInferenceOp.mean],
+                signature[BatchNormInferenceOp.variance],
+            ],
+            signature[BatchNormInferenceOp.feature_index],
+        )[:1]
+
+
+@stablehlo.op("batch_norm_grad", *_TRAITS)
+class BatchNormGradOp(Op):
+    """Gradients of batch_norm_training with respect to operand, scale and offset."""
+
+    __slots__ = ()
+
+    operand = op_fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
+    scale = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    mean = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    variance = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
+    grad_output = op_fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
+    epsilon = op_fields.attr(F32_ATTR)
+    feature_index = op_fields.attr(NON_NEGATIVE_I64)
+    grad_operand = op_fields.result(FLOAT_OR_QUANTIZED_TENSOR)
+    grad_scale = op_fields.result(FLOAT_OR_QUANTIZED_VECTOR)
+    grad_offset = op_fields.result(FLOAT_OR_QUANTIZED_VECTOR)
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return _infer_types(
+            signature,
+            [signature[BatchNormGradOp.operand], signature[BatchNormGradOp.grad_output]],
+            [
+                signature[BatchNormGradOp.scale],
+                signature[BatchNormGradOp.mean],
+                signature[BatchNormGradOp.variance],
+            ],
+            signature[BatchNormGradOp.feature_index],
+        )
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "grad_operand"), (1, "grad_scale"), (2, "grad_offset")]
+
+
+def _infer_types(
+    signature: OpSignature,
+    tensors: Sequence[RankedTensor],
+    vectors: Sequence[RankedTensor],
+    feature_index: int,
+) -> list[Type]:
+    """The type of the first tensor, and twice the type of a vector with one element per feature."""
+    _check(signature, tensors, vectors, feature_index)
+    first = tensors[0]
+    bounds = bounds_of(first)[feature_index : feature_index + 1]
+    encoding = encoding_with(first.encoding, bounds)
+    vector = RankedTensor((first.shape[feature_index],), first.element, encoding)
+    return [first, vector, vector]
+
+
+def _check(
+    signature: OpSignature,
+    tensors: Sequence[RankedTensor],
+    vectors: Sequence[RankedTensor],
+    feature_index: int,
+) -> None:
+    for types, kind in ((tensors, "multi"), (vectors, "single")):
+        if not all(are_shapes_compatible(a.shape, b.shape) for a in types for b in types):
+            raise signature.error_without_op_note(
+                f"expects {kind}-dimensional operands to have compatible shapes."
+            )
+    first = tensors[0]
+    if feature_index >= first.rank:  # batch_norm_grad_c1
+        raise signature.error_without_op_note(
+            "expects featureIndex to be smaller than the rank of multi-dimensional operands; got "
+            f"featureIndex {feature_index}, and rank {first.rank}."
+        )
+    size, count = vectors[0].shape[0], first.shape[feature_index]
+    if not are_compatible_sizes(size, count):  # batch_norm_grad_c5
+        raise signature.error_without_op_note(
+            "expects the size of single-dimensional operands to be compatible with feature count, but the "
+            f"size of single-dimensional operands is {print_dimension_size(size)} and the feature count is "
+            f"{print_dimension_size(count)}."
+        )
+
+
+@stablehlo.op("cholesky", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
+class CholeskyOp(Op):
+    """The Cholesky decomposition of a batch of matrices: a = l * l^H if `lower`, else a = u^H * u."""
+
+    __slots__ = ()
+
+    a = op_fields.operand(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+    lower = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
+    out = op_fields.result(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
+
+    assembly = assembly(
+        Operand("a"),
+        OptionalGroup(",", "lower", "=", integer_attr("lower", I1), anchor="lower"),
+        *(AttrDict(), ":", SameOperandsAndResultType()),
+    )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        a = signature[CholeskyOp.a]
+        if a.rank < 2:  # cholesky_c2
+            raise signature.error_without_op_note(
+                f"argument 'a' must have rank >= 2, got shape {listing(a.shape)}."
+            )
+        if not are_compatible_sizes(*a.shape[-2:]):  # cholesky_c3
+            raise signature.error_without_op_note(
+                f"minor dimensions of 'a' must have equal size, got shape {listing(a.shape)}."
+            )
+        return [a]
+
+
+@enumeration(stablehlo, "transpose", "TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
+class Transpose(EnumAttr):
+    """Whether triangular_solve uses the matrices `a`, their transposes or their adjoints."""
+
+
+@stablehlo.op("triangular_solve", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
+class TriangularSolveOp(Op):
+    """Solves op(a) * x = b if `left_side`, else x * op(a) = b, in batches; `transpose_a` selects op."""
+
+    __slots__ = ()
+
+    a = op_fields.operand(FLOAT_OR_COMPLEX_TENSOR)
+    b = op_fields.operand(FLOAT_OR_COMPLEX_TENSOR)
+    left_side = op_fields.attr(BOOL_ATTR)
+    lower = op_fields.attr(BOOL_ATTR)
+    unit_diagonal = op_fields.attr(BOOL_ATTR)
+    transpose_a = op_fields.attr(of_class(Transpose, "Transpose options"))
+    out = op_fields.result(FLOAT_OR_COMPLEX_TENSOR)
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        a, b = signature[TriangularSolveOp.a], signature[TriangularSolveOp.b]
+        if a.rank < 2:
+            raise signature.error_without_op_note(f"operand 'a' must have rank >= 2, but got {quoted(a)}")
+        if not are_compatible_sizes(*a.shape[-2:]):
+            raise signature.error_without_op_note(
+                f"two minor dimensions of operand 'a' must be compatible, but got {quoted(a)}"
+            )
+        both = f"but got {quoted(a)} and {quoted(b)}"
+        if a.rank != b.rank:
+            raise signature.error_without_op_note(f"operands must have equal rank, {both}")
+        shared = -2 if signature[TriangularSolveOp.left_side] else -1
+        if not are_compatible_sizes(a.shape[-1], b.shape[shared]):
+            raise signature.error_without_op_note(
+                f"shared dimension of operands 'a' and 'b' must be compatible, {both}"
+            )
+        if not are_shapes_compatible(a.shape[:-2], b.shape[:-2]):
+            raise signature.error_without_op_note(
+                f"batch dimensions of the operands must be compatible, {both}"
+            )
+        if signature[TriangularSolveOp.transpose_a].value == "TRANSPOSE_INVALID":
+            raise signature.error_without_op_note("Invalid transpose option value for triangular solve")
+        return [b]
+
+
+@enumeration(stablehlo, "fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
+class FftType(EnumAttr):
+    """Forward or inverse transform; `RFFT` is from real to complex numbers, `IRFFT` from complex to real."""
+
+
+@stablehlo.op("fft", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES)
+class FftOp(Op):
+    """The discrete Fourier transform over the minor-most dimensions, one per element of `fft_length`."""
+
+    __slots__ = ()
+
+    operand = op_fields.operand(FLOAT_OR_COMPLEX_TENSOR)
+    fft_type = op_fields.attr(of_class(FftType, "XLA fast fourier transform type."))
+    fft_length = op_fields.attr(I64_ARRAY)
+    out = op_fields.result(FLOAT_OR_COMPLEX_TENSOR)
+
+    assembly = assembly(
+        *(Operand("operand"), ",", "type", "=", enum_attr("fft_type", FftType)),
+        *(",", "length", "=", i64_list_attr("fft_length"), AttrDict(), ":", FunctionalType()),
+    )
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        operand, lengths = signature[FftOp.operand], signature[FftOp.fft_length]
+        kind = signature[FftOp.fft_type].value
+        rank = len(lengths)
+        if not 1 <= rank <= 3:
+            raise signature.error_without_op_note(f"rank must be between 1 and 3, but got {rank}.")
+        element = _fft_element(signature, operand, kind)
+        if operand.rank < rank:
+            raise signature.error_without_op_note(
+                f"operand rank must not be less than fft rank of {rank} for operand of type "
+                f"{quoted(operand)}."
+            )
+        shape, bounds = list(operand.shape), list(bounds_of(operand))
+        if kind == "RFFT":
+            _check_rfft(signature, operand, lengths)
+            if lengths[-1] != 0:
+                shape[-1] = lengths[-1] // 2 + 1
+        if kind == "IRFFT":
+            _check_irfft(signature, operand, lengths)
+            shape[-1] = lengths[-1]
+        if kind in ("RFFT", "IRFFT") and bounds:
+            bounds[-1] = DYNAMIC
+        return [RankedTensor(tuple(shape), element, encoding_with(operand.encoding, bounds))]
+
+
+def _fft_element(signature: OpSignature, operand: RankedTensor, kind: str) -> Type:
+    """The result element type: real for IRFFT, else complex."""
+    element = operand.element
+    if kind == "RFFT":
+        if element is not F32 and element is not F64:
+            raise signature.error_without_op_note(
+                f"RFFT requires f32 or f64 input type, but is given {quoted(element)}."
+            )
+        return ComplexType(element)
+    if not isinstance(element, ComplexType):
+        raise signature.error_without_op_note(
+            f"FFT/IFFT/IRFFT take a complex tensor as input, but is given {quoted(operand)}."
+        )
+    return element.element if kind == "IRFFT" else element
+
+
+def _check_rfft(signature: OpSignature, operand: RankedTensor, lengths: Sequence[int]) -> None:
+    if not are_shapes_compatible(operand.shape[-len(lengths) :], lengths):
+        raise signature.error_without_op_note(
+            "RFFT requires innermost dimensions to be compatible with fft_length. "
+            f"Got: {listing(operand.shape)} but wanted {listing(lengths)}."
+        )
+
+
+def _check_irfft(signature: OpSignature, operand: RankedTensor, lengths: Sequence[int]) -> None:
+    *outer, inner = operand.shape[-len(lengths) :]
+    for size, length in zip(outer, lengths, strict=False):
+        if not are_compatible_sizes(size, length):
+            raise signature.error_without_op_note(
+                "IRFFT requires non-final dimensions to be compatible with fft_length. "
+                f"Got: {listing(operand.shape)} but wanted {listing(lengths)}, and {size} != {length}."
+            )
+    is_empty = are_compatible_sizes(inner, 0) and lengths[-1] == 0
+    if not is_empty and not are_compatible_sizes(inner, lengths[-1] // 2 + 1):
+        raise signature.error_without_op_note(
+            "IRFFT requires innermost dimension to be compatible with fft_length[-1]/2+1. "
+            f"Got: {inner} but fft_length is {listing(lengths)}."
+        )

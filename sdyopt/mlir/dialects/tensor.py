@@ -1,0 +1,553 @@
+"""The subset of the tensor dialect of LLVM 19 that programs of the mesh dialect use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from sdyopt.mlir.asm.format.assembly_format import AttrDict, FormatElement, Operand, TypeOf, assembly
+from sdyopt.mlir.asm.format.directives import DynamicIndexList, ImpliedType
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
+from sdyopt.mlir.dialects.arith.compare import make_constant
+from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.block import Region
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, IntegerAttr, integer
+from sdyopt.mlir.ir.constraints import I64_ARRAY, TypeConstraint
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.op_fields import OperandField, attr, operand, operands, result
+from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import Pattern
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
+from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, INDEX, RankedTensor, Type, UnrankedTensor, element_of
+from sdyopt.mlir.ir.value import Value
+
+tensor_dialect = Dialect("tensor")
+tensor_dialect.is_inlinable = True
+tensor_dialect.materialize_constant = make_constant
+
+ANY_TENSOR = TypeConstraint[Type](
+    "tensor of any type values", lambda type: isinstance(type, RankedTensor | UnrankedTensor)
+)
+RANKED = TypeConstraint[RankedTensor](
+    "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
+)
+INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
+
+
+def constant_index(value: Value) -> int | None:
+    """The number of a constant integer; None for any other value."""
+    constant = constant_value(value.defining_op)
+    return constant.value if isinstance(constant, IntegerAttr) else None
+
+
+_WITH_DIMENSIONS = TypeConstraint[UnrankedTensor](
+    "non-0-ranked or unranked tensor",
+    lambda type: isinstance(type, UnrankedTensor) or (isinstance(type, RankedTensor) and type.rank > 0),
+)
+
+
+def _join_shapes(*types: Type) -> tuple[int, ...] | None:
+    """The shape with the static sizes of all ranked types; None if no type is ranked or shapes conflict."""
+    shapes = [type.shape for type in types if isinstance(type, RankedTensor)]
+    if not shapes or len(set(map(len, shapes))) > 1:
+        return None
+    joined = []
+    for sizes in zip(*shapes, strict=True):
+        static = {size for size in sizes if size != DYNAMIC}
+        if len(static) > 1:
+            return None
+        joined.append(static.pop() if static else DYNAMIC)
+    return tuple(joined)
+
+
+def _merge_casts(op: CastOp, rewriter: Rewriter) -> bool:
+    """Merges two casts, unless the type between them has static sizes that neither source nor result has."""
+    inner = op.source.defining_op
+    if not isinstance(inner, CastOp):
+        return False
+    source_type, inner_type, dest_type = inner.source.type, inner.dest.type, op.dest.type
+    joined = _join_shapes(source_type, inner_type, dest_type)
+    if joined is None or joined != _join_shapes(source_type, dest_type):
+        return False
+    cast = rewriter.create(CastOp, [inner.source], [dest_type], before=op, location=op.location)
+    rewriter.replace(op, cast)
+    return True
+
+
+@tensor_dialect.op("cast", PURE)
+class CastOp(Op):
+    """Casts a tensor between types of compatible shapes."""
+
+    __slots__ = ()
+
+    source = operand(ANY_TENSOR)
+    dest = result(ANY_TENSOR)
+
+    assembly = assembly(Operand("source"), AttrDict(), ":", TypeOf("source"), "to", TypeOf("dest"))
+    canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_merge_casts),)
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        source, dest = signature[CastOp.source], signature[CastOp.dest]
+        if element_of(source) is not element_of(dest) or not are_compatible_shapes([source, dest]):
+            raise signature.op_error(
+                f"operand type '{plain_type(source)}' and result type '{plain_type(dest)}' are cast "
+                "incompatible"
+            )
+
+    def fold(self, constants: Constants) -> FoldResult:
+        return [self.source] if self.source.type is self.dest.type else None
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "cast")]
+
+
+def loses_static_sizes(op: CastOp) -> bool:
+    """Whether a cast only makes static sizes dynamic, so that its users can use the source."""
+    source, dest = op.source.type, op.dest.type
+    if not isinstance(source, RankedTensor) or not isinstance(dest, RankedTensor):
+        return False
+    if source.rank != dest.rank or source.encoding is not dest.encoding:
+        return False
+    return all(old != DYNAMIC or new == DYNAMIC for old, new in zip(source.shape, dest.shape, strict=True))
+
+
+def _use_cast_source(op: DimOp, rewriter: Rewriter) -> bool:
+    """Queries the source of a cast instead of its result."""
+    cast = op.source.defining_op
+    if not isinstance(cast, CastOp):
+        return False
+    rewriter.set_operand(op.operand_uses[0], cast.source)
+    return True
+
+
+@tensor_dialect.op("dim", PURE)
+class DimOp(Op):
+    """The size of a dimension of a tensor."""
+
+    __slots__ = ()
+
+    source = operand(_WITH_DIMENSIONS)
+    index = operand(INDEX_VALUE)
+    out = result(INDEX_VALUE)
+
+    assembly = assembly(
+        AttrDict(),
+        Operand("source"),
+        ",",
+        Operand("index"),
+        ImpliedType("index", INDEX),
+        ":",
+        TypeOf("source"),
+    )
+
+    canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_use_cast_source),)
+
+    @staticmethod
+    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+        return [INDEX]
+
+    def fold(self, constants: Constants) -> FoldResult:
+        type, index = self.source.type, constants[1]
+        if not isinstance(index, IntegerAttr) or not isinstance(type, RankedTensor):
+            return None
+        if not 0 <= index.value < type.rank:
+            return None
+        size = type.shape[index.value]
+        if size != DYNAMIC:
+            return [integer(size, INDEX)]
+        source = self.source.defining_op
+        value = source.dynamic_size(index.value) if isinstance(source, ReifiesShape) else None
+        return None if value is None else [value]
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "dim")]
+
+
+class ReifiesShape(Op):
+    """Base of the operations whose operands define the shape of their result."""
+
+    __slots__ = ()
+
+    def dynamic_size(self, dimension: int) -> Value | None:
+        """The operand that defines a size of the result; None if the size is static."""
+        raise NotImplementedError
+
+
+def _fold_constant_sizes(op: EmptyOp, rewriter: Rewriter) -> bool:
+    """Makes constant sizes static."""
+    type = op.tensor_type
+    values = iter(op.sizes)
+    sizes: list[Value] = []
+    shape = list(type.shape)
+    for dimension, size in enumerate(type.shape):
+        if size != DYNAMIC:
+            continue
+        value = next(values)
+        constant = constant_index(value)
+        if constant is None or constant < 0:
+            sizes.append(value)
+        else:
+            shape[dimension] = constant
+    if tuple(shape) == type.shape:
+        return False
+    static = RankedTensor(tuple(shape), type.element, type.encoding)
+    empty = rewriter.create(EmptyOp, sizes, [static], before=op, location=op.location)
+    cast = rewriter.create(CastOp, empty.results, [type], before=op, location=op.location)
+    rewriter.replace(op, cast)
+    return True
+
+
+def _merge_into_empty(op: CastOp, rewriter: Rewriter) -> bool:
+    """Replaces the cast of an empty tensor with an empty tensor of the cast's result type."""
+    empty, dest_type = op.source.defining_op, op.dest.type
+    if not isinstance(empty, EmptyOp) or not isinstance(dest_type, RankedTensor):
+        return False
+    type = empty.tensor_type
+    values = iter(empty.sizes)
+    sizes: list[Value] = []
+    for old, new in zip(type.shape, dest_type.shape, strict=True):
+        value = next(values) if old == DYNAMIC else None
+        if new == DYNAMIC:
+            if value is None:
+                # A static size that the cast makes dynamic would need a constant.
+                return False
+            sizes.append(value)
+    new_op = rewriter.create(EmptyOp, sizes, [dest_type], before=op, location=op.location)
+    rewriter.replace(op, new_op)
+    return True
+
+
+@tensor_dialect.op("empty", PURE)
+class EmptyOp(ReifiesShape):
+    """A tensor with undefined elements, and an operand per dynamic size."""
+
+    __slots__ = ()
+
+    sizes = operands(INDEX_VALUE)
+    out = result(RANKED)
+
+    assembly = assembly(
+        "(",
+        Operand("sizes"),
+        ImpliedType("sizes", INDEX),
+        ")",
+        AttrDict(),
+        ":",
+        TypeOf("out"),
+    )
+    canonicalizations = (Pattern(_fold_constant_sizes),)
+
+    @property
+    def tensor_type(self) -> RankedTensor:
+        type = self.out.type
+        assert isinstance(type, RankedTensor)
+        return type
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        expected, got = signature[EmptyOp.out].shape.count(DYNAMIC), len(signature[EmptyOp.sizes])
+        if expected != got:
+            raise signature.op_error(f"incorrect number of dynamic sizes, has {got}, expected {expected}")
+
+    def dynamic_size(self, dimension: int) -> Value | None:
+        shape = self.tensor_type.shape
+        if shape[dimension] != DYNAMIC:
+            return None
+        return self.sizes[shape[:dimension].count(DYNAMIC)]
+
+
+CastOp.canonicalizations = (*CastOp.canonicalizations, Pattern(_merge_into_empty))
+
+
+# Static and dynamic offsets, sizes or strides, one per dimension.
+Mixed = list[Value | int]
+MixedLists = tuple[Mixed, Mixed, Mixed]
+
+_LISTS: tuple[FormatElement | str, ...] = (
+    DynamicIndexList("offsets", "static_offsets", INDEX, is_attached=True),
+    DynamicIndexList("sizes", "static_sizes", INDEX),
+    DynamicIndexList("strides", "static_strides", INDEX),
+)
+
+
+class SliceOp(Op):
+    """Base of the slice operations: offset, size and stride of each dimension, static or dynamic."""
+
+    __slots__ = ()
+
+    static_offsets = attr(I64_ARRAY)
+    static_sizes = attr(I64_ARRAY)
+    static_strides = attr(I64_ARRAY)
+
+    # Declared by the subclasses, after their tensor operands.
+    offsets: OperandField[list[Value], tuple[Type, ...]]
+    sizes: OperandField[list[Value], tuple[Type, ...]]
+    strides: OperandField[list[Value], tuple[Type, ...]]
+
+    def mixed_lists(self) -> MixedLists:
+        """The offsets, sizes and strides."""
+        return (
+            _mixed(self.static_offsets, self.offsets),
+            _mixed(self.static_sizes, self.sizes),
+            _mixed(self.static_strides, self.strides),
+        )
+
+
+def _mixed(static: Sequence[int], dynamic: Sequence[Value]) -> Mixed:
+    values = iter(dynamic)
+    return [next(values) if number == DYNAMIC else number for number in static]
+
+
+def operands_and_attributes(
+    offsets: Mixed, sizes: Mixed, strides: Mixed
+) -> tuple[list[Value], dict[str, Attribute]]:
+    """The operands and attributes of a slice operation for these lists."""
+    values: list[Value] = []
+    attributes: dict[str, Attribute] = {}
+    counts = []
+    for name, mixed in (("offsets", offsets), ("sizes", sizes), ("strides", strides)):
+        dynamic = [entry for entry in mixed if isinstance(entry, Value)]
+        static = [DYNAMIC if isinstance(entry, Value) else entry for entry in mixed]
+        values += dynamic
+        counts.append(len(dynamic))
+        attributes[f"static_{name}"] = DenseArray(I64, tuple(static))
+    attributes["operandSegmentSizes"] = DenseArray(I32, tuple(counts))
+    return values, attributes
+
+
+def with_segments(attributes: dict[str, Attribute], count: int) -> dict[str, Attribute]:
+    """Prepends `count` segments of one operand to the segment sizes."""
+    counts = attributes["operandSegmentSizes"]
+    assert isinstance(counts, DenseArray)
+    return {**attributes, "operandSegmentSizes": DenseArray(I32, (1,) * count + counts.values)}
+
+
+def _fold_constants(mixed: Mixed, are_sizes: bool = False) -> Mixed:
+    """Replaces constant values with numbers, except for negative sizes, which are invalid."""
+    folded: Mixed = []
+    for entry in mixed:
+        constant = constant_index(entry) if isinstance(entry, Value) else None
+        folded.append(entry if constant is None or (are_sizes and constant < 0) else constant)
+    return folded
+
+
+def _shape_of(sizes: Mixed) -> tuple[int, ...]:
+    return tuple(DYNAMIC if isinstance(size, Value) else size for size in sizes)
+
+
+def _kept_dimensions(full: tuple[int, ...], reduced: tuple[int, ...]) -> list[int] | None:
+    """The dimensions of `full` that `reduced` keeps; None unless `reduced` only drops unit dimensions."""
+    kept, position = [], 0
+    for dimension, size in enumerate(full):
+        if position < len(reduced) and size == reduced[position]:
+            kept.append(dimension)
+            position += 1
+        elif size != 1:
+            return None
+    return kept if position == len(reduced) else None
+
+
+def check_slice(
+    signature: OpSignature, full: RankedTensor, slice: RankedTensor, dynamic: Sequence[Sequence[Type]]
+) -> None:
+    """Raises unless each list has an entry per dimension of `full`, and `slice` has the listed sizes.
+
+    `slice` may be rank-reduced. `dynamic` are the types of the dynamic offsets, sizes and strides.
+    """
+    offsets, sizes, strides = (
+        signature[SliceOp.static_offsets],
+        signature[SliceOp.static_sizes],
+        signature[SliceOp.static_strides],
+    )
+    if len(offsets) != len(sizes):
+        raise _rank_error(signature, ("offsets", len(offsets)), ("sizes", len(sizes)))
+    if len(sizes) != len(strides):
+        raise _rank_error(signature, ("sizes", len(sizes)), ("strides", len(strides)))
+    for name, static, types in zip(
+        ("offset", "size", "stride"), (offsets, sizes, strides), dynamic, strict=True
+    ):
+        if len(static) != full.rank:
+            raise signature.error(f"expected {full.rank} {name} values, got {len(static)}")
+        if len(types) != static.count(DYNAMIC):
+            raise signature.error(f"expected {static.count(DYNAMIC)} dynamic {name} values")
+    expected = RankedTensor(sizes, full.element, full.encoding)
+    if slice.element is not full.element:
+        raise signature.error(f"expected element type to be '{plain_type(full.element)}'")
+    text = f"expected type to be '{plain_type(expected)}' or a rank-reduced version."
+    if slice.rank > expected.rank:
+        raise signature.error(f"{text} (rank mismatch) ")
+    if _kept_dimensions(expected.shape, slice.shape) is None:
+        raise signature.error(f"{text} (size mismatch) ")
+
+
+def _rank_error(signature: OpSignature, one: tuple[str, int], other: tuple[str, int]) -> SignatureError:
+    return signature.error(
+        f"expected mixed {one[0]} rank to match mixed {other[0]} rank ({one[1]} vs {other[1]}) so the "
+        "rank of the result type is well-formed."
+    )
+
+
+# --- extract_slice ----------------------------------------------------------------------------
+
+
+def _fold_constant_lists(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
+    """Makes constant offsets, sizes and strides static, and with them the result type."""
+    old = op.mixed_lists()
+    new = (_fold_constants(old[0]), _fold_constants(old[1], are_sizes=True), _fold_constants(old[2]))
+    if new == old:
+        return False
+    type = op.result_types[0]
+    assert isinstance(type, RankedTensor)
+    sizes = _shape_of(new[1])
+    static = RankedTensor(
+        tuple(sizes[dimension] for dimension in op.kept_dimensions()), type.element, type.encoding
+    )
+    new_op = extract(rewriter, op.source, *new, static, op)
+    if static is not type:
+        new_op = rewriter.create(CastOp, new_op.results, [type], before=op, location=op.location)
+    rewriter.replace(op, new_op)
+    return True
+
+
+def _slice_cast_source(op: ExtractSliceOp, rewriter: Rewriter) -> bool:
+    """Slices the source of a cast that only loses static sizes."""
+    cast = op.source.defining_op
+    lists = op.mixed_lists()
+    # `_fold_constant_lists` applies first.
+    if any(isinstance(e, Value) and constant_index(e) is not None for mixed in lists for e in mixed):
+        return False
+    if not isinstance(cast, CastOp) or not loses_static_sizes(cast):
+        return False
+    type = op.result_types[0]
+    assert isinstance(type, RankedTensor)
+    rewriter.replace(op, extract(rewriter, cast.source, *lists, type, op))
+    return True
+
+
+def extract(
+    rewriter: Rewriter,
+    source: Value,
+    offsets: Mixed,
+    sizes: Mixed,
+    strides: Mixed,
+    type: RankedTensor,
+    before: Op,
+) -> Op:
+    """Creates an extract_slice before an operation, at its location."""
+    values, attributes = operands_and_attributes(offsets, sizes, strides)
+    return rewriter.create(
+        ExtractSliceOp,
+        [source, *values],
+        [type],
+        with_segments(attributes, 1),
+        before=before,
+        location=before.location,
+    )
+
+
+@tensor_dialect.op("extract_slice", PURE, ATTR_SIZED_OPERANDS)
+class ExtractSliceOp(SliceOp, ReifiesShape):
+    """Extracts a slice of a tensor; the result may omit unit dimensions of the slice."""
+
+    __slots__ = ()
+
+    source = operand(RANKED)
+    offsets = operands(INDEX_VALUE)
+    sizes = operands(INDEX_VALUE)
+    strides = operands(INDEX_VALUE)
+    out = result(RANKED)
+
+    assembly = assembly(Operand("source"), *_LISTS, AttrDict(), ":", TypeOf("source"), "to", TypeOf("out"))
+    canonicalizations = (Pattern(_fold_constant_lists), Pattern(_slice_cast_source))
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        cls = ExtractSliceOp
+        dynamic = (signature[cls.offsets], signature[cls.sizes], signature[cls.strides])
+        check_slice(signature, signature[cls.source], signature[cls.out], dynamic)
+
+    def kept_dimensions(self) -> list[int]:
+        """The dimensions of the source that the result has."""
+        type = self.result_types[0]
+        assert isinstance(type, RankedTensor)
+        kept = _kept_dimensions(self.static_sizes, type.shape)
+        assert kept is not None
+        return kept
+
+    def dynamic_size(self, dimension: int) -> Value | None:
+        _, sizes, _ = self.mixed_lists()
+        size = sizes[self.kept_dimensions()[dimension]]
+        return size if isinstance(size, Value) else None
+
+    def fold(self, constants: Constants) -> FoldResult:
+        source_type, slice_type = self.source.type, self.result_types[0]
+        assert isinstance(slice_type, RankedTensor) and isinstance(source_type, RankedTensor)
+        constant = constants[0]
+        if isinstance(constant, DenseElements) and constant.is_splat and slice_type.has_static_shape:
+            return [DenseElements(slice_type, constant.data)]
+        if source_type is not slice_type or not source_type.has_static_shape:
+            return None
+        is_identity = all(n == 0 for n in self.static_offsets) and all(n == 1 for n in self.static_strides)
+        return [self.source] if is_identity and self.static_sizes == source_type.shape else None
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "extracted_slice")]
+
+
+# --- insert_slice -----------------------------------------------------------------------------
+
+
+def _use_dest(op: DimOp, rewriter: Rewriter) -> bool:
+    """Queries the destination of an insert_slice instead of the result, which has the same shape."""
+    insert = op.source.defining_op
+    if not isinstance(insert, InsertSliceOp):
+        return False
+    rewriter.set_operand(op.operand_uses[0], insert.dest)
+    return True
+
+
+@tensor_dialect.op("insert_slice", PURE, ATTR_SIZED_OPERANDS)
+class InsertSliceOp(SliceOp):
+    """Inserts a slice into a tensor."""
+
+    __slots__ = ()
+
+    source = operand(RANKED)
+    dest = operand(RANKED)
+    offsets = operands(INDEX_VALUE)
+    sizes = operands(INDEX_VALUE)
+    strides = operands(INDEX_VALUE)
+    out = result(RANKED)
+
+    assembly = assembly(
+        Operand("source"),
+        "into",
+        Operand("dest"),
+        *_LISTS,
+        AttrDict(),
+        ":",
+        TypeOf("source"),
+        "into",
+        TypeOf("dest", same=["out"]),
+    )
+
+    @staticmethod
+    def verify_signature(signature: OpSignature) -> None:
+        cls = InsertSliceOp
+        dynamic = (signature[cls.offsets], signature[cls.sizes], signature[cls.strides])
+        check_slice(signature, signature[cls.dest], signature[cls.source], dynamic)
+
+    def name_results(self) -> list[tuple[int, str]]:
+        return [(0, "inserted_slice")]
+
+
+DimOp.canonicalizations = (*DimOp.canonicalizations, Pattern(_use_dest))
+
+
+DIALECT = tensor_dialect

@@ -1,0 +1,83 @@
+"""The names of values for people: `params['w']` and `result[0]['w']`, as JAX names arguments and results.
+
+JAX states them as attributes and locations of functions:
+
+    func.func public @main(%arg0: tensor<8xf32> loc("params['w']"))
+        -> (tensor<8xf32> {jax.result_info = "result[0]['w']"})
+
+This is the only module that reads them. Other values have no name but their SSA name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sdyopt.base.diagnostics.location import FileLoc, FileRange, NameLoc
+from sdyopt.mlir.ir.attribute import DictAttr, StringAttr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import FunctionOpInterface
+from sdyopt.mlir.ir.value import BlockArgument, Value
+
+_ARGUMENT_INFO, _RESULT_INFO = "jax.arg_info", "jax.result_info"
+
+
+class NamedResult(NamedTuple):
+    """A result of a function."""
+
+    function: FunctionOpInterface
+    result_index: int
+
+
+def name_of(value: Value) -> str:
+    """The name of a value, if it is an argument of a function that has one; else ""."""
+    function = value.owner.parent_op if isinstance(value, BlockArgument) else None
+    if not isinstance(value, BlockArgument) or not isinstance(function, FunctionOpInterface):
+        return ""
+    if value.owner is not function.regions[0].entry:
+        return ""
+    attributes = function.argument_attributes
+    if value.index < len(attributes) and (info := _text(attributes[value.index], _ARGUMENT_INFO)):
+        return info
+    location = value.location
+    is_name = isinstance(location, NameLoc) and not isinstance(location.child, FileLoc | FileRange)
+    return location.name if isinstance(location, NameLoc) and is_name else ""
+
+
+def name_of_result(function: FunctionOpInterface, index: int) -> str:
+    """The name of a result of a function; "" if it has none."""
+    return _text(function.result_attributes[index], _RESULT_INFO)
+
+
+def find_named(module: Op, text: str) -> list[BlockArgument | NamedResult]:
+    """The arguments and results that have this name, with either kind of quotes."""
+    wanted = _spelled(text)
+    return [each for name, each in _named(module) if _spelled(name) == wanted]
+
+
+def all_names(module: Op) -> list[str]:
+    """The names of arguments and results, each once, in the order of the text."""
+    return list(dict.fromkeys(name for name, _ in _named(module)))
+
+
+def _named(module: Op) -> Iterator[tuple[str, BlockArgument | NamedResult]]:
+    for function in module.walk():
+        if not isinstance(function, FunctionOpInterface):
+            continue
+        entry = function.regions[0].entry
+        for argument in () if entry is None else entry.arguments:
+            if name := name_of(argument):
+                yield name, argument
+        for index in range(len(function.result_attributes)):
+            if name := name_of_result(function, index):
+                yield name, NamedResult(function, index)
+
+
+def _spelled(name: str) -> str:
+    """A name as it is compared: Python writes `params['w']` and `params["w"]` for the same."""
+    return "".join(name.split()).replace('"', "'")
+
+
+def _text(attributes: DictAttr, name: str) -> str:
+    found = attributes.get(name)
+    return found.value if isinstance(found, StringAttr) else ""

@@ -1,8 +1,0 @@
-"""The lowerings. Every module in this folder registers those of its operations when imported."""
-
-import os
-from importlib import import_module
-
-for _name in sorted(file.name for file in os.scandir(__path__[0])):
-    if _name.endswith(".py") and _name != "__init__.py":
-        import_module(f"{__name__}.{_name[:-3]}")

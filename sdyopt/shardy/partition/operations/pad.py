@@ -1,0 +1,167 @@
+"""`pad`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
+from sdyopt.mlir.dialects.stablehlo.window import WindowDimension
+from sdyopt.mlir.ir.builtin_attributes import dense_array
+from sdyopt.mlir.ir.types import I64, RankedTensor
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.partition.device_positions import shard_indices
+from sdyopt.shardy.partition.halo_exchange import extend, padding_of, read_dimensions
+from sdyopt.shardy.partition.local_builder import shape_of
+from sdyopt.shardy.partition.local_context import RESHARD_HELP, LocalContext, check_device_count, offset_type
+from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape
+from sdyopt.shardy.partition.registry import Lowered, lowering
+from sdyopt.shardy.partition.replication import Dim, both, crosses_shards
+from sdyopt.shardy.partition.sharded_body import HaloContext, Values, begin_body, exchanges_halos
+
+
+@lowering(PadOp)
+def lower_pad(op: PadOp, local: LocalContext) -> Lowered:
+    """Pads each shard; it is an error if an element moves to another shard.
+
+    If the shards need different padding, each is padded by the largest amount that any needs, and a dynamic
+    slice takes the part of this device.
+    """
+    axes_per_dim = local.axes_per_dim(op.operand)
+    local.check_same_axes(op, op.operand, "reshard collective")
+    if not any(axes_per_dim):
+        return None
+    type = local.local_tensor(op.out, op)
+    lows, highs, offsets = [], [], []
+    for dim in range(type.rank):
+        low, high, offset = _local_padding(op, dim, axes_per_dim[dim], type, local)
+        lows.append(low)
+        highs.append(high)
+        offsets.append(offset)
+    builder = local.builder(op)
+    padded = builder.pad(op.operand, op.padding_value, lows, highs, op.interior_padding)
+    if not any(offsets):
+        return [padded]
+    starts: list[Value] = []
+    element = offset_type(start for offset in offsets for start in offset)
+    for offset in offsets:
+        if offset:
+            starts.append(builder.reshape(local.lookup(builder, offset, element), ()))
+        else:
+            starts.append(builder.index(0, element))
+    return [builder.dynamic_slice(padded, starts, type.shape)]
+
+
+def _local_padding(
+    op: PadOp, dim: int, axes: Axes, type: RankedTensor, local: LocalContext
+) -> tuple[int, int, Sequence[int]]:
+    """Low and high padding of all shards and, if shards differ, the start of the slice of each device."""
+    low, interior = op.edge_padding_low[dim], op.interior_padding[dim]
+    if not axes:
+        return low, op.edge_padding_high[dim], ()
+    size, result_size = shape_of(op.operand)[dim], type.shape[dim]
+    expanded = size + (size - 1) * interior
+    mesh = local.common_mesh(op)
+    check_device_count(mesh, op)
+    shards = shard_indices(axes, mesh)
+    # Where the elements of a shard start in the corresponding shard of the result.
+    starts = {
+        shard: shard * size * (interior + 1) + low - shard * result_size for shard in sorted(set(shards))
+    }
+    _check_stays(op, dim, starts, expanded, result_size)
+    if len(set(starts.values())) == 1:
+        return starts[0], result_size - starts[0] - expanded, ()
+    largest, smallest = max(0, *starts.values()), min(starts.values())
+    table = [largest - starts[shard] for shard in shards]
+    return largest, max(0, result_size - smallest - expanded), table
+
+
+def _check_stays(op: PadOp, dim: int, starts: dict[int, int], expanded: int, result_size: int) -> None:
+    """Checks that no element of a shard is needed in another shard of the result."""
+    last = len(starts) - 1
+    for shard, start in starts.items():
+        before = shard > 0 and start < 0
+        after = shard < last and start + expanded > result_size
+        # Elements that are cut off at either end of the whole tensor are in no shard.
+        if before or after:
+            raise op.op_error(
+                f"dimension {dim} is sharded but the padding moves elements between shards and requires "
+                "device communication."
+            ).help(RESHARD_HELP)
+
+
+@crosses_shards(PadOp)
+def pad(op: PadOp, types: LocalTypes) -> Iterator[Dim]:
+    """Padding may be between the elements of each shard, or at the ends of the whole tensor."""
+    for dim, axes in enumerate(types.axes_per_dim(op.operand)):
+        if axes != types.axes_per_dim(op.out)[dim] or not pad_stays(
+            op, dim, types.shard_count(axes, op.operand)
+        ):
+            yield from both(dim)
+
+
+def pad_stays(op: PadOp, dim: int, shards: int) -> bool:
+    """Whether padding a dimension with this many shards leaves every element in its shard."""
+    low, high, interior = op.edge_padding_low[dim], op.edge_padding_high[dim], op.interior_padding[dim]
+    if shards == 1 or (low, high, interior) == (0, 0, 0):
+        return True
+    size, remainder = divmod(shape_of(op.operand)[dim], shards)
+    result_size, result_remainder = divmod(shape_of(op.out)[dim], shards)
+    if remainder or result_remainder:
+        return False
+    extent = size + (size - 1) * interior
+    step = size * (interior + 1) - result_size
+
+    def starts_before(shard: int) -> bool:
+        return low + shard * step < 0
+
+    def ends_after(shard: int) -> bool:
+        return low + shard * step + extent > result_size
+
+    # Starts and ends are linear in the number of the shard.
+    inner = (starts_before(1), starts_before(shards - 1), ends_after(0), ends_after(shards - 2))
+    return not any(inner)
+
+
+@exchanges_halos(PadOp)
+def exchange_pad(op: PadOp, context: HaloContext) -> Values:
+    """A pad reads elements from before the start of the tensor, which are padding."""
+    windows = [
+        WindowDimension(1, low=low, base_dilation=interior + 1)
+        for low, interior in zip(op.edge_padding_low, op.interior_padding, strict=True)
+    ]
+    reads = read_dimensions(op.operand, op.out, windows, context)
+    body = None if reads is None else begin_body(op, context)
+    if reads is None or body is None:
+        return None
+    value = body.shard_of(op.operand, op.padding_value)
+    padding = padding_of(op.padding_value, body.shard_of(op.padding_value))
+    low, high, interior = list(op.edge_padding_low), list(op.edge_padding_high), list(op.interior_padding)
+    for read in reads:
+        extended = extend(body, value, read, padding)
+        value = extended.value
+        low[read.dim], high[read.dim] = extended.low, extended.high
+        interior[read.dim] = extended.dilation - 1
+    if any(low) or any(high) or any(interior):
+        value = body.pad(value, padding.value, low, high, interior)
+    return body.finish([value])
+
+
+@pads(PadOp)
+def pad_pad(op: PadOp, padder: Padder) -> Padded:
+    """The high padding reaches to the padded size; the padding of the operand becomes the padding value."""
+    padded = padder.padded_type(op.out)
+    assert isinstance(padded, RankedTensor)
+    unpadded, shape = unpadded_shape(op, 0), shape_of(op.operand)
+    high, overwritten = list(op.edge_padding_high), []
+    for dim, size in enumerate(padded.shape):
+        low, interior = op.edge_padding_low[dim], op.interior_padding[dim]
+        if (low, high[dim], interior) != (0, 0, 0) and shape[dim] != unpadded[dim]:
+            overwritten.append(dim)
+        expanded = shape[dim] + max(0, shape[dim] - 1) * interior
+        high[dim] = size - low - expanded
+    operand = padder.mask(op, op.operand, unpadded, overwritten, op.padding_value)
+    if operand is not op.operand:
+        padder.rewriter.set_operands(op, [operand, op.padding_value])
+    padder.rewriter.set_attribute(op, "edge_padding_high", dense_array(I64, high))
+    return None

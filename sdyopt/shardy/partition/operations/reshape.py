@@ -1,0 +1,227 @@
+"""`reshape`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+from typing import NamedTuple
+
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, with_axes
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.partition.halo_exchange import Padding, ReadDimension, exchange
+from sdyopt.shardy.partition.halo_plan import Reads, plan_halo
+from sdyopt.shardy.partition.local_builder import scalar_type, shape_of
+from sdyopt.shardy.partition.local_types import Axes, LocalTypes
+from sdyopt.shardy.partition.padding import (
+    Padded,
+    Padder,
+    pads,
+    unpadded_result_shape,
+    unpadded_shape,
+    unsupported,
+)
+from sdyopt.shardy.partition.replication import Dim, all_dims, crosses_shards
+from sdyopt.shardy.partition.sharded_body import HaloContext, Values, begin_body, exchanges_halos
+
+Groups = tuple[list[int], list[int]]
+
+
+@crosses_shards(ReshapeOp)
+def reshape(op: ReshapeOp, types: LocalTypes) -> Iterator[Dim]:
+    """Dimensions that are split or merged, unless both sides have the same blocks of elements.
+
+    Also dimensions of size 1 next to a dimension that is kept.
+    """
+    if 0 in shape_of(op.operands[0]):
+        yield from all_dims(op)
+        return
+    for group in groups_of_reshape(op, types):
+        yield from group.crossing
+
+
+@exchanges_halos(ReshapeOp)
+def exchange_reshape(op: ReshapeOp, context: HaloContext) -> Values:
+    """Groups of dimensions are sharded along their first dimension, by the same axes before and after."""
+    operand, result = op.operands[0], op.results[0]
+    if 0 in shape_of(operand):
+        return None
+    groups, reads = list(groups_of_reshape(op, context.types)), []
+    for number, group in enumerate(groups):
+        if group.crossing:
+            read = _read(number, group, op, context.types)
+            if read is None:
+                return None
+            reads.append(read)
+    body = begin_body(op, context) if reads else None
+    if body is None:
+        return None
+    shard = body.shard_of(operand)
+    value = body.reshape(
+        shard, [prod(shape_of(shard)[dim] for dim in group.operand_dims) for group in groups]
+    )
+    zero = Padding(body.zero(scalar_type(value)), is_zero=True)
+    for read in reads:
+        value = exchange(body, value, read, zero)
+    sharding = body.sharding(result)
+    padded = context.types.padded_type(result.type, sharding)
+    local = context.types.local_type(padded, sharding, op)
+    assert isinstance(local, RankedTensor)
+    return body.finish([body.reshape(value, local.shape)])
+
+
+def _read(number: int, group: ReshapeGroup, op: ReshapeOp, types: LocalTypes) -> ReadDimension | None:
+    """What each device reads of the elements of a group, in row-major order."""
+    operand, result = op.operands[0], op.results[0]
+    before = consecutive_shards(operand, group.operand_dims, types)
+    after = consecutive_shards(result, group.result_dims, types)
+    if before is None or after is None or before.axes != after.axes:
+        return None
+    count = types.shard_count(before.axes, operand)
+    size = prod(shape_of(operand)[dim] for dim in group.operand_dims)
+    starts = [shard * after.size for shard in range(count)]
+    needed = [(start, min(start + after.size, size)) if start < size else None for start in starts]
+    read = Reads(before.size * count, starts, after.size, needed)
+    plan = plan_halo(read)
+    return None if plan is None else ReadDimension(number, before.axes, read, plan)
+
+
+@pads(ReshapeOp)
+def pad_reshape(op: ReshapeOp, padder: Padder) -> Padded:
+    """Keeps a reshape if only the first of the dimensions that it splits or merges are padded, and alike.
+
+    The padding is then after the elements on both sides. `sdy-resolve-permutation-factors` has replicated
+    other dimensions, or exchanged their halos.
+    """
+    padded = padder.padded_type(op.results[0])
+    assert isinstance(padded, RankedTensor)
+    before, after = unpadded_shape(op, 0), unpadded_result_shape(op)
+    if 0 in before:
+        return None
+    old = list(zip(before, shape_of(op.operand), strict=True))
+    new = list(zip(after, padded.shape, strict=True))
+    dim = _misplaced_padding(old, new, reshape_groups(before, after))
+    # A padded dimension of one element corresponds to another by its padded size only.
+    if dim is not None and not _keeps_padding(old, new):
+        raise unsupported(op, dim)
+    return None
+
+
+def _keeps_padding(old: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]]) -> bool:
+    """Whether the dimensions that correspond by their padded sizes are padded alike."""
+    shape, result_shape = [size for _, size in old], [size for _, size in new]
+    if prod(shape) != prod(result_shape):
+        return False
+    return _misplaced_padding(old, new, reshape_groups(shape, result_shape)) is None
+
+
+def _misplaced_padding(
+    old: Sequence[tuple[int, int]], new: Sequence[tuple[int, int]], groups: Iterable[Groups]
+) -> int | None:
+    """The first dimension of a group with padding before other elements, or not alike on both sides."""
+    for dims, result_dims in groups:
+        # Without dimensions of one element, which may be anywhere in a group.
+        before = [old[dim] for dim in dims if old[dim][1] != 1]
+        after = [new[dim] for dim in result_dims if new[dim][1] != 1]
+        is_padded = any(size != padded_size for size, padded_size in (*before, *after))
+        is_at_end = all(size == padded_size for size, padded_size in (*before[1:], *after[1:]))
+        if is_padded and not (is_at_end and _products(before) == _products(after)):
+            return dims[0] if dims else 0
+    return None
+
+
+def _products(sizes: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The number of elements without padding and with it."""
+    return prod(size for size, _ in sizes), prod(size for _, size in sizes)
+
+
+class ReshapeGroup(NamedTuple):
+    """Dimensions of the operand, and those of the result that they become.
+
+    `crossing` are those that must not be sharded if the shards of the operand are reshaped one by one.
+    """
+
+    operand_dims: Sequence[int]
+    result_dims: Sequence[int]
+    crossing: Sequence[Dim]
+
+
+def groups_of_reshape(op: ReshapeOp, types: LocalTypes) -> Iterator[ReshapeGroup]:
+    """The groups of a reshape of a tensor that is not empty."""
+    values = (op.operands[0], op.results[0])
+    shapes = [shape_of(value) for value in values]
+    axes = [types.axes_per_dim(value) for value in values]
+    for dims in reshape_groups(*shapes):
+        kept = [[dim for dim in each if shape[dim] != 1] for each, shape in zip(dims, shapes, strict=True)]
+        is_kept = len(kept[0]) == len(kept[1]) == 1 and axes[0][kept[0][0]] == axes[1][kept[1][0]]
+        numbered = [Dim(number, dim) for number, each in enumerate(dims) for dim in each]
+        blocks = [_blocks(value, each, types) for value, each in zip(values, dims, strict=True)]
+        shards = [consecutive_shards(value, each, types) for value, each in zip(values, dims, strict=True)]
+        if is_kept:
+            # Dimensions of size 1 next to a dimension that is kept.
+            numbered = [each for each in numbered if shapes[each.tensor][each.dim] == 1]
+        elif any(before is not None and before == after for before, after in (blocks, shards)):
+            numbered = []
+        sharded = [each for each in numbered if axes[each.tensor][each.dim]]
+        yield ReshapeGroup(*dims, sharded)
+
+
+class ConsecutiveShards(NamedTuple):
+    """The axes along which the elements of some dimensions are cut into shards of `size`, in row-major order.
+
+    The last shards may be smaller.
+    """
+
+    axes: Axes
+    size: int
+
+
+def consecutive_shards(value: Value, dims: Sequence[int], types: LocalTypes) -> ConsecutiveShards | None:
+    """The shards of some dimensions, if only the first that is larger than 1 is sharded; else None."""
+    axes_per_dim, shape = types.axes_per_dim(value), shape_of(value)
+    sharded = [dim for dim in dims if axes_per_dim[dim]]
+    first = next((dim for dim in dims if shape[dim] != 1), None)
+    if sharded != [first]:
+        return None
+    sizes = [types.shard_size(shape[dim], axes_per_dim[dim], value) for dim in dims]
+    return ConsecutiveShards(axes_per_dim[sharded[0]], prod(sizes))
+
+
+def _blocks(value: Value, dims: Sequence[int], types: LocalTypes) -> Axes | None:
+    """The axes along which the elements of some dimensions, in row-major order, are cut into equal blocks.
+
+    None if the shards are not such blocks: the size of a sharded dimension is not divisible, or a dimension
+    before it has shards of more than one element.
+    """
+    shape, axes_per_dim = shape_of(value), types.axes_per_dim(value)
+    blocks: tuple[AxisRef, ...] = ()
+    is_complete = True
+    for dim in dims:
+        axes = axes_per_dim[dim]
+        count = types.shard_count(axes, value)
+        if count == 1:
+            is_complete = is_complete and shape[dim] == 1
+            continue
+        if not is_complete or shape[dim] % count:
+            return None
+        is_complete = shape[dim] == count
+        sharding = types.sharding(value)
+        mesh = None if sharding is None else types.mesh(sharding)
+        assert mesh is not None
+        blocks = with_axes(blocks, axes, mesh)
+    return blocks
+
+
+def reshape_groups(shape: Sequence[int], result_shape: Sequence[int]) -> Iterator[Groups]:
+    """The smallest ranges of dimensions of both shapes with equal numbers of elements."""
+    groups: Groups = ([], [])
+    products, remaining = [1, 1], [list(enumerate(shape)), list(enumerate(result_shape))]
+    while any(remaining):
+        side = 0 if remaining[0] and (products[0] <= products[1] or not remaining[1]) else 1
+        dim, size = remaining[side].pop(0)
+        groups[side].append(dim)
+        products[side] *= size
+        if products[0] == products[1]:
+            yield groups
+            groups, products = ([], []), [1, 1]

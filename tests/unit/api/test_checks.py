@@ -1,0 +1,60 @@
+"""The check of a program: figures, places, and changes that were tried."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import sdyopt
+from sdyopt.base.diagnostics.usage import UsageError
+
+PROGRAM = Path(__file__).parents[2] / "lit" / "check" / "weights.mlir"
+
+
+def test_a_check_has_figures_and_places() -> None:
+    check = sdyopt.check(PROGRAM, device_memory="1GiB")
+    assert check.wire_bytes == 768 * 1024
+    assert check.fits
+    assert check.report.devices == 4
+    [place] = check.places
+    assert place.location.short == "model.py:20"
+    assert place.names == ("params[*]['up']", "params[*]['down']")
+    assert place.change.startswith("tried: P(None, None) for params[*]['up']")
+    assert len(str(check).splitlines()) == 6
+
+
+def test_a_check_shows_itself_in_a_notebook() -> None:
+    html = sdyopt.check(PROGRAM)._repr_html_()
+    assert "<th>communication</th><td>768.0 KiB sent by each of 4 devices" in html
+    assert "params[*][&#x27;up&#x27;]" in html
+
+
+def test_a_function_is_lowered_for_its_arguments() -> None:
+    class Jitted:
+        def lower(self, *arguments: int, **keywords: int) -> Path:
+            assert (arguments, keywords) == ((1, 2), {"key": 3})
+            return PROGRAM
+
+    assert sdyopt.check(Jitted(), 1, 2, key=3).wire_bytes == 768 * 1024
+
+
+def test_a_function_on_an_abstract_mesh_is_lowered_for_tpus() -> None:
+    class Traced:
+        def lower(self, lowering_platforms: tuple[str, ...]) -> Path:
+            assert lowering_platforms == ("tpu",)
+            return PROGRAM
+
+    class Jitted:
+        def lower(self, *arguments: int) -> Path:
+            raise ValueError("Passing lowering_platforms via jax.export is required")
+
+        def trace(self, *arguments: int) -> Traced:
+            return Traced()
+
+    assert sdyopt.check(Jitted(), 1).wire_bytes == 768 * 1024
+
+
+def test_a_malformed_size_of_memory() -> None:
+    with pytest.raises(UsageError):
+        sdyopt.check(PROGRAM, device_memory="large")
