@@ -298,8 +298,14 @@ def returned_by(op: Op, index: int) -> Value | None:
     return None if body is None or body.last is None else body.last.operand_at(index)
 
 
-def argument_written_into(op: Op, index: int) -> BlockArgument | None:
-    """The argument of the body whose buffer a result has, if that of the argument may be overwritten."""
+def argument_written_into(op: Op, index: int, around: tuple[Block, ...] = ()) -> BlockArgument | None:
+    """The argument of the body whose buffer a result has, if that of the argument may be overwritten.
+
+    `around` are the bodies whose results are followed; None in a function that calls itself.
+    """
+    body = body_of(op)
+    if body is None or body in around:
+        return None
     value = returned_by(op, index)
     while isinstance(value, OpResult):
         inner = value.op
@@ -308,9 +314,8 @@ def argument_written_into(op: Op, index: int) -> BlockArgument | None:
         elif isinstance(inner, _UPDATES) and value.index == 0:
             value = inner.operand_at(0)
         elif isinstance(inner, CallOp | ManualComputationOp | NamedComputationOp):
-            source = argument_written_into(inner, value.index)
+            source = argument_written_into(inner, value.index, (*around, body))
             value = None if source is None else inner.operand_at(source.index)
         else:
             return None
-    body = body_of(op)
     return value if isinstance(value, BlockArgument) and value.owner is body else None

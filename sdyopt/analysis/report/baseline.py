@@ -134,8 +134,12 @@ class _Reader(JsonReader):
             self._total(("totals", "wire_bytes", "high"), self._collectives()),
             self._total(("memory", "peak"), self._live_values()),
             self._total(("totals", "flops", "high"), self._products()),
-            int(self.figure(("totals", "wire_bytes", "unknown"))),
+            self._unknown(),
         )
+
+    def _unknown(self) -> int:
+        path = ("totals", "wire_bytes", "unknown")
+        return int(self.figure(path)) if self.has(path) else 0
 
     def _total(self, path: Path, parts: Sums) -> _Figure:
         return _Figure(self.figure(path), parts, path)

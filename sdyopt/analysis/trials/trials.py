@@ -117,9 +117,6 @@ class Effect(NamedTuple):
         """`a device sends 0 B in place of 16 B, and its peak memory is 48 B as before`."""
         wire = _figure(bytes_text, self.after.wire_bytes, self.before.wire_bytes)
         peak = _figure(bytes_text, self.after.peak_bytes, self.before.peak_bytes)
-        before, after = self.before.peak_bytes, self.after.peak_bytes
-        if after > before and self.after.peak_bytes <= self.before.peak_bytes:
-            peak += f" ({_figure(bytes_text, after, before)} with arguments live to the end)"
         if self.after.flops == self.before.flops:
             return f"a device sends {wire}, and its peak memory is {peak}"
         flops = _figure(flops_text, self.after.flops, self.before.flops)
