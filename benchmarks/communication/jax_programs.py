@@ -439,12 +439,7 @@ def max_pool_train(x: Array) -> Array:
 
 @program(_XY, ((64, 64), P("x", "y")), out=P("x", "y"))
 def jacobi(x: Array) -> Array:
-    step = lambda _, x: (
-        (  # noqa: E731
-            jnp.roll(x, 1, 0) + jnp.roll(x, -1, 0) + jnp.roll(x, 1, 1) + jnp.roll(x, -1, 1)
-        )
-        / 4
-    )
+    step = lambda _, x: (jnp.roll(x, 1, 0) + jnp.roll(x, -1, 0) + jnp.roll(x, 1, 1) + jnp.roll(x, -1, 1)) / 4
     return lax.fori_loop(0, 20, step, x)
 
 

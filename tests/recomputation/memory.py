@@ -13,6 +13,7 @@ from functools import cache
 from math import prod
 
 from tests.recomputation.communication import BITS
+from tests.recomputation.compute import manual_sizes
 from tests.recomputation.executions import Executions
 from tests.recomputation.text_program import Operation, Program, Region, Value, split_at_commas
 
@@ -91,8 +92,18 @@ def live_at_peak(program: Program) -> list[tuple[int, int]]:
     devices = max((prod(mesh.sizes.values()) for mesh in program.meshes.values()), default=1)
     counting = _Counting(program)
     _, live = max((counting.entry(each) for each in reversed(program.entries())), key=lambda each: each[0])
-    values = dict.fromkeys(live)
-    return [(byte_size(value), max(devices // prod(value.shards), 1)) for value in values if byte_size(value)]
+    values = [value for value in dict.fromkeys(live) if byte_size(value)]
+    return [(byte_size(value), _copies(program, value, devices)) for value in values]
+
+
+def _copies(program: Program, value: Value, devices: int) -> int:
+    """The number of devices that have a shard; devices along manual axes around a value have other ones."""
+    around = value.owner
+    if value.is_argument and around is not None:
+        inside = [region for region in around.regions if any(value is each for each in region.arguments)]
+        around = inside[0].operations[0] if inside and inside[0].operations else around
+    manual = 1 if around is None else prod(manual_sizes(program, around, is_needed=False))
+    return max(devices // prod(value.shards) // manual, 1)
 
 
 def is_elementwise(op: Operation) -> bool:

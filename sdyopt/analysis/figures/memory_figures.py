@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
 from typing import overload
@@ -28,6 +28,7 @@ from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
@@ -52,6 +53,7 @@ class ValueTexts:
     mesh: Mesh | None
     located: Callable[[SourceLocation, Op | None], SourceLocation]
     origins: TensorOrigins
+    manual_devices: Callable[[Op], int | None]
 
     def live_value(self, value: Value, size: int) -> LiveValue:
         """A value that is live at the peak."""
@@ -69,11 +71,18 @@ class ValueTexts:
         )
 
     def replicas(self, value: Value) -> int | None:
-        """The number of devices that have each shard of a value; None in a partitioned program."""
+        """The number of devices that have each shard of a value; None in a partitioned program.
+
+        In a manual computation, devices along the manual axes have other values.
+        """
         if self.shapes.is_partitioned:
             return None
         devices = 1 if self.mesh is None else self.mesh.total_size
-        return max(devices // self.shapes.shard_count(self.shapes.sharding(value)), 1)
+        around = _around(value)
+        if isinstance(value, BlockArgument):
+            around = value.owner.first
+        others = 1 if around is None else self.manual_devices(around) or 1
+        return max(devices // self.shapes.shard_count(self.shapes.sharding(value)) // others, 1)
 
     def spare_axis(self, value: Value, size: int) -> tuple[str, int | None]:
         """The largest axis along which a value could also be sharded, and its bytes then; "" for none."""
@@ -85,6 +94,9 @@ class ValueTexts:
         if mesh is None or shape is None or DYNAMIC in shape:
             return "", None
         used = set() if sharding is None else {axis.name for dim in sharding.dims for axis in dim.axes}
+        for parent in value.op.ancestors() if isinstance(value, OpResult) else _ancestors(value):
+            if isinstance(parent, ManualComputationOp):
+                used |= set(parent.manual_axes)
         spare = [
             axis
             for axis in mesh.axes
@@ -169,6 +181,12 @@ def _sized(peak: Peak, live: LiveMemory) -> list[tuple[int, Value]]:
 def _replicated_bytes(size: int, replicas: int | None) -> Fraction:
     """The bytes of a shard that one device would not need if all with the same shard divided it evenly."""
     return size - Fraction(size, replicas or 1)
+
+
+def _ancestors(value: Value) -> Iterable[Op]:
+    """The operations around a block argument."""
+    around = _around(value)
+    return () if around is None else (around, *around.ancestors())
 
 
 def _around(value: Value) -> Op | None:

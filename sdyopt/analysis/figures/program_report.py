@@ -112,7 +112,13 @@ class _Collector:
                 found.unknown_loops.append(self._location(source_location(op.location), op))
         found.products = [self._product(op, numbers) for op in products]
         values = ValueTexts(
-            self._names, self._printer, self._shapes, self._mesh, self._location, self._origins
+            self._names,
+            self._printer,
+            self._shapes,
+            self._mesh,
+            self._location,
+            self._origins,
+            self._manual.devices,
         )
         found.memory = memory_figures(self._module, self._shapes, self._counts, values)
         found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
