@@ -6,8 +6,6 @@ becomes the body of `@double`, but
     func.func private @sharded(%b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> …
 stays, because the sharding of its argument would be lost.
 
-A `stablehlo.composite` becomes a call of its decomposition first.
-
 XLA inlines calls, so that results without uses and equal operations of several calls are found. A call
 stays if it has shardings, or an argument or result of its function has one: the import pipeline inlines such
 calls as named computations, which keep them. The pass is `inline` otherwise, with its options.
@@ -18,15 +16,11 @@ all calls of them are inlined.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
-from sdyopt.mlir.ir.attribute import SymbolRef, string
+from sdyopt.mlir.ir.attribute import string
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.mlir.pipeline import RunNested, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.entry_functions import entry_functions
@@ -41,10 +35,8 @@ class InlineUnshardedCalls(Inliner):
     )
 
     def run_with(self, module: ModuleOp, run_nested: RunNested) -> bool:
-        ops = [op for op in module.walk() if isinstance(op, CallOp | CompositeOp)]
-        if not ops:
+        if not any(isinstance(op, CallOp) for op in module.walk()):
             return False
-        _call_decompositions([op for op in ops if isinstance(op, CompositeOp)])
         _make_callees_private(module)
         return super().run_with(module, run_nested)
 
@@ -63,16 +55,3 @@ def _make_callees_private(module: ModuleOp) -> None:
     for function in module.nested(FuncOp):
         if function is not entries[0] and function.sym_name in called and function.sym_visibility is None:
             rewriter.set_attribute(function, "sym_visibility", string("private"))
-
-
-def _call_decompositions(composites: Sequence[CompositeOp]) -> None:
-    """Replaces composites by calls of the functions that define them."""
-    rewriter = Rewriter()
-    for op in composites:
-        if not op.regions and isinstance(lookup_symbol(op, op.decomposition), FuncOp):
-            types, callee = op.signature.result_types, SymbolRef(op.decomposition)
-            call = rewriter.create(
-                CallOp, op.operands, types, {"callee": callee}, before=op, location=op.lazy_location
-            )
-            rewriter.set_attributes(call, op.attributes)
-            rewriter.replace(op, call.results)

@@ -14,12 +14,15 @@ from ..common.inline import Inliner
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
 from ..importing.inline_unsharded_calls import InlineUnshardedCalls
+from ..importing.stablehlo_legalize_composite_to_call import LegalizeCompositeToCall
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
 from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
+from ..partitioning.merge_all_reduces import MergeAllReduces
 from ..partitioning.merge_collectives import MergeCollectives
 from ..partitioning.reshard_single_devices import ReshardSingleDevices
 from ..partitioning.resolve_permutation_factors import ResolvePermutationFactors
 from ..partitioning.resolve_single_device_sharding import ResolveSingleDeviceSharding
+from ..partitioning.unify_meshes import UnifyMeshes
 from .export_pipeline import simplify
 from .propagation_pipeline import propagation_pipeline
 
@@ -31,7 +34,8 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
     Without passes on the command line, reports, comparisons, explanations, lint and budgets run this. It is
     `sdy-partition-pipeline` up to `sdy-pad-for-divisibility`: all communication is explicit, that of halos,
     sorts and `top_k` too, but types are still global. Before it runs what XLA does before Shardy:
-    `sdy-inline-unsharded-calls`, and `cse`, which also removes dead operations. Another `cse` merges equal
+    `stablehlo-legalize-composite-to-call`, `sdy-inline-unsharded-calls`, and `cse`, which also removes dead
+    operations. Another `cse` merges equal
     collectives, as XLA does after it has partitioned a program.
 
     A manual computation that exchanges data in place of an operation has the name of the operation as
@@ -41,6 +45,7 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
     operation that needs elements of other shards keeps its operands.
     """
     return [
+        LegalizeCompositeToCall(),
         InlineUnshardedCalls(),
         CSE(),
         AddElementwiseShardingRules(),
@@ -54,6 +59,8 @@ def exchanges(
 ) -> Sequence[Pass]:
     """The passes that insert all communication, on types that are still global."""
     return [
+        # Otherwise tensors would be gathered between them.
+        UnifyMeshes(),
         # Otherwise the program's own all-reduces would be repeated.
         AllReducesToReshards(),
         ReshardSingleDevices(),
@@ -65,6 +72,7 @@ def exchanges(
             replica_count=replica_count,
             partition_count=partition_count,
             rng_bit_generator_unsafe=not Behavior.SHARDED_RANDOM_BITS.active,
+            reduce_communication=True,
             mark_exchanges=mark_exchanges,
         ),
         # Before reshards are lowered, so that its all-reduces and all-slices after them become
@@ -73,8 +81,10 @@ def exchanges(
         # Of two consecutive reshards, the first is redundant.
         simplify(RESHARD_LABEL),
         MergeCollectives(collectives_only=True),
-        ReshardToCollectives(keep_unreduced_axes=True),
+        # Borders between shards are moved by sdy-pad-for-divisibility.
+        ReshardToCollectives(keep_unreduced_axes=True, move_borders=True),
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),
         MergeCollectives(collectives_only=True),
+        MergeAllReduces(),
     ]

@@ -9,9 +9,11 @@ from sdyopt.mlir.registry import register_pipeline
 
 from ..common.cse import CSE
 from ..importing.inline_unsharded_calls import InlineUnshardedCalls
+from ..importing.stablehlo_legalize_composite_to_call import LegalizeCompositeToCall
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
 from ..partitioning.finish_partitioning import FinishPartitioning
+from ..partitioning.hoist_collectives import HoistCollectives
 from ..partitioning.merge_collectives import MergeCollectives
 from ..partitioning.pad_for_divisibility import PadForDivisibility
 from .import_pipeline import DEDUP_FUNCTIONS_FULLY
@@ -34,22 +36,23 @@ def partition_pipeline(
     Converts a program with some shardings to the program that each device runs: tensors have the types of
     their shards, and all communication is by StableHLO collectives.
 
-    As XLA does, it inlines calls first, with `sdy-inline-unsharded-calls` and `cse`, so that dead and equal
-    operations of several calls are found. Calls with shardings of their own are inlined once everything has
-    a sharding. With `keep-calls`, calls are kept, and with `dedup-functions-fully`, as they are in Shardy's
-    pipelines.
+    As XLA does, it inlines calls first, with `stablehlo-legalize-composite-to-call`,
+    `sdy-inline-unsharded-calls` and `cse`, so that dead and equal operations of several calls are found.
+    Calls with shardings of their own are inlined once everything has a sharding. With `keep-calls`, calls are
+    kept, and with `dedup-functions-fully`, as they are in Shardy's pipelines.
 
     Then it is `sdy-add-elementwise-sharding-rules`, so that operations of chlo are sharded too, and
     `sdy-propagation-pipeline` with these passes after the shardings are closed:
-    `sdy-all-reduces-to-reshards`, `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full
-    version, `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`,
-    `sdy-reshard-to-collectives`, `sdy-merge-collectives`, `sdy-pad-for-divisibility`,
-    `sdy-convert-global-to-local`, and `sdy-finish-partitioning`. Between them, reshards
-    and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
+    `sdy-unify-meshes`, `sdy-all-reduces-to-reshards`, `sdy-reshard-single-devices`,
+    `sdy-insert-explicit-reshards` in its full version, `sdy-resolve-permutation-factors`,
+    `sdy-resolve-single-device-sharding`, `sdy-reshard-to-collectives`, `sdy-merge-collectives`,
+    `sdy-merge-all-reduces`, `sdy-pad-for-divisibility`, `sdy-convert-global-to-local`,
+    `sdy-hoist-collectives`, and `sdy-finish-partitioning`. Between them,
+    reshards and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [
         *exchanges(replica_count, partition_count, keep_calls),
-        PadForDivisibility(),
+        PadForDivisibility(replica_count=replica_count),
         ConvertGlobalToLocal(
             combine_multi_dimension_reduce_scatter=True,
             enable_rgv3=enable_rgv3,
@@ -60,11 +63,12 @@ def partition_pipeline(
         ),
         # Most offsets are looked up several times, and some halos are exchanged for several operations.
         MergeCollectives(),
+        HoistCollectives(),
         FinishPartitioning(replica_count=replica_count),
     ]
     return [
         # As XLA does: shardings propagate through calls, and results without uses are not computed.
-        *([] if keep_calls else [InlineUnshardedCalls(), CSE()]),
+        *([] if keep_calls else [LegalizeCompositeToCall(), InlineUnshardedCalls(), CSE()]),
         AddElementwiseShardingRules(),
         *propagation_pipeline(dedup_functions_fully=dedup_functions_fully, partitioning=partitioning),
     ]

@@ -29,7 +29,7 @@ def assumed_pipeline(module: Op) -> tuple[str, Pipeline]:
 
 
 def reason_to_leave(module: Op) -> str:
-    """Why a program needs no pass to have its collectives, in words; "" if it needs some."""
+    """The reason for which a program needs no pass to have its collectives, in words; "" if it needs some."""
     ops = list(module.walk())
     kinds = tuple({type(op): None for op in ops})
     if FuncOp not in kinds:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import prod
 
 from sdyopt.analysis.figures import stablehlo_collectives
+from sdyopt.analysis.figures.boundary import carried_state, is_activation_reshard
 from sdyopt.analysis.figures.causes import (
     cause_of,
     cause_of_local,
@@ -14,6 +15,7 @@ from sdyopt.analysis.figures.causes import (
     is_repeated_exchange,
     location_of,
 )
+from sdyopt.analysis.figures.elementwise import elementwise_figures
 from sdyopt.analysis.figures.execution_counts import (
     NONE_ASSUMED,
     AssumedTrips,
@@ -22,6 +24,7 @@ from sdyopt.analysis.figures.execution_counts import (
 )
 from sdyopt.analysis.figures.figures import (
     Collective,
+    Elementwise,
     Product,
     Report,
     Times,
@@ -63,9 +66,13 @@ def report_on(
     The module is not changed.
     """
     with handling(_ignore):
-        report = _Collector(module, assumed_trips).report()
+        collector = _Collector(module, assumed_trips)
+        report = collector.report()
+        if topology is not None:
+            report.elementwise = collector.elementwise()
     if topology is not None:
         report.time = time_estimate(report, topology)
+        report.device_memory = None if topology.memory is None else int(topology.memory)
     return report
 
 
@@ -120,9 +127,14 @@ class _Collector:
             self._origins,
             self._manual.devices,
         )
+        found.carried = list(carried_state(self._module, self._shapes, self._names))
         found.memory = memory_figures(self._module, self._shapes, self._counts, values)
         found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
         return found
+
+    def elementwise(self) -> Elementwise:
+        """The figures of elementwise operations."""
+        return elementwise_figures(self._module, self._shapes, self._counts)
 
     # --- Communication ------------------------------------------------------------------------
 
@@ -158,6 +170,7 @@ class _Collector:
             cause_of(op, self._shapes, self._origins, self._lines),
             change_of(op, self._shapes),
             *self._tensor(op),
+            is_activation_reshard(op),
             self._per_iteration(op),
         )
 
@@ -208,7 +221,7 @@ class _Collector:
             cause_of_local(op, self._shapes.is_partitioned),
             "",
             *self._tensor(op),
-            self._per_iteration(op),
+            per_iteration=self._per_iteration(op),
         )
 
     def _tensor(self, op: Op) -> tuple[str, str]:

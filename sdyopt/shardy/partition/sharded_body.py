@@ -12,7 +12,7 @@ from typing import Any
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.dialect import REPLACES, SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ReturnOp
 from sdyopt.mlir.dialects.sdy.sharding import (
@@ -23,11 +23,11 @@ from sdyopt.mlir.dialects.sdy.sharding import (
 )
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, DivOp, MulOp, RemOp
-from sdyopt.mlir.ir.attribute import Attribute, StringAttr
+from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import I64, RankedTensor, tensor
+from sdyopt.mlir.ir.types import I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.device_positions import MAX_DEVICES, digit_of, shard_indices
 from sdyopt.shardy.partition.local_builder import (
@@ -44,7 +44,7 @@ from sdyopt.shardy.partition.replication import has_different_meshes, has_user_r
 
 
 class HaloContext:
-    """What is needed to replace operations by per-device programs, besides the operations."""
+    """The context in which operations are replaced by per-device programs."""
 
     def __init__(
         self,
@@ -110,14 +110,29 @@ class ShardedBody(LocalBuilder):
 
     def finish(self, locals: Sequence[Value]) -> Sequence[Value]:
         """Creates the manual computation, and returns what replaces the results of the operation."""
-        location = self.before.lazy_location
-        self.rewriter.create(ReturnOp, locals, at_end_of=self._body, location=location)
         results = self.before.results
         shardings = [self.sharding(result) for result in results]
         types = [
             self.context.types.padded_type(result.type, sharding)
             for result, sharding in zip(results, shardings, strict=True)
         ]
+        outside = LocalBuilder(self.before, self.rewriter)
+        values: list[Value] = []
+        padded = self.computation(locals, types, shardings)
+        for value, result, sharding in zip(padded, results, shardings, strict=True):
+            if value.type is result.type:
+                values.append(value)
+            else:
+                shape = shape_of(result)
+                values.append(outside.slice(value, [0] * len(shape), shape))
+                self._set_sharding(values[-1], sharding)
+        return values
+
+    def computation(
+        self, locals: Sequence[Value], types: Sequence[Type], shardings: Sequence[TensorSharding]
+    ) -> Sequence[Value]:
+        """Creates the manual computation, whose results have even shards, and returns these."""
+        self.rewriter.create(ReturnOp, locals, at_end_of=self._body, location=self.before.lazy_location)
         attributes = {
             "in_shardings": ShardingPerValue(tuple(self._shardings)),
             "out_shardings": ShardingPerValue(tuple(shardings)),
@@ -128,15 +143,7 @@ class ShardedBody(LocalBuilder):
         if self.context.is_marking:
             name = StringAttr(self.before.signature.name)
             self.rewriter.set_attribute(computation, REPLACES, name)
-        values: list[Value] = []
-        for value, result, sharding in zip(computation.results, results, shardings, strict=True):
-            if value.type is result.type:
-                values.append(value)
-            else:
-                shape = shape_of(result)
-                values.append(outside.slice(value, [0] * len(shape), shape))
-                self._set_sharding(values[-1], sharding)
-        return values
+        return computation.results
 
     def _manual_axes(self, shardings: Sequence[TensorSharding]) -> ManualAxes:
         names = {axis.name for sharding in shardings for axis in sharding.axis_refs}
