@@ -12,7 +12,7 @@ from typing import Any
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.dialect import REPLACES, SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ReturnOp
 from sdyopt.mlir.dialects.sdy.sharding import (
@@ -23,7 +23,7 @@ from sdyopt.mlir.dialects.sdy.sharding import (
 )
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, DivOp, MulOp, RemOp
-from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.attribute import Attribute, StringAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

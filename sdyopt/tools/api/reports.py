@@ -100,9 +100,7 @@ class Report:
         memory = self.ir.device_memory
         return None if memory is None else self.ir.memory.peak <= memory
 
-    def over_budget(
-        self, path: str | PathLike[str], allow_unknown: bool = False
-    ) -> tuple[Diagnostic, ...]:
+    def over_budget(self, path: str | PathLike[str], allow_unknown: bool = False) -> tuple[Diagnostic, ...]:
         """An error for each limit of a `--budget` file that is exceeded, or whose figure is unknown.
 
         With `allow_unknown`, an unknown figure is a warning. Raises ParseError if the file is malformed.
