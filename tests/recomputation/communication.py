@@ -151,6 +151,27 @@ def _bytes(type: str, dims: Dims) -> int:
     return -(-_bits(element) * prod(local) // 8)
 
 
+def _halo(size: int, shards: int, padded: int) -> Fraction:
+    """The elements of a dimension that a device sends on average to get shards of `padded // shards`.
+
+    Over each distance, all devices that send anything send the same elements of their shards.
+    """
+    old, new = -(-size // shards), padded // shards
+    sent = Fraction(0)
+    for hop in range(1 - shards, shards):
+        parts = []
+        for receiver in range(shards):
+            sender = receiver + hop
+            first = max(receiver * new, sender * old)
+            last = min((receiver + 1) * new, (sender + 1) * old, size)
+            if hop and 0 <= sender < shards and first < last:
+                parts.append((first - sender * old, last - sender * old))
+        if parts:
+            span = max(last for _, last in parts) - min(first for first, _ in parts)
+            sent += Fraction(span * len(parts), shards)
+    return sent
+
+
 def _count(dim: list[Axis]) -> int:
     return prod(axis[2] for axis in dim)
 
@@ -209,13 +230,17 @@ def _collective(
         wire = _moving_share(before_mesh, before, after_mesh, after) * sent_in
         axes = _changed(before_mesh, before, after_mesh, after)
         n = prod(_span([axis for axis in axes if axis[0] == name]) for name in {axis[0] for axis in axes})
-    if any(
-        one > 1 and two > 1 and -(-size // one) * one != -(-size // two) * two
-        for size, one, two in zip(_sizes(type), old, new, strict=True)
-    ):
-        # Shards of other borders: the operand is reduced, if it is partial, and gathered.
-        reduced = 2 * once * bytes_in if kind == "reduce_scatter" else 0
-        wire = Fraction(prod(old) - 1) * bytes_in + reduced
+    moved = [
+        dim
+        for dim, (size, one, two) in enumerate(zip(_sizes(type), old, new, strict=True))
+        if one > 1 and two > 1 and -(-size // one) * one != -(-size // two) * two
+    ]
+    if moved and kind == "reduce_scatter":
+        wire *= 2
+    for dim in moved:
+        # Shards with other borders exchange halos before and after.
+        for counts, sent in ((old, sent_in), (new, sent_out)):
+            wire += _halo(_sizes(type)[dim], counts[dim], even[dim]) * sent / (even[dim] // counts[dim])
     return RecomputedCollective(
         kind, bytes_in, bytes_out, wire, value, tuple(sorted({axis[0] for axis in axes})), n
     )

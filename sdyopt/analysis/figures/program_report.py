@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
-from math import prod
 
 from sdyopt.analysis.figures import stablehlo_collectives
 from sdyopt.analysis.figures.boundary import carried_state, is_activation_reshard
@@ -34,7 +33,14 @@ from sdyopt.analysis.figures.flops import FLOPS, flops_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES, collectives_around
-from sdyopt.analysis.figures.sdy_collectives import TRAFFIC, Traffic, borders_differ, normalized_axes
+from sdyopt.analysis.figures.sdy_collectives import (
+    TRAFFIC,
+    Traffic,
+    borders_differ,
+    halo_elements,
+    normalized_axes,
+    padded_size,
+)
 from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.topology import Topology, time_estimate
@@ -151,7 +157,6 @@ class _Collector:
         assert mesh is not None and after_mesh is not None  # the verifier rejects unknown meshes
         traffic = TRAFFIC[type(op)](op, before, mesh, after_mesh)
         bytes_in, bytes_out = self._shapes.bytes(operand), self._shapes.bytes(result)
-        padded = self._padded_traffic(op, traffic, before, after)
         return Collective(
             number,
             op.signature.name.partition(".")[2],
@@ -163,7 +168,7 @@ class _Collector:
             (self._local_type(result.type, self._shapes.shape(result)),),
             bytes_in,
             bytes_out,
-            _wire_bytes(*padded),
+            self._sent(op, traffic, before, after),
             self._counts.times(op),
             self._location(location_of(op, self._origins), op),
             self._names[result],
@@ -174,29 +179,32 @@ class _Collector:
             self._per_iteration(op),
         )
 
-    def _padded_traffic(
+    def _sent(
         self, op: CollectiveOp, traffic: Traffic, before: TensorSharding, after: TensorSharding
-    ) -> tuple[Fraction | None, Fraction, int | None, int | None]:
-        """Shares of operand and result that are sent, and the bytes of these with shards of equal size.
+    ) -> Fraction | None:
+        """Wire bytes of one device, with shards of equal size.
 
-        If a dimension has other borders between shards after the collective, the operand is gathered.
+        Where borders between shards differ before and after the collective, halos are exchanged too.
         """
         type, shapes = op.operand_at(0).type, self._shapes
         share_in, share_out = traffic.share_in, traffic.share_out
-        if not isinstance(type, RankedShapedType) or DYNAMIC in type.shape:
-            return share_in, share_out, shapes.bytes(op.operand_at(0)), shapes.bytes(op.results[0])
-        shards = [shapes.shards(sharding) for sharding in (before, after)]
-        sizes = list(zip(type.shape, *shards, strict=True))
-        if share_in is not None and any(borders_differ(*each) for each in sizes):
-            count = prod(shards[0])
-            share_in = Fraction(count - 1) + (share_in if isinstance(op, ReduceScatterOp) else 0) * 2
-            return share_in, Fraction(0), shapes.bytes(op.operand_at(0)), 0
-        padded = [max(-(-size // old) * old, -(-size // new) * new) for size, old, new in sizes]
-        bytes_in, bytes_out = (
-            bytes_of(type, [-(-size // count) for size, count in zip(padded, counts, strict=True)])
-            for counts in shards
-        )
-        return share_in, share_out, bytes_in, bytes_out
+        if share_in is None or not isinstance(type, RankedShapedType) or DYNAMIC in type.shape:
+            ends = shapes.bytes(op.operand_at(0)), shapes.bytes(op.results[0])
+            return _wire_bytes(share_in, share_out, *ends)
+        counts = [shapes.shards(sharding) for sharding in (before, after)]
+        dims = list(zip(type.shape, *counts, strict=True))
+        shape = [max(padded_size(size, old), padded_size(size, new)) for size, old, new in dims]
+        sizes = [bytes_of(type, [size // n for size, n in zip(shape, each, strict=True)]) for each in counts]
+        moved = [number for number, dim in enumerate(dims) if borders_differ(*dim)]
+        if moved and isinstance(op, ReduceScatterOp):
+            share_in *= 2
+        sent = _wire_bytes(share_in, share_out, *sizes)
+        for dim in moved:
+            for local, each in zip(sizes, counts, strict=True):
+                if sent is not None and local is not None:
+                    elements = halo_elements(type.shape[dim], each[dim], shape[dim])
+                    sent += elements * local / (shape[dim] // each[dim])
+        return sent
 
     def _stablehlo_collective(self, op: Op, number: int) -> Collective:
         mesh = self._mesh_around(op)
