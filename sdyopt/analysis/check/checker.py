@@ -96,11 +96,7 @@ class Check:
     @property
     def fits(self) -> bool | None:
         """Whether the peak is within the memory of a device; None if that is not given."""
-        return (
-            None
-            if self.device_memory is None
-            else self.report.memory.peak_with_arguments <= self.device_memory
-        )
+        return None if self.device_memory is None else self.report.memory.peak <= self.device_memory
 
 
 class Checker:

@@ -155,18 +155,19 @@ class Report:
     def fits(self) -> bool | None:
         """Whether the program fits in the memory of a device; None if that is unknown."""
         memory = self.ir.device_memory
-        return None if memory is None else self.ir.memory.peak_with_arguments <= memory
+        return None if memory is None else self.ir.memory.peak <= memory
 
-    def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
-        """An error for each limit of a `--budget` file that is exceeded, a warning where a figure is unknown.
+    def over_budget(self, path: str | PathLike[str], allow_unknown: bool = False) -> tuple[Diagnostic, ...]:
+        """An error for each limit of a `--budget` file that is exceeded, or whose figure is unknown.
 
-        Raises ParseError if the file is malformed.
+        With `allow_unknown`, an unknown figure is a warning. Raises ParseError if the file is malformed.
         """
         from sdyopt.analysis.report.entry import over_budget
 
         with as_parse_error(BUDGET_ERROR):
             return _diagnostics(
-                over_budget(self.ir, fspath(path)), {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN}
+                over_budget(self.ir, fspath(path), allow_unknown),
+                {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN},
             )
 
     def over_baseline(self, path: str | PathLike[str], tolerance: float = 0) -> tuple[Diagnostic, ...]:
