@@ -66,7 +66,7 @@ from sdyopt.shardy.partition.local_builder import shape_of
 from sdyopt.shardy.partition.local_types import LocalTypes
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap, sharded_size
 
-from ..common.support.set_sharding import set_sharding
+from ..common.support.shardings import set_sharding
 
 T = TypeVar("T")
 _COLLECTIVES = (AllReduceOp, ReduceScatterOp)

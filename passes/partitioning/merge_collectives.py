@@ -60,7 +60,7 @@ class MergeCollectives(Pass):
 
 
 def _without_channel(op: Op) -> Hashable | None:
-    """What the result of a collective depends on besides its operand; None for other operations."""
+    """All that the result of a collective depends on besides its operand; None for other operations."""
     if not isinstance(op, _COLLECTIVES):
         return None
     signature = op.signature

@@ -80,18 +80,21 @@ from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
-from .resolution.barriers import remove_barriers
-from .resolution.branches import reshard_barrier_operands, reshard_branches
 from .resolution.delayed_gathers import delay_gathers
 from .resolution.gathered_sums import gather_instead_of_sum
 from .resolution.meshes import resolve_mesh_change
 from .resolution.padded_slices import merge_with_pad
 from .resolution.replicated_sums import drop_sums_of_copies
 from .resolution.reshapes import reshard_reshape
-from .resolution.top_k import exchange_top_k
 from .resolution.unreduced_results import make_all_partial, shard_operand
-from .resolution.unreduced_uses import PartialUseResharder, resolve_unreduced_uses
-from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards
+from .resolution.unreduced_uses import (
+    PartialUseResharder,
+    remove_barriers,
+    reshard_barrier_operands,
+    reshard_branches,
+    resolve_unreduced_uses,
+)
+from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards, exchange_top_k
 
 
 @register("sdy-resolve-permutation-factors")

@@ -31,7 +31,7 @@ from sdyopt.shardy.partition.operations.reshape import received_elements, reshap
 from sdyopt.shardy.partition.sharded_body import may_exchange
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import elements_of_reshard
 
-from ...common.support.set_sharding import set_sharding
+from ...common.support.shardings import set_sharding
 from ...exporting.explicit_reshards.insertion import insertion_point_after, reshard_use
 from .without_reshards import erase_unused
 

@@ -1,4 +1,4 @@
-"""Which dimensions of an operation must not be sharded, because it needs elements of other shards along them.
+"""Finds dimensions that must not be sharded: along them an operation needs elements of other shards.
 
     @crosses_shards(SliceOp)
     def slice(op: SliceOp, types: LocalTypes) -> Iterable[Dim]: ...

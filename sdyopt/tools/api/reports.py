@@ -6,27 +6,55 @@ The code that computes and prints reports is imported when it is used: it import
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from os import PathLike, fspath
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sdyopt.analysis.figures import figures
 from sdyopt.base.diagnostics import diagnostic as ir
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import (
     BASELINE_ERROR,
     BASELINE_EXCEEDED,
     BUDGET_ERROR,
     BUDGET_EXCEEDED,
     BUDGET_UNKNOWN,
+    INPUT_ERROR,
     TOPOLOGY_ERROR,
     identified,
     identify,
 )
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.diagnostics.text import counted
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.tools.api.errors import Diagnostic, Location, ParseError, diagnostic_of, from_source
+from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.tools.api.errors import (
+    Diagnostic,
+    Location,
+    ParseError,
+    PassError,
+    diagnostic_of,
+    from_source,
+    require_text,
+)
+from sdyopt.tools.api.html import html_fragment, printable_lines
+from sdyopt.tools.api.pipelines import Passes, combined_pipeline
+from sdyopt.tools.api.program import Program, session
+
+if TYPE_CHECKING:  # imported only for comparisons
+    from sdyopt.analysis.hlo_comparison import hlo_comparison
+
+
+class HasText(Protocol):
+    """What prints itself as HLO, such as what `lowered.compile()` returns in JAX."""
+
+    def as_text(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +65,8 @@ class Collective:
     communicates, `group_size` is the number of devices that communicate with each other. Bytes are those of
     one device and one run; `wire_bytes` is what a device sends along a ring. `times` is the least and the
     greatest number of runs. None stands for an unknown figure. `value` is the SSA name of the first result,
-    `cause` the reason why the program needs the collective.
+    `cause` the reason why the program needs the collective, `change` the shardings before and after the chain
+    of collectives that contains it.
     """
 
     kind: str
@@ -50,9 +79,54 @@ class Collective:
     location: Location
     value: str
     cause: str
+    change: str = ""
 
     def __str__(self) -> str:
         return " ".join([self.kind, self.axes, *(["at", self.location.short] if self.location.short else [])])
+
+
+class HloComparison:
+    """The comparison of `sdy-opt --compare-hlo`. `str` is its text."""
+
+    __slots__ = ("ir",)
+
+    ir: hlo_comparison.HloComparison
+
+    def __init__(self, ir: hlo_comparison.HloComparison) -> None:
+        self.ir = ir
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of collectives by class of their difference: `same`, `only in XLA`, …"""
+        return dict(self.ir.counts)
+
+    @property
+    def wire_bytes(self) -> tuple[int, int]:
+        """What a device sends in all runs of loops, in the report and in XLA's program."""
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
+
+        return round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs))
+
+    def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
+        """An error for each limit of a `--budget` file that XLA's collectives exceed."""
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import compiled_report
+
+        return Report(compiled_report(self.ir), "", "").over_budget(path)
+
+    def __str__(self) -> str:
+        return self._text(rows=None)
+
+    def __repr__(self) -> str:
+        same = self.counts.get("same", 0)
+        return f"<sdyopt.HloComparison: {same} of {counted(len(self.ir.ours), 'collective')} are the same>"
+
+    def _repr_html_(self) -> str:
+        return html_fragment([f"<pre>{escape(printable_lines(self._text(rows=20)))}</pre>"])
+
+    def _text(self, rows: int | None) -> str:
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import comparison_text
+
+        return comparison_text(self.ir, 100, rows)
 
 
 class Report:
@@ -77,6 +151,12 @@ class Report:
         """The operations that communicate, in the order of the text."""
         return tuple([_collective(each) for each in self.ir.collectives])
 
+    @property
+    def fits(self) -> bool | None:
+        """Whether the program fits in the memory of a device; None if that is unknown."""
+        memory = self.ir.device_memory
+        return None if memory is None else self.ir.memory.peak_with_arguments <= memory
+
     def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
         """An error for each limit of a `--budget` file that is exceeded, a warning where a figure is unknown.
 
@@ -84,7 +164,7 @@ class Report:
         """
         from sdyopt.analysis.report.entry import over_budget
 
-        with _as_parse_error(BUDGET_ERROR):
+        with as_parse_error(BUDGET_ERROR):
             return _diagnostics(
                 over_budget(self.ir, fspath(path)), {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN}
             )
@@ -96,8 +176,21 @@ class Report:
         """
         from sdyopt.analysis.report.entry import over_baseline
 
-        with _as_parse_error(BASELINE_ERROR):
+        with as_parse_error(BASELINE_ERROR):
             return _diagnostics(over_baseline(self.ir, fspath(path), tolerance), {"error": BASELINE_EXCEEDED})
+
+    def compare_hlo(self, compiled: str | HasText) -> HloComparison:
+        """The collectives beside those that XLA compiled.
+
+        `compiled` is optimized HLO, or what `lowered.compile()` returns in JAX. Raises ParseError for other
+        text.
+        """
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import compare_hlo
+        from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
+
+        text = compiled if isinstance(compiled, str) else compiled.as_text()
+        with as_parse_error(INPUT_ERROR):
+            return HloComparison(compare_hlo(self.ir, read_hlo("<hlo>", text)))
 
     def to_json(self) -> str:
         """The report as JSON, whose schema is versioned."""
@@ -119,8 +212,8 @@ class Report:
         return self._write("report.txt")
 
     def __repr__(self) -> str:
-        collectives = _count(len(self.ir.collectives), "collective")
-        return f"<sdyopt.Report: {collectives}, {_count(self.devices, 'device')}>"
+        collectives = counted(len(self.ir.collectives), "collective")
+        return f"<sdyopt.Report: {collectives}, {counted(self.devices, 'device')}>"
 
     def _repr_html_(self) -> str:
         # An iframe keeps the style and the script of the report apart from those of the page.
@@ -135,10 +228,6 @@ class Report:
         return report_text(self.ir, path, lambda: self._program, self._title)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def _collective(found: figures.Collective) -> Collective:
     return Collective(
         found.kind,
@@ -151,20 +240,31 @@ def _collective(found: figures.Collective) -> Collective:
         from_source(found.location),
         found.value,
         found.cause,
+        found.change,
     )
 
 
-def report_of(op: Op, title: str, program: str, topology: str | PathLike[str] | None = None) -> Report:
+def report_of(
+    op: Op,
+    title: str,
+    program: str,
+    topology: str | PathLike[str] | None = None,
+    device_memory: str | None = None,
+) -> Report:
     """The report on a module, whose text is `program`."""
+    from sdyopt.analysis.figures.machines import memory_size
     from sdyopt.analysis.report.entry import read_topology, report_on
 
-    with _as_parse_error(TOPOLOGY_ERROR):
+    with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
-    return Report(report_on(op, speeds), title, program)
+    found = report_on(op, speeds)
+    if device_memory is not None:
+        found.device_memory = memory_size("device-memory", device_memory)
+    return Report(found, title, program)
 
 
 @contextmanager
-def _as_parse_error(id: str) -> Iterator[None]:
+def as_parse_error(id: str) -> Iterator[None]:
     """Raises ParseError in place of the DiagnosticError for a malformed file."""
     try:
         with identified(id):
@@ -179,3 +279,31 @@ def _diagnostics(found: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tupl
     for each in diagnostics:
         identify(each, ids[each.severity])
     return tuple([diagnostic_of(each, None) for each in diagnostics])
+
+
+def explanation(program: Program, what: str, passes: Sequence[Passes], width: int) -> str:
+    """The answer to a question about a program, whose values have the names of the printed program.
+
+    Raises PassError if a pass fails, and ParseError, located in `what`, if `what` names nothing.
+    """
+    from sdyopt.analysis.explain.explainer import Explainer
+    from sdyopt.analysis.explain.recorded_program import RecordedProgram
+
+    require_text("what is explained", what)
+    pipeline = combined_pipeline(passes, {})
+    # The printed program has the names that its user sees.
+    source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
+    collector = program.collector()
+    with session(collector.handle, program.sdy_version):
+        module, _ = parse_module(source, program.dialects, program.options)
+        try:
+            recorded = RecordedProgram(source, module, program.dialects, program.options)
+            explainer = Explainer(recorded)
+            target = explainer.target(what)
+            with recorded.recording():
+                succeeded = run_pipeline(pipeline, module, IncrementalVerifier(program.verifier))
+            if succeeded:
+                return explainer.answer(target, width)
+        except DiagnosticError as error:
+            raise ParseError([diagnostic_of(error.diagnostic, error.diagnostic.source)]) from None
+    raise PassError(collector.diagnostics)

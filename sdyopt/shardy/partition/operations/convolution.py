@@ -261,7 +261,7 @@ def _local_groups(op: ConvolutionOp, types: LocalTypes, mesh: Mesh) -> dict[str,
 
 
 def _convolution_reads(op: ConvolutionOp, context: HaloContext) -> list[ReadDimension] | None:
-    """What each device reads along the spatial dimensions of the left operand."""
+    """The reads of each device along the spatial dimensions of the left operand."""
     types, dims, reads = context.types, op.dimension_numbers, []
     output_axes = types.axes_per_dim(op.out)
     for slid, output_dim in zip(windows_of_convolution(op, types), dims.output_spatial, strict=True):

@@ -98,7 +98,7 @@ def _reads(groups: Sequence[ReshapeGroup], op: ReshapeOp, types: LocalTypes) -> 
 
 
 def _read(number: int, group: ReshapeGroup, op: ReshapeOp, types: LocalTypes) -> ReadDimension | None:
-    """What each device reads of the elements of a group, in row-major order."""
+    """The reads of each device from the elements of a group, in row-major order."""
     operand, result = op.operands[0], op.results[0]
     before = consecutive_shards(operand, group.operand_dims, types)
     after = consecutive_shards(result, group.result_dims, types)

@@ -45,7 +45,7 @@ _MAX_ROUNDS = 8
 _SHARDY_ROUNDS = 2
 
 
-class Step(NamedTuple):
+class ReshardStep(NamedTuple):
     """A collective: its class, its own attribute, if any, and the sharding of its result."""
 
     op_class: type[CollectiveOp]
@@ -58,7 +58,7 @@ class Step(NamedTuple):
         return {**dict(self.parameter), "out_sharding": self.sharding}
 
 
-Plan = tuple[Step, ...]
+Plan = tuple[ReshardStep, ...]
 
 
 def plan_collectives(
@@ -143,33 +143,33 @@ def _has_valid_permutes(source: TensorSharding, steps: Plan, mesh: Mesh) -> bool
     )
 
 
-def _gather_and_slice(state: ReshardState) -> Iterator[Step]:
+def _gather_and_slice(state: ReshardState) -> Iterator[ReshardStep]:
     """Gathers all surplus axes, and then slices along all missing axes."""
     gathered = [state.merged(axes) for axes in state.surplus]
     sliced = [state.merged(axes) for axes in state.missing]
     for dim, axes in enumerate(state.surplus):
         state.drop_current(dim, axes)
     if any(gathered):
-        yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), state.sharding)
+        yield ReshardStep(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), state.sharding)
     if state.mesh_or_ref is not state.target.mesh_or_ref:
         state.mesh_or_ref = state.target.mesh_or_ref
-        yield Step(CollectivePermuteOp, (), state.sharding)
+        yield ReshardStep(CollectivePermuteOp, (), state.sharding)
     for current, axes in zip(state.current, state.missing, strict=True):
         for axis in axes:
             state.append_axis(current, axis)
     if any(sliced):
-        yield Step(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
+        yield ReshardStep(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
 
 
-def _steps_after_gather(state: ReshardState) -> Iterator[Step]:
+def _steps_after_gather(state: ReshardState) -> Iterator[ReshardStep]:
     """Gathers the axes of the source that cannot coexist with those of the target first."""
     clashing = gather_clashing_sub_axes(state)
     if clashing is not None:
-        yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(clashing)),), state.sharding)
+        yield ReshardStep(AllGatherOp, (("gathering_axes", axes_per_dim(clashing)),), state.sharding)
     yield from _steps(state)
 
 
-def _steps(state: ReshardState) -> Iterator[Step]:
+def _steps(state: ReshardState) -> Iterator[ReshardStep]:
     for number in range(_MAX_ROUNDS):
         if state.is_done:
             return
@@ -182,24 +182,24 @@ def _steps(state: ReshardState) -> Iterator[Step]:
         yield from steps
 
 
-def _round(state: ReshardState) -> Iterator[Step]:
+def _round(state: ReshardState) -> Iterator[ReshardStep]:
     sliced = slice_dimensions(state)
     if sliced is not None:
-        yield Step(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
+        yield ReshardStep(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
     yield from _permute(state)
     for in_order in (True, False):
         for params in move_axes(state, in_order):
-            yield Step(AllToAllOp, (("params", params),), state.sharding)
+            yield ReshardStep(AllToAllOp, (("params", params),), state.sharding)
     gathered = gather_dimensions(state)
     if gathered is not None:
-        yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), state.sharding)
+        yield ReshardStep(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), state.sharding)
 
 
-def _permute(state: ReshardState) -> Iterator[Step]:
+def _permute(state: ReshardState) -> Iterator[ReshardStep]:
     """A permute, if it is useful or if the target mesh has another device order."""
     if not state.padded and is_permute_useful(state):
         permute(state)
     elif state.mesh_or_ref is state.target.mesh_or_ref:
         return
     state.mesh_or_ref = state.target.mesh_or_ref
-    yield Step(CollectivePermuteOp, (), state.sharding)
+    yield ReshardStep(CollectivePermuteOp, (), state.sharding)
