@@ -1915,11 +1915,11 @@ func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
 
 // a reshard between meshes of the same devices
 // 1 all_to_all
-sdy.mesh @mesh = <["x"=8]>
-sdy.mesh @other = <["a"=2, "b"=4]>
-func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+sdy.mesh @first = <["x"=8]>
+sdy.mesh @second = <["a"=2, "b"=4]>
+func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@first, [{"x"}, {}]>}) -> tensor<8x8xf32> {
   %0 = stablehlo.negate %a : tensor<8x8xf32>
-  %1 = sdy.sharding_constraint %0 <@other, [{"a"}, {"b"}]> : tensor<8x8xf32>
+  %1 = sdy.sharding_constraint %0 <@second, [{"a"}, {"b"}]> : tensor<8x8xf32>
   %2 = stablehlo.add %1, %1 : tensor<8x8xf32>
   return %2 : tensor<8x8xf32>
 }
