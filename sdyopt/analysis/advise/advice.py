@@ -22,8 +22,6 @@ from sdyopt.analysis.advise.roles import roles_of
 from sdyopt.analysis.advise.search import Figures, Search
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.figures.topology import Link, Topology
-from sdyopt.analysis.figures.units import BYTES, parse_quantity
-from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -104,14 +102,14 @@ class Advice:
 
 
 class Adviser:
-    """Advises on one program, which is not changed. The constructor raises UsageError."""
+    """Advises on one program, which is not changed."""
 
     def __init__(self, module: Op, pipeline: Pipeline, topology: Topology | None, options: Options) -> None:
         self._module = module
         self._pipeline = pipeline
         self._topology = topology
         self._options = options
-        self._memory = memory_limit(options.advise_memory)
+        self._memory = options.memory
         self._start = monotonic()
 
     def advice(self) -> Advice:
@@ -201,16 +199,6 @@ def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
         if not keys & seen:
             yield each
         seen |= keys
-
-
-def memory_limit(size: str) -> int | None:
-    """The bytes of a size; None for "". Raises UsageError."""
-    if not size:
-        return None
-    found = parse_quantity(int(size) if size.isdecimal() else size, BYTES)
-    if found is None:
-        raise UsageError(f"for the --advise-memory option: '{size}' is not a size", "such as 16GiB")
-    return int(found)
 
 
 def _largest_mesh(module: Op) -> MeshOfProgram | None:

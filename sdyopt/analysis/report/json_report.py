@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,9 @@ from sdyopt.analysis.figures.figures import (
     TimeEstimate,
     Times,
     Total,
+    activation_total,
     flop_totals,
+    time_range,
     time_totals,
     useful_share,
     wire_total,
@@ -39,13 +42,18 @@ def json_report(report: Report) -> str:
             "wire_bytes_by_kind": _totals(wire_totals(report.collectives, lambda c: c.kind)),
             "wire_bytes_by_axes": _totals(wire_totals(report.collectives, lambda c: c.group)),
             "wire_bytes_by_line": _totals(wire_totals(report.collectives, lambda c: c.location.path_text)),
+            "wire_bytes_of_activation_reshards": _total(activation_total(report)),
             "flops": _total(local),
             "global_flops": _total(whole),
             "useful_share": None if share is None else float(share),
         },
         "collectives": report.collectives,
         "undecided": report.undecided,
+        "unknown_loops": report.unknown_loops,
         "memory": report.memory,
+        "device_memory": report.device_memory,
+        "fits": None if report.device_memory is None else report.memory.peak <= report.device_memory,
+        "carried": report.carried,
         "products": report.products,
         "time": None if report.time is None else _time(report, report.time),
     }
@@ -65,7 +73,7 @@ def _plain(value: Any) -> Any:
         return {name: _plain(getattr(value, name)) for name in fields(value)}
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(each) for each in value]
     return value
 
@@ -76,6 +84,8 @@ def _time(report: Report, estimate: TimeEstimate) -> dict[str, object]:
     return {
         "communication": _seconds(asdict(communication)),
         "compute": _seconds(asdict(compute)),
+        "elementwise": None if estimate.elementwise is None else [*map(_number, estimate.elementwise)],
+        "range": [*map(_number, time_range(report, estimate))],
         "collectives": [_seconds(asdict(each)) for each in estimate.collectives],
         "products": [_seconds(asdict(each)) for each in estimate.products],
     }

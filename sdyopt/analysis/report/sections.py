@@ -14,8 +14,10 @@ from sdyopt.analysis.figures.figures import (
     TimedProduct,
     TimeEstimate,
     Total,
+    activation_total,
     flop_totals,
     seconds_of_runs,
+    time_range,
     time_totals,
     useful_share,
     wire_bytes_of_runs,
@@ -57,8 +59,16 @@ def _communication(report: Report) -> Section:
     section = Section(f"{wire}, {counted(count, 'collective')}")
     if count:
         section.sentences.append("wire bytes by the ring model, times the number of runs")
+        if report.unknown_loops and any(each.per_iteration is not None for each in report.collectives):
+            section.sentences.append(_unknown_loops_text(report))
         if not any(each.location.file.endswith(".py") for each in report.collectives):
             section.sentences.append(_NO_PYTHON_LINES)
+    activations = activation_total(report)
+    if activations.count:
+        section.sentences.append(
+            f"activation reshards: {total_text(activations)} in {activations.count} of them; XLA may do them "
+            "otherwise, and at more expense"
+        )
     section.add_table(
         "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)
     )
@@ -89,13 +99,25 @@ def _communication(report: Report) -> Section:
     return section
 
 
+def _unknown_loops_text(report: Report) -> str:
+    lines = list(dict.fromkeys(each.line for each in report.unknown_loops))
+    where = ", ".join(list(dict.fromkeys(each.file_text for each in report.unknown_loops)))
+    return (
+        f"× n: in each iteration of a loop of unknown trip count ({where}); give it with "
+        f"--assume-trips={lines[0]}=N"
+    )
+
+
 def _by_kind(report: Report, total: Total) -> Iterator[Row]:
     for name, part in wire_totals(report.collectives, lambda each: f"{each.kind} {each.group}").items():
         yield total_text(part), _share(part, total), str(part.count), name
 
 
 def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]:
-    """A row for the collectives of each group, kind, axes and phase, with the reason for the largest."""
+    """A row for the collectives of each group, kind, axes and phase, with the reason for the largest.
+
+    The groups with the most bytes come first, with all of their rows.
+    """
 
     def key(each: Collective) -> str:
         return "\n".join((grouping.group_of(each), each.kind, each.group, each.location.phase))
@@ -103,7 +125,9 @@ def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]
     together: dict[str, list[Collective]] = {}
     for each in report.collectives:
         together.setdefault(key(each), []).append(each)
-    for name, part in wire_totals(report.collectives, key).items():
+    ranks = {group: rank for rank, group in enumerate(wire_totals(report.collectives, grouping.group_of))}
+    parts = wire_totals(report.collectives, key).items()
+    for name, part in sorted(parts, key=lambda each: ranks[grouping.group_of(together[each[0]][0])]):
         largest = min(together[name], key=_order)
         group, kind = grouping.text_of(largest) or "elsewhere", f"{largest.kind} {largest.group}"
         yield total_text(part), _share(part, total), str(part.count), group, kind, reason_text(largest)
@@ -115,7 +139,7 @@ def reason_text(each: Collective) -> str:
 
 
 def _collective_row(each: Collective) -> Row:
-    size, times = bytes_text(wire_bytes_of_runs(each)), times_text(each.times)
+    size, times = bytes_of_runs_text(each), times_text(each.times, each.per_iteration)
     return (
         str(each.number),
         size,
@@ -124,6 +148,13 @@ def _collective_row(each: Collective) -> Row:
         f"{each.kind} {each.axes}",
         reason_text(each),
     )
+
+
+def bytes_of_runs_text(each: Collective) -> str:
+    """The wire bytes of all runs, or those of one iteration, as `12.0 KiB × n`."""
+    if each.times is None and each.per_iteration is not None and each.wire_bytes is not None:
+        return f"{bytes_text(each.wire_bytes * each.per_iteration.high)} × n"
+    return bytes_text(wire_bytes_of_runs(each))
 
 
 def _order(each: Collective) -> tuple[int, Fraction, int]:
@@ -143,13 +174,12 @@ def _memory(report: Report) -> Section:
     memory = report.memory
     where = f" at {memory.peak_location.file_text}" if memory.peak_location.path_text else ""
     section = Section(f"memory per device: peak {bytes_text(memory.peak)}{where}")
-    section.sentences.append("an upper bound: every result is a new buffer, nothing is fused")
+    section.sentences.append(
+        "an estimate: arguments, results and temporaries, with fusion and reuse of buffers"
+    )
     section.sentences.append(
         f"arguments {bytes_text(memory.arguments)}, results {bytes_text(memory.results)}, constants "
         f"{bytes_text(memory.constants)}"
-    )
-    section.sentences.append(
-        f"with arguments live to the end, the peak is {bytes_text(memory.peak_with_arguments)}"
     )
     if memory.unknown_values:
         section.sentences.append(f"{memory.unknown_values} values of unknown size are not counted")
@@ -157,20 +187,49 @@ def _memory(report: Report) -> Section:
         section.sentences.append(
             f"{bytes_text(memory.replicated)} of the peak are copies of what other devices have, too"
         )
+    if report.device_memory is not None:
+        section.sentences.append(_fit_text(memory.peak, report.device_memory))
+    if report.carried:
+        total = sum(each.bytes or 0 for each in report.carried)
+        section.sentences.append(
+            f"carried state: {bytes_text(total)} of donated arguments have another sharding as results: the "
+            "next step reshards them"
+        )
+    section.add_table(
+        "carried state with another sharding",
+        ("bytes", "argument", "result", "sharding", "of the result"),
+        1,
+        [
+            (
+                bytes_text(each.bytes),
+                each.argument,
+                str(each.result),
+                each.sharding_before,
+                each.sharding_after,
+            )
+            for each in sorted(report.carried, key=lambda each: -(each.bytes or 0))
+        ],
+    )
     section.add_table(
         "live at the peak",
-        ("bytes", "copies", "value", "where", "could be", "type"),
+        ("bytes", "copies", "value", "where", "type"),
         2,
         [_live_row(each, report.devices) for each in memory.live_at_peak],
     )
     return section
 
 
+def _fit_text(needed: int, memory: int) -> str:
+    """Whether a program fits into the memory of a device."""
+    share = f", {share_text(Fraction(needed, memory))} of it" if memory else ""
+    fits = "fits" if needed <= memory else "does not fit"
+    return f"{fits} in {bytes_text(memory)} of device memory: {bytes_text(needed)} with all arguments{share}"
+
+
 def _live_row(each: LiveValue, devices: int) -> Row:
-    could_be = f'{bytes_text(each.spare_bytes)} along "{each.spare_axis}"' if each.spare_axis else ""
     copies = "" if each.replicas is None else f"{each.replicas} of {devices}"
     where = "" if each.location.file_text == each.shown_name else each.location.file_text
-    return bytes_text(each.bytes), copies, each.shown_name, where, could_be, each.type
+    return bytes_text(each.bytes), copies, each.shown_name, where, each.type
 
 
 # --- Compute ------------------------------------------------------------------------------------------
@@ -283,13 +342,20 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     """The time of a run, the operations by time, and the communication-bound products."""
     communication, compute = time_totals(report, estimate)
     total = communication.high + compute.high
-    section = Section(f"estimated time: {seconds_text(total)}{_unknown(communication, compute)}")
+    least, most = time_range(report, estimate)
+    spent = _range_text(least, most)
+    section = Section(f"estimated time: {spent}{_unknown(communication, compute)}")
+    elementwise = "" if estimate.elementwise is None else _range_text(*estimate.elementwise)
     section.sentences.append(
-        f"communication {seconds_text(communication.high)}, products {seconds_text(compute.high)}; "
-        f"{seconds_text(max(communication.high, compute.high))} if they overlap entirely"
+        f"communication {seconds_text(communication.high)}, products {seconds_text(compute.high)}"
+        + (f", elementwise operations {elementwise}" if elementwise else "")
     )
     section.sentences.append(
-        "an estimate from wire bytes, bandwidths and latencies, and from FLOPs and bytes of products"
+        "the least if communication overlaps with all else and elementwise operations are fused, the most if "
+        "nothing overlaps and each runs alone"
+    )
+    section.sentences.append(
+        "an estimate from wire bytes, bandwidths and latencies, and from FLOPs and bytes of operations"
     )
     rows = [*_collectives(report, estimate), *_timed_products(report, estimate)]
     section.add_table(
@@ -322,6 +388,11 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
         ],
     )
     return section
+
+
+def _range_text(least: Fraction, most: Fraction) -> str:
+    low, high = seconds_text(least), seconds_text(most)
+    return low if low == high else f"{low} to {high}"
 
 
 def _unknown(communication: Total, compute: Total) -> str:
