@@ -285,6 +285,12 @@ class Behavior(Enum):
         "scatter by a maximum or minimum, and has the option `mark-partial-result-with-unreduced-axes`",
         "exporting/insert_explicit_reshards_reduction_kinds.mlir",
     )
+    RESHAPES_KEEPING_AXES = (
+        OCTOBER_2026,
+        "`sdy-insert-explicit-reshards` inserts no reshards around a reshape that keeps a sharded dimension "
+        "in front of the dimensions that it splits or merges, such as 10 elements in 4 shards to 5x2",
+        "exporting/insert_explicit_reshards_reshape_version.mlir",
+    )
     REDUCTIONS_OF_NO_KIND = (
         OCTOBER_2026,
         "`sdy-insert-explicit-reshards` inserts no all-reduce after reductions of several values that are "

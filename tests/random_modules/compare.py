@@ -226,7 +226,7 @@ class Comparison:
         )
 
 
-_DIMS = re.compile(r"<@\w+, \[([^\]]*)\]")
+_DIMS = re.compile(r"<(?:@\w+|mesh<[^>]*>), \[([^\]]*)\]")
 _SUB_AXIS = re.compile(r'"(\w+)":\((\d+)\)(\d+)')
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.axes import difference, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
@@ -23,7 +24,11 @@ from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import common_factor_axes, find_common_axes
 from sdyopt.shardy.sharding.explicit_reshards.dot_result import better_dot_result_axes
-from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import find_common_reshape_axes, has_overflow
+from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import (
+    axis_places,
+    find_common_reshape_axes,
+    has_overflow,
+)
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
 
 # (rule, projections, numbers of elements, mesh) -> the axes of each factor
@@ -115,6 +120,8 @@ class ReshardPlanner:
         is_overflowing_reshape = issubclass(op.signature.op_class, ReshapeOp) and any(
             map(has_overflow, tensors)
         )
+        if is_overflowing_reshape and _keeps_places_of_axes(op, mesh):
+            return _ShardingChanges()
         if is_overflowing_reshape:
             axes = find_common_reshape_axes(rule, tensors, mesh_or_ref, mesh)
         else:
@@ -144,6 +151,20 @@ class ReshardPlanner:
             return False
         other = self._mesh_of(sharding.mesh_or_ref)
         return other is not None and other.device_ids != mesh.device_ids
+
+
+def _keeps_places_of_axes(op: PlanInput, mesh: Mesh) -> bool:
+    """Whether the axes of the operand of a reshape divide it at the same elements as those of the result."""
+    operand, result = op.shardings
+    return (
+        Behavior.RESHAPES_KEEPING_AXES.active
+        and operand is not None
+        and result is not None
+        and operand.mesh_or_ref is result.mesh_or_ref
+        and operand.replicated_axes == result.replicated_axes
+        and axis_places(operand, op.signature.operand_types[0], mesh)
+        == axis_places(result, op.signature.result_types[0], mesh)
+    )
 
 
 def _without_clash(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from sdyopt.analysis.explain.arrival_text import Sentence
-from sdyopt.analysis.explain.names import Names, axis_text, sharding_text
+from sdyopt.analysis.explain.names import Names, axis_text
 from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
 from sdyopt.analysis.sharding_record.annotations import Kind
@@ -23,15 +23,14 @@ from sdyopt.analysis.sharding_record.arrivals import dimension_of
 from sdyopt.analysis.sharding_record.model import Run, Site
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
-from sdyopt.analysis.trials.annotation_edits import Change, copy_of, is_input
-from sdyopt.analysis.trials.trials import Completion, CostedProgram, Effect, NotCompleted, Trials
+from sdyopt.analysis.trials.annotation_edits import Change, copy_of, place_of
+from sdyopt.analysis.trials.trials import Completion, Effect, NotCompleted, Trials
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
-from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, rank_of
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -40,7 +39,6 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.mlir.value_names import name_of_result
 from sdyopt.shardy.record import FunctionResult, Subject
 
 # For one axis, at most so many changes are tried; and for one question, on so many operations together.
@@ -65,23 +63,21 @@ class Advice:
         self._copies = mapping
         self._originals = {copy: value for value, copy in mapping.items()}
         self._ops = dict(zip(module.walk(), self._module.walk(), strict=True))
-        self._completion = Completion(dialects, has_passes=True)
+        self._dialects = dialects
+        # Passes are assumed, because none are given.
+        self.is_assumed = False
         self._tried: dict[Change, _Trial | None] = {}
         self._remaining = max(_MAX_TRIALS, _MAX_OPERATIONS // max(1, len(self._ops)))
 
     @cached_property
     def _trials(self) -> Trials | None:
         """None if there is nothing to try: the program is partitioned, or its pipeline fails."""
-        trials = Trials(self._module, self._completion, lambda: self._original)
+        trials = Trials(self._module, Completion(self._dialects, has_passes=not self.is_assumed))
         try:
-            return trials if trials.base is not None and self._original else None
+            with handling(lambda _: None):
+                return trials if trials.base is not None and trials.with_collectives else None
         except NotCompleted:
             return None
-
-    @cached_property
-    def _original(self) -> CostedProgram:
-        with handling(lambda _: None):
-            return CostedProgram(self._completion.completed(self._module))
 
     def add_to(
         self, node: Sentence, absence: Absence, record: ShardingRecord, run: Run, names: Names
@@ -149,27 +145,15 @@ class Advice:
         return None if effect is None else _Trial(effect, record, copies)
 
     def _add(self, node: Sentence, change: Change, effect: Effect, absence: Absence, names: Names) -> None:
-        sdy = sharding_text(change.sharding)
-        text = self._text(change, names)
+        name = (
+            "" if isinstance(change.named, FunctionResult) else names.value(self._original_of(change.named))
+        )
         word = "possible, at a cost" if effect.is_worse else "help"
-        help = node.add(f"{word}: {text}, in sdy {sdy}", self._source_line(change.subject, names))
+        help = node.add(f"{word}: {change.text(name)}", self._source_line(change.subject, names))
         has_figures = self._has_figures(change.subject)
         figures = effect.text if has_figures else "no figures, because @main does not run this function"
         help.add(f"tried: {axis_text(absence.axis)} shards it; {figures}")
-
-    def _text(self, change: Change, names: Names) -> str:
-        """The change as JAX programs write it."""
-        subject, spec = change.subject, change.jax or sharding_text(change.sharding)
-        if isinstance(subject, FunctionResult):
-            name = f"result {subject.result_index} of @{subject.function.sym_name}"
-            return f"shard {name_of_result(subject.function, subject.result_index) or name} as {spec}"
-        shown = names.value(self._original_of(subject))
-        if is_input(subject):
-            return f"shard the input {shown} as {spec}"
-        if (op := change.replaced) is not None:
-            shown = names.value(self._original_of(op.input))
-            return f"write {spec} in the sharding constraint on {shown}"
-        return f"with_sharding_constraint({shown}, {spec})"
+        help.add(f"in sdy: {change.sdy(name)}")
 
     def _has_figures(self, subject: Subject) -> bool:
         """Whether figures of the program include what a subject is in."""
@@ -316,14 +300,7 @@ class _Proposals:
     def place(self, subject: Subject) -> Subject | None:
         """Where the sharding of a subject is written: at an annotation that it has, or at itself."""
         found = self.advice.subject(subject, self.record, self.run)
-        if found is None or isinstance(found, FunctionResult) or is_input(found):
-            return found
-        users = [use for use in found.users if isinstance(use, ShardingConstraintOp)]
-        if len(users) == 1 and found.has_one_use and users[0].output.has_uses:
-            output = users[0].output
-            assert isinstance(output, OpResult)
-            return output
-        return found
+        return None if found is None else place_of(found)
 
 
 def _axis_names(sharding: TensorSharding | None, rank: int, left_out: str) -> list[list[str]]:

@@ -32,6 +32,7 @@ class Answering(Analysis[Options]):
     def on_result(self, program: Program) -> None:
         """Answers the questions. Raises DiagnosticError if nothing was propagated."""
         if program.shared(recorded).is_recorded:
+            self._explainer.advice.is_assumed = bool(program.assumption)
             answers = (self._explainer.answer(target, self.run.width) for target in self._targets)
             self._answers = "\n".join(answers)
 

@@ -59,12 +59,12 @@ class Explainer:
         self._program = program
         self._module, self._inputs = program.module, program.inputs
         self.record, self.names = program.record, program.names
-        self._advice = Advice(program.module, program.dialects)
+        self.advice = Advice(program.module, program.dialects)
         # The shardings of the values that questions are about, as they are in the source.
         self._written: dict[Value, TensorSharding | None] = {}
 
     def target(self, text: str) -> Target:
-        """What a question is about, asked before passes run. Raises DiagnosticError, located in the text."""
+        """The target of a question, asked before passes run. Raises DiagnosticError, located in the text."""
         target = find_target(text, self._inputs)
         if isinstance(target, ValueTarget):
             self._written.update({value: sharding_of(value) for value in target.values})
@@ -111,7 +111,7 @@ class Explainer:
             for run in reversed(self.record.runs):
                 subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
                 if subject is not None:
-                    return explain_subject(self.record, run, subject, self.names, self._advice)
+                    return explain_subject(self.record, run, subject, self.names, self.advice)
         state = f"{self.names.value(value)}: {type_text(value)}"
         if (sharding := sharding_of(value)) is not None:
             state += f" {sharding_text(sharding)}"
@@ -138,7 +138,7 @@ class Explainer:
         for subject, run in subjects.items():
             if len(different) == _MAX_VALUES:
                 break
-            tree = explain_subject(self.record, run, subject, self.names, self._advice)
+            tree = explain_subject(self.record, run, subject, self.names, self.advice)
             different.setdefault(tree_text(tree, _COMPARED_WIDTH), tree)
             seen += 1
         trees = _numbered(list(different.values()))
@@ -159,7 +159,7 @@ class Explainer:
                     tree.add(text).add("axes of size 1 are removed before propagation")
 
     def _subjects(self, value: Value) -> dict[Subject, Run]:
-        """What had the sharding of a value, or of its copies, in the last run of propagation that saw it.
+        """The subjects with the sharding of a value or its copies, in the last run of propagation with it.
 
         In program order: some passes insert copies before the original, some after it.
         """
@@ -225,7 +225,7 @@ def _size(subject: Subject) -> int:
 def explain_subject(
     record: ShardingRecord, run: Run, subject: Subject, names: Names, advice: Advice | None
 ) -> Sentence:
-    """How a subject got its axes, and why it did not get others."""
+    """Explains the axes of a subject, and those that it did not get."""
     sharding = run.final[subject]
     type, name = type_text(subject), names.subject(run, subject)
     names = names.within(run, subject)

@@ -6,12 +6,7 @@ from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.lint import Options
 from sdyopt.analysis.lint.linter import Linter, LintResult
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, all_rules
-from sdyopt.analysis.lint.settings import (
-    ALL,
-    Settings,
-    read_settings,
-    select,
-)
+from sdyopt.analysis.lint.settings import ALL, Settings, read_settings, select
 from sdyopt.base.diagnostics.diagnostic import Severity, emit
 from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR, identified
 
@@ -65,6 +60,8 @@ def summary_text(result: LintResult) -> str:
             lines.append(f"{count:>5}  {rule.id}{costs}")
     total = sum(count for count, _ in result.counts.values())
     text = "no findings" if not total else f"{total} finding{'s' if total > 1 else ''}"
+    if result.untried:
+        text += f"; {result.untried} more could not be tried, because the program is large"
     if result.allowed:
         text += f", {result.allowed} allowed"
     if not result.is_complete:

@@ -9,10 +9,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, Rule, rule_ids
 from sdyopt.analysis.lint.settings import Settings
-from sdyopt.analysis.trials.trials import Completion, NotCompleted, Trials
+from sdyopt.analysis.trials.remedies import Remedies, Tried, joined
+from sdyopt.analysis.trials.trials import Completion, Measure, NotCompleted, Trials
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import LINT, LINT_COMMENT
@@ -23,18 +25,24 @@ from sdyopt.mlir.error_help.explainer import Explainer
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 
+_TEXTS = {Measure.WIRE: bytes_text, Measure.MEMORY: bytes_text, Measure.FLOPS: flops_text}
+# A change that is no answer to a finding has to save this share of the figure.
+_WORTH = Fraction(1, 10)
+
 
 @dataclass(slots=True)
 class LintResult:
     """The findings of a run as diagnostics, the most expensive ones first.
 
     `counts` has the number of findings and the sum of their costs by rule. `allowed` is the number of other
-    findings, which comments or settings allow. `is_complete`: no pass failed.
+    findings, which comments or settings allow, `untried` that of findings for which no trial was left.
+    `is_complete`: no pass failed.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     counts: dict[str, tuple[int, Fraction]] = field(default_factory=dict)
     allowed: int = 0
+    untried: int = 0
     is_complete: bool = True
 
 
@@ -62,17 +70,51 @@ class Linter:
         found: list[_Placed] = []
         for rule in self._settings.rules():
             for finding in self._findings(rule, subject, result):
+                finding = replace(finding, remedies=list(finding.remedies))
                 diagnostic, lines = self._diagnostic(rule, finding)
                 if self._is_allowed(rule.id, finding, lines):
                     result.allowed += 1
                     continue
                 found.append(_Placed(rule, finding, diagnostic, lines))
         found.sort(key=_Placed.order)
-        for placed in _one_per_line(_without_told_costs(found)):
+        for placed in self._tried(list(_one_per_line(_without_told_costs(found))), subject, result):
             count, cost = result.counts.get(placed.rule.id, (0, Fraction(0)))
             result.counts[placed.rule.id] = count + 1, cost + (placed.finding.cost or 0)
             result.diagnostics.append(placed.diagnostic)
         return result
+
+    def _tried(self, found: list[_Placed], subject: _Subject, result: LintResult) -> Iterator[_Placed]:
+        """The findings with remedies that save something, the most first, and those that are kept without.
+
+        Each remedy is tried with those of the findings before it, so that no saving is told twice.
+        """
+        has_remedies = any(each.finding.remedies or not each.finding.is_kept for each in found)
+        if not has_remedies or subject.trials.base is None:
+            yield from found
+            return
+        remedies = Remedies(subject.trials)
+        saving: list[tuple[bool, Fraction, int, int, _Placed]] = []
+        rest: list[_Placed] = []
+        for number, placed in enumerate(found):
+            if (tried := _best(placed, remedies)) is not None:
+                size = len(tried.remedy.changes)
+                saving.append((tried.effect.is_worse, -_saved(placed, tried)[1], size, number, placed))
+            elif placed.finding.is_kept:
+                rest.append(placed)
+            elif not remedies.remaining:
+                result.untried += 1
+        # A tried saving is worth more than a finding without one.
+        for *_, placed in sorted(saving, key=lambda each: each[:4]):
+            if (tried := _best(placed, remedies)) is None:
+                continue
+            remedies.accept(tried)
+            measure, saved = _saved(placed, tried)
+            finding = replace(placed.finding, cost=saved)
+            text = f"{_TEXTS[measure](saved)} {measure.value}"
+            message = placed.diagnostic.message.replace("{saved}", text)
+            diagnostic = replace(placed.diagnostic, message=message, help=tried.help)
+            yield placed._replace(finding=finding, diagnostic=diagnostic)
+        yield from sorted(rest, key=_Placed.order)
 
     def _findings(self, rule: Rule, subject: _Subject, result: LintResult) -> Iterable[Finding]:
         try:
@@ -134,6 +176,23 @@ class _Placed(NamedTuple):
         return found.file, found.line
 
 
+def _best(placed: _Placed, remedies: Remedies) -> Tried | None:
+    """The best remedy of a finding that saves enough."""
+    finding, least = placed.finding, placed.rule.least
+    share = _WORTH if finding.is_better_only else Fraction(0)
+    for measure in placed.rule.measures:
+        found = remedies.best(finding.remedies, measure, least, finding.is_better_only, share)
+        if found is not None:
+            return found
+    return None
+
+
+def _saved(placed: _Placed, tried: Tried) -> tuple[Measure, Fraction]:
+    """The savings of a remedy, by the first of the measures by which it saves enough."""
+    saved = [(each, tried.effect.saved(each)) for each in placed.rule.measures]
+    return next((each for each in saved if each[1] >= placed.rule.least), saved[0])
+
+
 def _without_told_costs(found: Iterable[_Placed]) -> Iterator[_Placed]:
     """The findings without those whose collectives all are in findings before."""
     told: set[Op] = set()
@@ -157,18 +216,19 @@ def _one_per_line(found: Iterable[_Placed]) -> Iterator[_Placed]:
         cost = sum((each.finding.cost or Fraction(0) for each in (first, *others)), Fraction(0))
         total = f"{UNIT_TEXTS[first.rule.unit](cost)} in all"
         message = f"{first.diagnostic.message}; {len(others)} more like it on this line, {total}"
-        yield first._replace(
-            finding=replace(first.finding, cost=cost), diagnostic=replace(first.diagnostic, message=message)
-        )
+        remedies = [each.finding.remedies for each in (first, *others)]
+        # What is done for one operation of the line is done for all.
+        together = [joined(each) for each in zip(*remedies, strict=False)]
+        finding = replace(first.finding, cost=cost, remedies=together)
+        yield first._replace(finding=finding, diagnostic=replace(first.diagnostic, message=message))
 
 
 class _Subject:
     """Implements `Subject`."""
 
     def __init__(self, as_read: Op, after_passes: Op, completion: Completion) -> None:
-        self._completion = completion
         self.as_read = LintedProgram(as_read)
-        self._after_passes = after_passes
+        self.trials = Trials(after_passes, completion, LintedProgram)
         self.has_failed = False
 
     @cached_property
@@ -176,14 +236,12 @@ class _Subject:
         if self.has_failed:
             raise NotCompleted
         try:
-            return LintedProgram(self._completion.completed(self._after_passes))
+            found = self.trials.with_collectives
         except NotCompleted:
             self.has_failed = True
             raise
-
-    @cached_property
-    def trials(self) -> Trials:
-        return Trials(self._after_passes, self._completion, lambda: self.with_collectives)
+        assert isinstance(found, LintedProgram)
+        return found
 
 
 # Comments in the program that allow findings:
@@ -194,8 +252,6 @@ class _Subject:
 #     // sdy-lint: allow-file(unused-mesh-axis)
 #
 # A comment applies to its line or, on a line of its own, to the next line that is not a comment.
-
-
 _COMMENT = re.compile(r"//[ \t]*sdy-lint:[ \t]*(?P<what>[^\r\n]*)")
 _ALLOW = re.compile(r"(?P<scope>allow(?:-file)?)\((?P<ids>[^()]*)\)")
 _HELP = "write `// sdy-lint: allow(RULE, RULE)` or `// sdy-lint: allow-file(RULE)`"

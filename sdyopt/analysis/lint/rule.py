@@ -12,7 +12,7 @@ what to do.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from fractions import Fraction
 from functools import cache
@@ -25,18 +25,18 @@ from sdyopt.analysis.figures.figures import Collective, Times
 from sdyopt.analysis.figures.units import BYTES, FLOPS, Dimension, bytes_text, flops_text
 from sdyopt.analysis.lint import rules as package
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.trials.trials import Trials
+from sdyopt.analysis.trials.remedies import Remedy
+from sdyopt.analysis.trials.trials import Measure, Trials
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import describe_rule
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.mlir.error_help.table import Step
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.base import docstring
 
 
 class Looks(StrEnum):
-    """What a rule analyzes, in the words of its page."""
+    """The program that a rule analyzes, in the words of its page."""
 
     AS_READ = "the program as it is read"
     WITH_COLLECTIVES = "the program with collectives"
@@ -44,7 +44,7 @@ class Looks(StrEnum):
 
 
 class Subject(Protocol):
-    """What a rule may analyze. The program is partitioned when its collectives are first needed."""
+    """The programs that a rule may analyze. They are partitioned when collectives are first needed."""
 
     @property
     def as_read(self) -> LintedProgram:
@@ -74,7 +74,8 @@ class Limit:
 class Rule:
     """Base class of lint rules. An instance has values for the limits of its class.
 
-    `cost` describes the costs of findings, in `unit`: "bytes" or "flops".
+    `cost` describes the costs of findings, in `unit`: "bytes" or "flops". `measures` are the figures that a
+    remedy has to reduce, at least one of them.
     """
 
     id: ClassVar[str] = ""
@@ -83,6 +84,7 @@ class Rule:
     limits: ClassVar[Mapping[str, Limit]] = {}
     cost: ClassVar[str] = ""
     unit: ClassVar[str] = "bytes"
+    measures: ClassVar[tuple[Measure, ...]] = (Measure.WIRE,)
 
     def __init__(self, limits: Mapping[str, Fraction]) -> None:
         """Takes a value for each limit of the class."""
@@ -91,6 +93,11 @@ class Rule:
     def limit(self, name: str) -> Fraction:
         """The value of a limit."""
         return self._limits[name]
+
+    @property
+    def least(self) -> Fraction:
+        """The least that a remedy has to save."""
+        return next(iter(self._limits.values()), Fraction(1))
 
     def check(self, subject: Subject) -> Iterator[Finding]:
         """The findings in a program."""
@@ -103,7 +110,7 @@ class Rule:
 
     @classmethod
     def summary(cls) -> str:
-        """What the rule reports, in one line."""
+        """A summary of the rule, in one line."""
         return cls.manual().partition("\n")[0].partition(": ")[2].removesuffix(".")
 
 
@@ -136,19 +143,27 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule reports. `steps` lead to the piece of the statement of `op` that the excerpt underlines.
+    """A finding of a rule. `steps` lead to the piece of the statement of `op` that the excerpt underlines.
 
     `cost` is what the finding costs on each device in one run of the program, in the unit of the rule; None
     if it has no cost, or an unknown one. `collectives` are those that the cost is of: it is told once.
+
+    `remedies` are changes that may save it: the linter tries them, and shows the best one in place of `help`.
+    A finding that none of its remedies saves anything of is dropped, unless `is_kept`; if there are no
+    trials, all are kept. With `is_better_only`, a remedy must make no figure worse. `{saved}` in the message
+    becomes what the remedy saves.
     """
 
     op: Op
     message: str
-    help: str
+    help: str = ""
     notes: tuple[Note, ...] = ()
     steps: tuple[Step, ...] = field(default=())
     cost: Fraction | None = None
     collectives: tuple[Op, ...] = ()
+    remedies: Iterable[Remedy] = ()
+    is_kept: bool = False
+    is_better_only: bool = False
 
 
 MIN_WIRE_BYTES: Mapping[str, Limit] = {
@@ -174,19 +189,9 @@ def collective_text(each: Collective) -> str:
     return f"{each.kind} {each.group} of {types}{f' and {more} more' if more > 0 else ''}"
 
 
-def axes_text(axes: tuple[AxisRef, ...] | list[AxisRef]) -> str:
-    """`"x", "y"`."""
-    return axis_refs_text(axes)
-
-
 def runs_text(times: Times | None) -> str:
     """` in 24 runs`; empty for a single run or an unknown number."""
     return "" if times is None or times.high == 1 else f" in {times.high} runs"
-
-
-def count_text(count: int, noun: str) -> str:
-    """`1 device`, `4 devices`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 @cache

@@ -2,6 +2,8 @@
 
 change = Change(argument, sharding, mesh)
 change.jax                     # P('x', None)
+change.text("w")               # shard the input w as P('x', None)
+change.sdy("%arg0")            # [{"x"}, {}] on %arg0
 trials.effect(change.edit)
 """
 
@@ -13,6 +15,7 @@ from typing import NamedTuple
 from sdyopt.analysis.notation.partition_spec import partition_spec_text
 from sdyopt.analysis.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
@@ -22,19 +25,21 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.mlir.value_names import name_of_result
 from sdyopt.shardy.record import FunctionResult, Subject
 
 
 class Change(NamedTuple):
     """A sharding for an argument or result of a function, for a constraint, or for another value.
 
-    The sharding of a constraint is replaced if the subject is its result. Other values get a new constraint,
-    as `jax.lax.with_sharding_constraint` does.
+    The sharding of a constraint is replaced if the subject is its result; it is removed if `is_removal`.
+    Other values get a new constraint, as `jax.lax.with_sharding_constraint` does.
     """
 
     subject: Subject
     sharding: TensorSharding
     mesh: Mesh
+    is_removal: bool = False
 
     @property
     def is_boundary(self) -> bool:
@@ -56,10 +61,50 @@ class Change(NamedTuple):
             return None
         return text.replace("PartitionSpec", "P")
 
+    @property
+    def named(self) -> Subject:
+        """What the name is of by which texts call the subject: the input of a constraint."""
+        op = self.replaced
+        if op is None:
+            return self.subject
+        assert isinstance(op.input, OpResult | BlockArgument)
+        return op.input
+
+    def text(self, name: str) -> str:
+        """What to write in a program of JAX. `name` is that of `named`."""
+        spec = self.jax or dims_text(self.sharding)
+        if isinstance(self.subject, FunctionResult):
+            function, index = self.subject
+            shown = name_of_result(function, index) or f"result {index} of @{function.sym_name}"
+            return f"shard {shown} as {spec}"
+        if is_input(self.subject):
+            return f"shard the input {name} as {spec}"
+        if self.is_removal:
+            return f"remove the with_sharding_constraint on {name}"
+        if self.replaced is not None:
+            return f"write {spec} in the with_sharding_constraint on {name}"
+        return f"jax.lax.with_sharding_constraint({name}, {spec})"
+
+    def sdy(self, name: str) -> str:
+        """The same in Shardy's words. `name` is that of `named` in the text of the program."""
+        dims = dims_text(self.sharding)
+        if isinstance(self.subject, FunctionResult):
+            return f"{dims} on result {self.subject.result_index} of @{self.subject.function.sym_name}"
+        if is_input(self.subject):
+            return f"{dims} on {name}"
+        if self.is_removal:
+            return f"no sdy.sharding_constraint on {name}"
+        mesh = self.sharding.mesh_name
+        return f"sdy.sharding_constraint {name} <@{mesh}, {dims}>" if mesh else f"{dims} on {name}"
+
     def edit(self, copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
         """Writes the sharding in a copy of the program."""
         copy = copy_of(self.subject, copies)
-        if isinstance(copy, FunctionResult):
+        if self.is_removal:
+            op = owning_op(copy) if isinstance(copy, OpResult) else None
+            assert isinstance(op, ShardingConstraintOp)
+            rewriter.replace(op, [op.input])
+        elif isinstance(copy, FunctionResult):
             rewriter.set_result_attribute(copy.function, copy.result_index, SHARDING, self.sharding)
         elif is_input(copy):
             rewriter.set_argument_attribute(owning_op(copy), copy.index, SHARDING, self.sharding)
@@ -73,6 +118,26 @@ def is_input(value: OpResult | BlockArgument) -> bool:
     """Whether a value is an argument of the program."""
     op = owning_op(value)
     return isinstance(value, BlockArgument) and isinstance(op, FuncOp) and not is_private(op)
+
+
+def place_of(subject: Subject) -> Subject:
+    """Where the sharding of a subject is written: at the constraint on it, if there is one, or at itself."""
+    if isinstance(subject, FunctionResult) or is_input(subject):
+        return subject
+    users = [use for use in subject.users if isinstance(use, ShardingConstraintOp)]
+    if len(users) == 1 and subject.has_one_use and users[0].output.has_uses:
+        output = users[0].output
+        assert isinstance(output, OpResult)
+        return output
+    return subject
+
+
+def dims_text(sharding: TensorSharding) -> str:
+    """`[{"x"}, {?}]`: the dimensions of a sharding, as printed."""
+    texts = [
+        ", ".join([*map(axis_ref_text, dim.axes), *([] if dim.is_closed else ["?"])]) for dim in sharding.dims
+    ]
+    return f"[{', '.join(f'{{{text}}}' for text in texts)}]"
 
 
 def copy_of(subject: Subject, copies: Mapping[Op, Op]) -> Subject:

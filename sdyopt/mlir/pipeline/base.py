@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, ClassVar, dataclass_transform
 
-from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.dataclasses import Field, dataclass, field
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.option import Option, declared_options, option, write_options
 
@@ -80,6 +80,11 @@ class Pass:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls._manual = cls.__doc__ or sys.modules[cls.__module__].__doc__ or ""
+        if cls.__annotations__:  # without fields of its own, a pass inherits the generated __init__
+            dataclass(frozen=True, eq=False)(cls)
+        for name, value in vars(cls).items():
+            if isinstance(value, Field):
+                raise TypeError(f"the option {name!r} of {cls.__name__} has no type, as in `{name}: int = …`")
 
     def run(self, op: Any) -> bool:
         """Transforms `op` and returns whether it changed. To fail, raise DiagnosticError or emit an error."""

@@ -91,15 +91,13 @@ entries: dict[str, PassEntry | PipelineEntry] = {}
 
 
 def register(flag: str, is_listed: bool = True, since: Behavior | None = None) -> Callable[[P], P]:
-    """Class decorator: registers a pass by its flag, and makes it a dataclass with its options as fields.
+    """Class decorator: registers a pass by its flag.
 
     `since`: the releases of Shardy without this behaviour lack the pass.
     """
 
     def add(cls: P) -> P:
         cls.flag = flag
-        if cls.__annotations__:  # without fields of its own, a pass inherits the generated __init__
-            dataclass(frozen=True, eq=False)(cls)
         _add(PassEntry(flag, cls, is_listed, since))
         return cls
 

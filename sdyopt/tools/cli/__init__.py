@@ -24,7 +24,7 @@ from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.diagnostics.text import from_native
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.tools.cli.arguments import Arguments, read_arguments
-from sdyopt.tools.cli.exit_codes import FAILURE, INTERRUPTED, SUCCESS, TERMINATED, WRONG_USAGE
+from sdyopt.tools.cli.diagnostics_output import FAILURE, INTERRUPTED, SUCCESS, TERMINATED, WRONG_USAGE
 from sdyopt.tools.cli.files import FileProblem, Input, Output, read_input, write_to_stderr
 
 if TYPE_CHECKING:  # imported only with one of its flags
@@ -130,13 +130,18 @@ def _run_guarded(argv: Sequence[str], output: DiagnosticsOutput | None, run: Run
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        if os.environ.get(DEBUG_VARIABLE):
-            raise
-        from sdyopt.tools.cli.crash import STACK_TRACE_FLAG, crash_diagnostic
-
-        shows_stack = any(argument.lstrip("-").partition("=")[0] == STACK_TRACE_FLAG for argument in argv)
-        report_error(crash_diagnostic(error, shows_stack), output)
+        report_crash(error, argv, output)
         return FAILURE
+
+
+def report_crash(error: Exception, argv: Sequence[str], output: DiagnosticsOutput | None) -> None:
+    """Reports an unexpected exception; raises it if the environment says so."""
+    if os.environ.get(DEBUG_VARIABLE):
+        raise error
+    from sdyopt.tools.cli.crash import STACK_TRACE_FLAG, crash_diagnostic
+
+    shows_stack = any(argument.lstrip("-").partition("=")[0] == STACK_TRACE_FLAG for argument in argv)
+    report_error(crash_diagnostic(error, shows_stack), output)
 
 
 def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:

@@ -17,11 +17,10 @@ from sdyopt.base.diagnostics.ids import FILE_ERROR
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError, nearest
 from sdyopt.mlir.pipeline.tree import Pipeline
-from sdyopt.tools.cli import load_plugins, report_error, run_command, run_main
+from sdyopt.tools.cli import load_plugins, report_crash, report_error, run_command, run_main
 from sdyopt.tools.cli.arguments import Arguments, read_arguments_and_inputs
-from sdyopt.tools.cli.exit_codes import FAILURE, SUCCESS
-from sdyopt.tools.cli.file_uses import check_files
-from sdyopt.tools.cli.files import FileProblem, Input, Output, programs_of, read_input
+from sdyopt.tools.cli.diagnostics_output import FAILURE, SUCCESS
+from sdyopt.tools.cli.files import FileProblem, Input, Output, check_files, programs_of, read_input
 from sdyopt.tools.cli.flags import FLAGS
 from sdyopt.tools.cli.request import TERMINAL_OP_LINES, build_job, selected_sdy_version
 from sdyopt.tools.driver.job import Job
@@ -87,10 +86,12 @@ def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
         raise UsageError("no programs to verify", "name files or folders, such as sdy-opt-verify models/")
     load_plugins(arguments)
     with selected_sdy_version(arguments):
-        return _verify(arguments, inputs, diagnostics)
+        return _verify(argv, arguments, inputs, diagnostics)
 
 
-def _verify(arguments: Arguments, inputs: list[str], diagnostics: DiagnosticsOutput | None) -> int:
+def _verify(
+    argv: Sequence[str], arguments: Arguments, inputs: list[str], diagnostics: DiagnosticsOutput | None
+) -> int:
     valid, skipped, total, garbage = 0, 0, 0, 0
     for job in _jobs(arguments, inputs, diagnostics):
         total += 1
@@ -102,7 +103,13 @@ def _verify(arguments: Arguments, inputs: list[str], diagnostics: DiagnosticsOut
         if RUN_LINE.search(data):
             skipped += 1
         else:
-            valid += run_job(replace(job, read=Input(data).take)).succeeded
+            try:
+                valid += run_job(replace(job, read=Input(data).take)).succeeded
+            except (
+                Exception
+            ) as error:  # such as one of a plugin; the other programs are verified nevertheless
+                error.add_note(f"while verifying '{job.name}'")
+                report_crash(error, argv, diagnostics)
             garbage += len(data)
         if garbage > COLLECTED_BYTES:
             gc.collect()

@@ -17,11 +17,12 @@ func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) -> tensor<8x32xf32>
 }
 
 // A closed dimension gets no axis.
-// CHECK: %b of @closed: tensor<8xf32> is not sharded [{}]  reasons.mlir:27
-// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a and %0  reasons.mlir:28
+// CHECK: %b of @closed: tensor<8xf32> is not sharded [{}]  reasons.mlir:28
+// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a and %0  reasons.mlir:29
 // CHECK-NEXT:    ├─ stablehlo.add: dimension 0 of %b is closed
-// CHECK-NEXT:    └─ help: shard the input %b as P('x'), in sdy [{"x"}]  reasons.mlir:27
-// CHECK-NEXT:       └─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: shard the input %b as P('x')  reasons.mlir:28
+// CHECK-NEXT:       ├─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: [{"x"}] on %b
 func.func @closed(
     %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
     %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) -> tensor<8xf32> {
@@ -30,11 +31,12 @@ func.func @closed(
 }
 
 // Nor does an explicitly replicated tensor.
-// CHECK: %b of @replicated: tensor<8xf32> is not sharded [{?}], replicated={"x"}  reasons.mlir:40
-// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a and %0  reasons.mlir:41
+// CHECK: %b of @replicated: tensor<8xf32> is not sharded [{?}], replicated={"x"}  reasons.mlir:42
+// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a and %0  reasons.mlir:43
 // CHECK-NEXT:    ├─ stablehlo.add: %b is explicitly replicated along "x"
-// CHECK-NEXT:    └─ help: shard the input %b as P('x'), in sdy [{"x"}]  reasons.mlir:40
-// CHECK-NEXT:       └─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: shard the input %b as P('x')  reasons.mlir:42
+// CHECK-NEXT:       ├─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: [{"x"}] on %b
 func.func @replicated(
     %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
     %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}], replicated={"x"}>}) -> tensor<8xf32> {
@@ -43,8 +45,8 @@ func.func @replicated(
 }
 
 // Nor an unreduced one. (Since 2026-08, dropping an unreduced axis like this is an error after propagation.)
-// CHECK: %b of @unreduced: tensor<8xf32> is not sharded [{?}], unreduced={"x"}  reasons.mlir:52
-// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a and %0  reasons.mlir:53
+// CHECK: %b of @unreduced: tensor<8xf32> is not sharded [{?}], unreduced={"x"}  reasons.mlir:54
+// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a and %0  reasons.mlir:55
 // CHECK-NEXT:    ├─ stablehlo.add: %b is unreduced along "x": its shards are to be summed along it
 // CHECK-NEXT:    └─ no help was found: there was no sharding to try
 func.func @unreduced(
@@ -55,15 +57,16 @@ func.func @unreduced(
 }
 
 // Of two dimensions that claim an axis, the aggressive strategy prefers that of the earlier operand.
-// CHECK: %0 of @dimensions: tensor<8x8xf32> is sharded [{"x", ?}, {?}]  reasons.mlir:70
+// CHECK: %0 of @dimensions: tensor<8x8xf32> is sharded [{"x", ?}, {?}]  reasons.mlir:73
 // CHECK-NEXT: ├─ "x" shards dimension 0
-// CHECK-NEXT: │  ├─ from %a (dimension 0), forward along stablehlo.add (round 1)  reasons.mlir:70
-// CHECK-NEXT: │  └─ annotated: the input %a  reasons.mlir:68
-// CHECK-NEXT: └─ "x" does not shard dimension 1, though it shards dimension 1 of %b  reasons.mlir:70
+// CHECK-NEXT: │  ├─ from %a (dimension 0), forward along stablehlo.add (round 1)  reasons.mlir:73
+// CHECK-NEXT: │  └─ annotated: the input %a  reasons.mlir:71
+// CHECK-NEXT: └─ "x" does not shard dimension 1, though it shards dimension 1 of %b  reasons.mlir:73
 // CHECK-NEXT:    ├─ stablehlo.add: "x" already shards dimension 0 of %0: it came along stablehlo.add, from the
 // CHECK-NEXT:    │    earlier operand
-// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P(None, 'x')), in sdy [{}, {"x"}]  reasons.mlir:70
-// CHECK-NEXT:       └─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P(None, 'x'))  reasons.mlir:73
+// CHECK-NEXT:       ├─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]>
 func.func @dimensions(
     %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>},
     %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>}) -> tensor<8x8xf32> {
@@ -72,15 +75,16 @@ func.func @dimensions(
 }
 
 // With a lower user priority, the same dimension does not get the axis.
-// CHECK: %0 of @priorities: tensor<8x8xf32> is sharded [{?}, {"x", ?}]  reasons.mlir:87
+// CHECK: %0 of @priorities: tensor<8x8xf32> is sharded [{?}, {"x", ?}]  reasons.mlir:91
 // CHECK-NEXT: ├─ "x" shards dimension 1
-// CHECK-NEXT: │  ├─ from %b (dimension 1), forward along stablehlo.add (round 1)  reasons.mlir:87
-// CHECK-NEXT: │  └─ annotated: the input %b  reasons.mlir:86
-// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:87
+// CHECK-NEXT: │  ├─ from %b (dimension 1), forward along stablehlo.add (round 1)  reasons.mlir:91
+// CHECK-NEXT: │  └─ annotated: the input %b  reasons.mlir:90
+// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:91
 // CHECK-NEXT:    ├─ stablehlo.add: "x" already shards dimension 1 of %0: it came along stablehlo.add with user
 // CHECK-NEXT:    │    priority p0, before the other
-// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P('x', None)), in sdy [{"x"}, {}]  reasons.mlir:87
-// CHECK-NEXT:       └─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('x', None))  reasons.mlir:91
+// CHECK-NEXT:       ├─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]>
 func.func @priorities(
     %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}p1, {?}]>},
     %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>}) -> tensor<8x8xf32> {
@@ -89,17 +93,19 @@ func.func @priorities(
 }
 
 // If one dimension is sharded along different axes, none of them propagates.
-// CHECK: %0 of @axes: tensor<8x8xf32> is not sharded  reasons.mlir:106
-// CHECK-NEXT: ├─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:106
+// CHECK: %0 of @axes: tensor<8x8xf32> is not sharded  reasons.mlir:112
+// CHECK-NEXT: ├─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:112
 // CHECK-NEXT: │  ├─ stablehlo.add: dimension 0 of %b is sharded along "y", and neither list is a prefix of the
 // CHECK-NEXT: │  │    other; "y" comes from the input %b
-// CHECK-NEXT: │  └─ help: with_sharding_constraint(%0, P('x', None)), in sdy [{"x"}, {}]  reasons.mlir:106
-// CHECK-NEXT: │     └─ tried: "x" shards it; no figures, because @main does not run this function
-// CHECK-NEXT: └─ "y" does not shard dimension 0, though it shards dimension 0 of %b  reasons.mlir:106
+// CHECK-NEXT: │  └─ help: jax.lax.with_sharding_constraint(%0, P('x', None))  reasons.mlir:112
+// CHECK-NEXT: │     ├─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT: │     └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]>
+// CHECK-NEXT: └─ "y" does not shard dimension 0, though it shards dimension 0 of %b  reasons.mlir:112
 // CHECK-NEXT:    ├─ stablehlo.add: dimension 0 of %a is sharded along "x", and neither list is a prefix of the
 // CHECK-NEXT:    │    other; "x" comes from the input %a
-// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P('y', None)), in sdy [{"y"}, {}]  reasons.mlir:106
-// CHECK-NEXT:       └─ tried: "y" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('y', None))  reasons.mlir:112
+// CHECK-NEXT:       ├─ tried: "y" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"y"}, {}]>
 func.func @axes(
     %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>},
     %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {?}]>}) -> tensor<8x8xf32> {
@@ -108,15 +114,16 @@ func.func @axes(
 }
 
 // An axis of size 4 does not divide 6, so only half of it propagates.
-// CHECK: %0 of @divisibility: tensor<24xf32> is sharded [{"y":(1)2, ?}]  reasons.mlir:122
+// CHECK: %0 of @divisibility: tensor<24xf32> is sharded [{"y":(1)2, ?}]  reasons.mlir:129
 // CHECK-NEXT: ├─ "y":(1)2 shards dimension 0
-// CHECK-NEXT: │  ├─ from %a (dimension 0), forward along stablehlo.reshape (round 1)  reasons.mlir:122
-// CHECK-NEXT: │  └─ annotated: the input %a  reasons.mlir:121
-// CHECK-NEXT: └─ "y":(2)2 does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:122
+// CHECK-NEXT: │  ├─ from %a (dimension 0), forward along stablehlo.reshape (round 1)  reasons.mlir:129
+// CHECK-NEXT: │  └─ annotated: the input %a  reasons.mlir:128
+// CHECK-NEXT: └─ "y":(2)2 does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:129
 // CHECK-NEXT:    ├─ stablehlo.reshape: "y" has size 4, which does not divide 6, the size of the corresponding part
 // CHECK-NEXT:    │    of dimension 0
-// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P('y')), in sdy [{"y"}]  reasons.mlir:122
-// CHECK-NEXT:       └─ tried: "y":(2)2 shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('y'))  reasons.mlir:129
+// CHECK-NEXT:       ├─ tried: "y":(2)2 shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"y"}]>
 func.func @divisibility(
     %a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {?}]>}) -> tensor<24xf32> {
   %0 = stablehlo.reshape %a : (tensor<6x4xf32>) -> tensor<24xf32>
@@ -124,12 +131,13 @@ func.func @divisibility(
 }
 
 // The rows of a matrix are not contiguous in the flat tensor if only columns are sharded.
-// CHECK: %0 of @columns: tensor<24xf32> is not sharded  reasons.mlir:135
-// CHECK-NEXT: └─ "y" does not shard dimension 0, though it shards dimension 1 of %a  reasons.mlir:135
+// CHECK: %0 of @columns: tensor<24xf32> is not sharded  reasons.mlir:143
+// CHECK-NEXT: └─ "y" does not shard dimension 0, though it shards dimension 1 of %a  reasons.mlir:143
 // CHECK-NEXT:    ├─ stablehlo.reshape: dimension 0 is several dimensions in one, and the more major one is not
 // CHECK-NEXT:    │    fully sharded: shards along "y" would not be contiguous
-// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P('y')), in sdy [{"y"}]  reasons.mlir:135
-// CHECK-NEXT:       └─ tried: "y" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('y'))  reasons.mlir:143
+// CHECK-NEXT:       ├─ tried: "y" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"y"}]>
 func.func @columns(
     %a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) -> tensor<24xf32> {
   %0 = stablehlo.reshape %a : (tensor<6x4xf32>) -> tensor<24xf32>
@@ -137,9 +145,9 @@ func.func @columns(
 }
 
 // A contracted dimension is not in the result.
-// CHECK: %0 of @contraction: tensor<8x8xf32> is not sharded  reasons.mlir:147
+// CHECK: %0 of @contraction: tensor<8x8xf32> is not sharded  reasons.mlir:155
 // CHECK-NEXT: └─ "x" does not shard any dimension, though it shards dimension 1 of %a and dimension 0 of %b
-// CHECK-NEXT:    │  reasons.mlir:147
+// CHECK-NEXT:    │  reasons.mlir:155
 // CHECK-NEXT:    └─ stablehlo.dot_general: it reduces over that dimension, so this value does not have it
 func.func @contraction(
     %a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{?}, {"x"}]>},
@@ -150,11 +158,12 @@ func.func @contraction(
 }
 
 // A barrier lets axes through in its direction only.
-// CHECK: %0 of @barrier: tensor<8xf32> is not sharded  reasons.mlir:160
-// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:160
+// CHECK: %0 of @barrier: tensor<8xf32> is not sharded  reasons.mlir:169
+// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:169
 // CHECK-NEXT:    ├─ sdy.propagation_barrier: the barrier does not let shardings through forward
-// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P('x')), in sdy [{"x"}]  reasons.mlir:160
-// CHECK-NEXT:       └─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('x'))  reasons.mlir:169
+// CHECK-NEXT:       ├─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"x"}]>
 func.func @barrier(
     %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   %0 = sdy.propagation_barrier %a allowed_direction=BACKWARD : tensor<8xf32>
@@ -162,11 +171,12 @@ func.func @barrier(
 }
 
 // An unknown custom call has no rule.
-// CHECK: %0 of @custom_call: tensor<8xf32> is not sharded  reasons.mlir:172
-// CHECK-NEXT: └─ "x" does not shard any dimension, though it shards dimension 0 of %a  reasons.mlir:172
+// CHECK: %0 of @custom_call: tensor<8xf32> is not sharded  reasons.mlir:182
+// CHECK-NEXT: └─ "x" does not shard any dimension, though it shards dimension 0 of %a  reasons.mlir:182
 // CHECK-NEXT:    ├─ stablehlo.custom_call: it has no sharding rule, so nothing propagates along it
-// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P('x')), in sdy [{"x"}]  reasons.mlir:172
-// CHECK-NEXT:       └─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('x'))  reasons.mlir:182
+// CHECK-NEXT:       ├─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"x"}]>
 func.func @custom_call(
     %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   %0 = stablehlo.custom_call @foo(%a) : (tensor<8xf32>) -> tensor<8xf32>
@@ -174,11 +184,12 @@ func.func @custom_call(
 }
 
 // Nothing propagates between meshes.
-// CHECK: %0 of @meshes: tensor<8xf32> is not sharded  reasons.mlir:185
-// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:185
+// CHECK: %0 of @meshes: tensor<8xf32> is not sharded  reasons.mlir:196
+// CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:196
 // CHECK-NEXT:    ├─ stablehlo.add: its operands and results have shardings on different meshes
-// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P('x')), in sdy [{"x"}]  reasons.mlir:185
-// CHECK-NEXT:       └─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('x'))  reasons.mlir:196
+// CHECK-NEXT:       ├─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"x"}]>
 func.func @meshes(
     %a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
     %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@other, [{?}]>}) -> tensor<8xf32> {

@@ -10,8 +10,9 @@ sdy.mesh @other = <["a"=2]>
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 1 of %a
 // CHECK-NEXT:    ├─ stablehlo.reshape: dimension 0 of %0 is also sharded along "z", whose size does not divide the
 // CHECK-NEXT:    │    more major part of it
-// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P(('z', 'x'))), in sdy [{"z", "x"}]
-// CHECK-NEXT:       └─ tried: "x" shards it; a device sends 48 B as before, and its peak memory is 192 B as before
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P(('z', 'x')))
+// CHECK-NEXT:       ├─ tried: "x" shards it; a device sends 48 B as before, and its peak memory is 192 B as before
+// CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"z", "x"}]>
 func.func @main(%a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> tensor<24xf32> {
   %0 = stablehlo.reshape %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"z", ?}]>]>} : (tensor<6x4xf32>) -> tensor<24xf32>
   return %0 : tensor<24xf32>
@@ -21,8 +22,9 @@ func.func @main(%a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
 // CHECK: %0 of @overflow_of_neighbor: tensor<6x4xf32> is not sharded
 // CHECK-NEXT: └─ "z" does not shard dimension 0, though it shards dimension 0 of %a
 // CHECK-NEXT:    ├─ stablehlo.reshape: the size of "z" does not divide the corresponding part of %a
-// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P('z', None)), in sdy [{"z"}, {}]
-// CHECK-NEXT:       └─ tried: "z" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('z', None))
+// CHECK-NEXT:       ├─ tried: "z" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"z"}, {}]>
 func.func @overflow_of_neighbor(%a: tensor<24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"z"}]>}) -> tensor<6x4xf32> {
   %0 = stablehlo.reshape %a : (tensor<24xf32>) -> tensor<6x4xf32>
   return %0 : tensor<6x4xf32>
@@ -33,8 +35,9 @@ func.func @overflow_of_neighbor(%a: tensor<24xf32> {sdy.sharding = #sdy.sharding
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 1 of %a
 // CHECK-NEXT:    ├─ stablehlo.reshape: dimension 0 is several dimensions in one, and the more major one is not
 // CHECK-NEXT:    │    fully sharded: shards along "x" would not be contiguous
-// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P('x')), in sdy [{"x"}]
-// CHECK-NEXT:       └─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('x'))
+// CHECK-NEXT:       ├─ tried: "x" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"x"}]>
 func.func @major(%a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> tensor<24xf32> {
   %0 = stablehlo.reshape %a : (tensor<6x4xf32>) -> tensor<24xf32>
   return %0 : tensor<24xf32>
@@ -58,8 +61,9 @@ func.func @manual(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
 // CHECK: %0 of @unrelated: tensor<8x8xf32> is not sharded
 // CHECK-NEXT: └─ "a" does not shard dimension 1, though it shards dimension 1 of %b
 // CHECK-NEXT:    ├─ stablehlo.dot: its operands and results have shardings on different meshes
-// CHECK-NEXT:    └─ help: with_sharding_constraint(%0, P(None, 'a')), in sdy [{}, {"a"}]
-// CHECK-NEXT:       └─ tried: "a" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P(None, 'a'))
+// CHECK-NEXT:       ├─ tried: "a" shards it; no figures, because @main does not run this function
+// CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@other, [{}, {"a"}]>
 func.func @unrelated(
     %a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
     %b: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@other, [{}, {"a"}]>}) -> tensor<8x8xf32> {

@@ -80,3 +80,17 @@ func.func @written_rule(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh,
   %0 = stablehlo.custom_call @foo(%a) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, j])->([i]) {i=8, j=4} reduction={j}>} : (tensor<8x4xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// The rule of a concatenate depends on its operands: these two differ in nothing else, and only one needs reshards.
+// CHECK-LABEL: func.func @rules_of_one_signature
+// CHECK:      %2 = stablehlo.concatenate %0, %1, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>}
+// CHECK-NEXT: %3 = sdy.reshard %arg1 <@mesh, [{}]>
+// CHECK-NEXT: %4 = sdy.reshard %arg2 <@mesh, [{}]>
+// CHECK-NEXT: %5 = stablehlo.concatenate %3, %4, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>}
+func.func @rules_of_one_signature(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}, %c: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> (tensor<16xf32>, tensor<16xf32>) {
+  %0 = stablehlo.slice %a [8:16] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<16xf32>) -> tensor<8xf32>
+  %1 = stablehlo.slice %a [0:8] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<16xf32>) -> tensor<8xf32>
+  %2 = stablehlo.concatenate %0, %1, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
+  %3 = stablehlo.concatenate %b, %c, dim = 0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}]>]>} : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
+  return %2, %3 : tensor<16xf32>, tensor<16xf32>
+}

@@ -1,4 +1,4 @@
-// RUN: sdy-opt %s -sdy-partition-pipeline | filecheck %s
+// RUN: sdy-opt %s --split-input-file -sdy-partition-pipeline | filecheck %s
 
 // From shardings on inputs to the program of each device.
 
@@ -23,3 +23,21 @@ func.func @main(%x: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"dat
   return %2 : tensor<8x16xf32>
 }
 
+
+// -----
+
+sdy.mesh @mesh = <["data"=2]>
+
+// A dimension that counts from the end is sorted as a whole, too.
+// CHECK-LABEL: func.func @main(%arg0: tensor<4x4xf32>
+// CHECK-NEXT: %0 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 1 : i64,
+// CHECK-NEXT: %1 = "stablehlo.sort"(%0) <{dimension = -1 : i64}>
+// CHECK:      (tensor<4x8xf32>) -> tensor<4x8xf32>
+func.func @main(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"data"}]>}) -> (tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"data"}]>}) {
+  %0 = "stablehlo.sort"(%x) <{dimension = -1 : i64}> ({
+  ^bb0(%lhs: tensor<f32>, %rhs: tensor<f32>):
+    %1 = stablehlo.compare LT, %lhs, %rhs : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"data"}]>]>} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}

@@ -16,6 +16,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.attributes import AttributeParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.dialect import Dialect, DialectTable
 from tests.unit.asm.parse_text import Aliases, located_message
@@ -40,6 +41,11 @@ class Path(Attribute):
     points: tuple[Point, ...] = ()
     dialect = "toy"
     assembly = attribute_format("<", BracketedList("[", nested_list("points", Point), "]"), ">")
+
+
+@enumeration(toy, "color", "RED", "GREEN")
+class Color(EnumAttr):
+    pass
 
 
 class ToyAliases(Aliases):
@@ -92,3 +98,12 @@ def test_help_shows_the_brackets_of_the_dialect() -> None:
         parse('#toy.point<"a"@3>')
     expected = 'an attribute of this kind is written `#toy<point"a"@3>`'
     assert caught.value.diagnostic.help == expected
+
+
+def test_a_case_that_an_enumeration_of_a_plugin_lacks_is_an_error() -> None:
+    with pytest.raises(DiagnosticError) as caught:
+        parse("#toy<color REED>")
+    assert located_message(caught.value) == "1:12: expected ::mlir::toy::Color to be one of: RED, GREEN"
+    assert [follower.message for follower in caught.value.diagnostic.followers] == [
+        "failed to parse toy_ColorAttr parameter 'value' which is to be a `::mlir::toy::Color`"
+    ]

@@ -12,6 +12,8 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.tools.cli import verify
 from sdyopt.tools.cli.flags import FLAGS
 from sdyopt.tools.cli.verify import ALLOWED, main
+from sdyopt.tools.driver.job import Job, Outcome
+from sdyopt.tools.driver.run import run_job
 
 VALID = "func.func private @f()\n"
 
@@ -83,6 +85,26 @@ def test_a_folder_that_cannot_be_read_is_an_error(
         "Is a directory",
         "Too many levels of symbolic links",
     ]
+
+
+def test_an_internal_error_ends_the_verification_of_one_program(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.mlir").write_text(VALID)
+
+    def run_with_bug(job: Job) -> Outcome:
+        if job.name.endswith("b.mlir"):
+            raise KeyError("bug")
+        return run_job(job)
+
+    monkeypatch.setattr(verify, "run_job", run_with_bug)
+    assert main([str(tmp_path)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == "3 programs verified, 1 invalid\n"
+    first, second, _ = captured.err.splitlines()
+    assert first == "sdy-opt: internal error: KeyError: 'bug'"
+    assert second.endswith(f", while verifying '{tmp_path}/b.mlir'")
 
 
 def test_programs_are_freed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,18 +45,16 @@ def recorder() -> Recorder:
     return Recorder()
 
 
-@dataclass(frozen=True, eq=False)
 class Raise(Pass):
     """Raises a given exception."""
 
     flag = "raise"
-    problem: Exception = field(default_factory=RecursionError)
+    problem: Exception = RecursionError()
 
     def run(self, op: Op) -> bool:
         raise self.problem
 
 
-@dataclass(frozen=True, eq=False)
 class Complain(Pass):
     """Fails with an error at the operation."""
 

@@ -16,7 +16,7 @@ from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import parse_passes
 from sdyopt.mlir.registry import lookup
-from sdyopt.tools.driver.dialect_tables import dialect_table
+from sdyopt.tools.driver.job import dialect_table
 
 MATMUL = """
 sdy.mesh @mesh = <["x"=2, "y"=4]>
@@ -60,6 +60,22 @@ def test_the_table_of_a_product_has_its_factors_and_what_it_refuses() -> None:
         f'"x" does not propagate to dimension 0 of {product}: "x" shards dimension 1 of {product}',
         f'"y" does not propagate to dimension 0 of {b}: dimension 0 of {b} is closed',
     )
+
+
+def test_a_reason_names_the_first_axis_that_is_refused() -> None:
+    """The others are refused because it is."""
+    text = """
+        sdy.mesh @mesh = <["x"=2, "y"=4]>
+        func.func @main(
+            %a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>},
+            %b: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> tensor<8x8xf32> {
+          %0 = stablehlo.add %a, %b : tensor<8x8xf32>
+          return %0 : tensor<8x8xf32>
+        }"""
+    [run] = explained(text).record.runs
+    step, *_ = [cause for cause in run.changes_of if isinstance(cause, Step)]
+    where = f"dimension 0 of {BEFORE}1{AFTER}"
+    assert factor_table(step).reasons == (f'"x" does not propagate to {where}: {where} is closed',)
 
 
 def test_replaying_the_steps_gives_the_final_shardings() -> None:

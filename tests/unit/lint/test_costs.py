@@ -48,16 +48,6 @@ def loop(before: str, body: str, gathered: str) -> str:
 REPEATED = gather("%r0", "%a") + gather("%r1", "%a")
 ONCE = gather("%r0", "%a") + "%r1 = stablehlo.negate %r0 : tensor<512x512xf32>"
 
-REDUCED = f"""
-  %0 = sdy.all_reduce {{"x", "y"}} %init out_sharding=<@mesh, [{{}}, {{}}]> : tensor<512x512xf32>
-  %r0 = sdy.all_slice [{{"x"}}, {{}}] %0 out_sharding=<@mesh, [{{"x"}}, {{}}]> : tensor<512x512xf32>
-  %r1 = stablehlo.negate %r0 {X} : tensor<512x512xf32>"""
-SCATTERED = f"""
-  %0 = sdy.reduce_scatter [{{"x"}}, {{}}] %init out_sharding=<@mesh, [{{"x"}}, {{}}]> : tensor<512x512xf32>
-  %r0 = sdy.all_reduce {{"y"}} %0 out_sharding=<@mesh, [{{"x"}}, {{}}]> : tensor<512x512xf32>
-  %r1 = stablehlo.negate %r0 {X} : tensor<512x512xf32>"""
-INIT = "%init = stablehlo.constant dense<0.0> : tensor<512x512xf32>"
-
 THERE_AND_BACK = f"""
   {gather("%0", "%a")}
   %1 = stablehlo.tanh %0 : tensor<512x512xf32>
@@ -75,7 +65,6 @@ STAYS = f"""
     [
         ("repeated-collective", REPEATED, ONCE),
         ("loop-invariant-collective", loop("", gather("%g", "%a"), "%g"), loop(gather("%g", "%a"), "", "%g")),
-        ("missed-reduce-scatter", INIT + REDUCED, INIT + SCATTERED),
         ("reshard-round-trip", THERE_AND_BACK, STAYS),
     ],
 )

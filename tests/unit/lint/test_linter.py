@@ -73,7 +73,7 @@ class _Limited:
     def trials(self) -> Trials:
         if self._looks_at is not Looks.TRIALS:
             raise _Forbidden
-        return Trials(self._module, Completion(DIALECTS), lambda: self.with_collectives)
+        return Trials(self._module, Completion(DIALECTS), LintedProgram)
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)

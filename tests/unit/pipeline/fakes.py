@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics import DiagnosticError, FileLoc
 from sdyopt.mlir.ir.traits import ISOLATED, Trait
 from sdyopt.mlir.pipeline import FUNCTION, Pass, Pipeline, Statistic, UsageError, option
@@ -48,7 +47,6 @@ def declare(flag: str, anchor: str | None) -> PassEntry:
     return PassEntry(flag, cls)
 
 
-@dataclass(frozen=True, eq=False)
 class Counting(Pass):
     """Counts the operations that it runs on; its option has no effect."""
 

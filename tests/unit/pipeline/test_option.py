@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from sdyopt.mlir.pipeline import Unsigned, UsageError, option
+from sdyopt.mlir.pipeline import Pass, Unsigned, UsageError, option
 from sdyopt.mlir.pipeline.option import declared_options, read_options, split_list, write_options
 
 
@@ -128,3 +128,19 @@ def test_options_are_written_sorted_with_empty_text_for_empty_lists() -> None:
 
 def test_lists_split_at_outer_commas() -> None:
     assert split_list("a, {b,c} ,'d,e',f(g,h)") == ["a", "b,c", "d,e", "f(g,h)"]
+
+
+def test_a_pass_that_is_not_registered_has_the_values_of_its_options() -> None:
+    class Experiment(Pass):
+        limit: int = option(default=3, help="a number")
+
+    assert (Experiment().limit, Experiment(limit=4).limit) == (3, 4)
+
+
+def test_an_option_needs_a_type() -> None:
+    with pytest.raises(
+        TypeError, match="the option 'limit' of Experiment has no type, as in `limit: int = …`"
+    ):
+
+        class Experiment(Pass):
+            limit = option(default=3, help="a number")

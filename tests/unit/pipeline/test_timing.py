@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.pipeline import Pass, Pipeline, Statistic
 from sdyopt.mlir.pipeline.timing import Timer, statistics_report, timing_report
 
@@ -57,7 +56,6 @@ def test_the_total_of_an_empty_run_is_zero() -> None:
     assert "0.0000 (  0.0%)  Total" in timing_report(Timer("root"))
 
 
-@dataclass(frozen=True, eq=False)
 class Counts(Pass):
     """A pass with two statistics."""
 

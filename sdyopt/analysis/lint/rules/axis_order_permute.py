@@ -5,10 +5,10 @@
 `%0` is sharded along `{"x", "y"}`. Both shardings have the same shards; they are on other devices. Two meshes
 with the same axes and different `device_ids` do the same to every value that is used under both.
 
-Write the axes in one order everywhere; use one order of devices. For a program that is not partitioned yet,
-the orders of the two shardings and of the mesh are tried in all shardings, and the help names the one that
-saves most. In JAX, a `PartitionSpec` with `("y", "x")` in one place and `("x", "y")` in another is the usual
-cause, and a second `Mesh` whose devices are transposed.
+The orders of the two shardings and of the mesh are tried in all shardings of a copy of the program. The rule
+reports the permute if one of them saves bytes, and names the one that saves most. In JAX, a `PartitionSpec`
+with `("y", "x")` in one place and `("x", "y")` in another is the usual cause, and a second `Mesh` whose
+devices are transposed: use one order of devices.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from sdyopt.analysis.lint.rule import (
     Looks,
     Rule,
     Subject,
-    axes_text,
     collective_text,
     rule,
     runs_text,
 )
+from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.analysis.trials.trials import Edit, bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import CollectivePermuteOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -55,7 +55,7 @@ class AxisOrderPermute(Rule):
                 reason = _reason(op, program)
                 if reason:
                     permutes[op] = reason
-        help = self._help(subject, list(permutes))
+        remedies = self._remedies(subject, list(permutes))
         for op, reason in permutes.items():
             figures = program.collectives[op]
             cost = bytes_of_runs(figures)
@@ -63,25 +63,20 @@ class AxisOrderPermute(Rule):
                 op,
                 f"{collective_text(figures)} only changes an order: {reason}; {bytes_text(cost)} on the "
                 f"wire{runs_text(figures.times)}",
-                help,
                 cost=cost,
+                remedies=remedies,
             )
 
-    def _help(self, subject: Subject, permutes: list[CollectivePermuteOp]) -> str:
-        """Names the order of axes that saves most, if one does."""
-        trials = subject.trials
-        found = []
-        if permutes and trials.base is not None:
-            for order in _orders(permutes, subject.with_collectives)[: trials.count]:
-                saved = trials.saved_bytes(in_order(order))
-                if saved is not None and saved >= self.limit("min_bytes"):
-                    found.append((saved, order))
-        if not found:
-            return "write the axes in one order in all shardings, and use one order of devices"
-        saved, order = max(found, key=lambda each: each[0])
-        names = ", ".join(f'"{name}"' for name in order)
-        total = bytes_text(subject.with_collectives.wire_bytes)
-        return f"write {names} in this order in all shardings: it sends {bytes_text(saved)} less of {total}"
+    def _remedies(self, subject: Subject, permutes: list[CollectivePermuteOp]) -> list[Remedy]:
+        """The orders of axes in the shardings before and after the permutes, each for all shardings."""
+        orders = _orders(permutes, subject.with_collectives) if permutes else []
+        return [_remedy(order) for order in orders[: subject.trials.count]]
+
+
+def _remedy(order: Order) -> Remedy:
+    text = f"write {', '.join(map(repr, order))} in this order in each PartitionSpec"
+    sdy = f"{', '.join([chr(34) + name + chr(34) for name in order])} in this order in all shardings"
+    return Remedy(text, sdy, in_order(order), frozenset(["order"]))
 
 
 def _orders(permutes: list[CollectivePermuteOp], program: LintedProgram) -> list[Order]:
@@ -98,7 +93,7 @@ def _orders(permutes: list[CollectivePermuteOp], program: LintedProgram) -> list
 
 
 def _reason(op: CollectivePermuteOp, program: LintedProgram) -> str:
-    """What is in another order before and after a permute; empty if more than an order changes."""
+    """The axes in another order before and after a permute; empty if more than an order changes."""
     before, after = op.operand_sharding, op.out_sharding
     meshes = [program.shapes.mesh(each.mesh_or_ref) for each in (before, after)]
     if None in meshes or before.rank != after.rank:
@@ -112,8 +107,8 @@ def _reason(op: CollectivePermuteOp, program: LintedProgram) -> str:
         if sorted(old.axes, key=_sort_key) != sorted(new.axes, key=_sort_key):
             return ""
         changes.append(
-            f"dimension {number} is sharded along {axes_text(old.axes)} before and along "
-            f"{axes_text(new.axes)} after it"
+            f"dimension {number} is sharded along {axis_refs_text(old.axes)} before and along "
+            f"{axis_refs_text(new.axes)} after it"
         )
     return ", ".join(changes)
 

@@ -19,6 +19,7 @@ from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.analysis.trials.trials import CostedProgram, Edit, bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.location import resolve_file_location
@@ -59,13 +60,19 @@ class ClosedDimensionGather(Rule):
                 op,
                 f"{_dims_text(dims)} of this constraint {are} closed, which forces a gather: if {they} open, "
                 f"the program sends {bytes_text(saved)} less of {bytes_text(total)}",
-                "write `{?}` for the dimension (in JAX, `P.UNCONSTRAINED` instead of `None`)",
                 steps=(brackets("["), item(dim)),
                 cost=saved,
+                remedies=(_remedy(single, dims),),
             )
 
     def _is_worth(self, saved: Fraction | None) -> bool:
         return bool(saved) and saved is not None and saved >= self.limit("min_bytes")
+
+
+def _remedy(opened: Sequence[tuple[ShardingConstraintOp, int]], dims: list[int]) -> Remedy:
+    text = f"write P.UNCONSTRAINED in place of None for {_dims_text(dims)}"
+    subjects = frozenset(op.output for op, _ in opened)
+    return Remedy(text, f"`{{?}}` for {_dims_text(dims)}", _opening(opened), subjects)
 
 
 def _gathers(program: LintedProgram, least: Fraction) -> bool:

@@ -19,16 +19,25 @@ from collections import Counter
 from collections.abc import Iterator
 
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, count_text, rule
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.analysis.trials.trials import Passes
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.location import Location
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.operation import Op
 
 _PASS = "sdy-explicit-gather-scatter-batching"
 _BATCHING: Passes = {_PASS: {}}
+_REMEDY = Remedy(
+    "index with batching dimensions, as `jnp.take_along_axis` does",
+    f"run -{_PASS} first",
+    None,
+    frozenset([_PASS]),
+    _BATCHING,
+)
 
 
 @rule("implicit-batching", Severity.WARNING, Looks.TRIALS)
@@ -46,15 +55,16 @@ class ImplicitBatching(Rule):
         if not saved or saved < self.limit("min_bytes"):
             return
         total = subject.with_collectives.wire_bytes
-        others = count_text(len(found) - 1, "other")
+        others = counted(len(found) - 1, "other")
         operations = f"this operation and {others} do" if len(found) > 1 else "this operation does"
         for number, op in enumerate(found):
             yield Finding(
                 op,
                 f"{operations} not declare a batching dimension: with it, the program sends "
                 f"{bytes_text(saved)} less of {bytes_text(total)}",
-                f"run -{_PASS} first, or index with batching dimensions (in JAX, `jnp.take_along_axis`)",
                 cost=saved if number == 0 else None,
+                remedies=(_REMEDY,) if number == 0 else (),
+                is_kept=number > 0,
             )
 
 

@@ -10,8 +10,8 @@
 
 Every iteration yields the same result. One collective before the loop is enough.
 
-In JAX, gather the value outside of `scan` and pass the result in, or constrain it to the gathered sharding
-before the loop. That takes the memory of the result during the loop.
+The rule constrains the value to the gathered sharding before the loop, in a copy of the program, and reports
+the collective if the program then sends less. The result takes memory during the loop.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.figures.causes import producer
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, owner_of
+from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
     Finding,
@@ -31,13 +33,15 @@ from sdyopt.analysis.lint.rule import (
     Rule,
     Subject,
     collective_text,
-    count_text,
     rule,
     runs_text,
 )
+from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.interfaces import is_memory_effect_free
@@ -45,13 +49,14 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 
-@rule("loop-invariant-collective", Severity.WARNING, Looks.WITH_COLLECTIVES)
+@rule("loop-invariant-collective", Severity.WARNING, Looks.TRIALS)
 class LoopInvariantCollective(Rule):
     limits = MIN_WIRE_BYTES
     cost = "on the wire"
 
     def check(self, subject: Subject) -> Iterator[Finding]:
         program = subject.with_collectives
+        proposals = Proposals.of(subject.trials)
         for op, figures in program.collectives.items():
             if not figures.wire_bytes:
                 continue
@@ -63,20 +68,22 @@ class LoopInvariantCollective(Rule):
             if count is not None:
                 cost -= cost / max(count, 1)
             if count != 1 and cost >= self.limit("min_bytes"):
-                yield _finding(op, figures, loop, cost, count)
+                yield _finding(op, figures, loop, cost, count, proposals)
 
 
-def _finding(op: Op, figures: Collective, loop: WhileOp, cost: Fraction, count: int | None) -> Finding:
-    often = "an unknown number of iterations" if count is None else count_text(count, "iteration")
+def _finding(
+    op: Op, figures: Collective, loop: WhileOp, cost: Fraction, count: int | None, proposals: Proposals
+) -> Finding:
+    often = "an unknown number of iterations" if count is None else counted(count, "iteration")
     waste = "" if count is None else f", {bytes_text(cost)} more than before the loop"
     return Finding(
         op,
         f"{collective_text(figures)} has an operand that does not change in the loop: "
         f"{bytes_text(bytes_of_runs(figures))} on the wire{runs_text(figures.times)}{waste}",
-        "communicate before the loop, and pass the result into it",
-        (Note(f"the loop with {often} is here", loop),),
+        notes=(Note(f"the loop with {often} is here", loop),),
         cost=cost if count is not None else None,
         collectives=(op,),
+        remedies=_remedies(op, loop, proposals),
     )
 
 
@@ -155,3 +162,15 @@ def _next_value(loop: WhileOp, index: int) -> Value | None:
 def _only_call(function: FuncOp, program: LintedProgram) -> Op | None:
     sites = program.counts.call_sites(function)
     return sites[0] if len(sites) == 1 and not program.counts.is_entry(function) else None
+
+
+def _remedies(op: Op, loop: WhileOp, proposals: Proposals) -> Iterator[Remedy]:
+    """The sharding after the collective, for what enters the loop; a collective of the program is moved."""
+    if isinstance(op, CollectiveOp):
+        value = producer(op)
+        if isinstance(value, BlockArgument) and value.owner.parent_op is loop:
+            value = loop.operands[value.index]
+        yield from proposals.like(value, op.out_sharding)
+    elif op.results and not any(loop.is_ancestor(owner_of(each)) for each in op.operands):
+        name = op.signature.name.removeprefix("stablehlo.")
+        yield from proposals.moved_before(op, loop, f"run this {name} before the loop")

@@ -72,8 +72,9 @@ def _finding(op: Op, use: OpOperand) -> Finding:
     return Finding(
         op,
         f"this constraint to {mine} has no effect: its value is constrained to {theirs} next",
-        "remove the constraint",
+        "remove this with_sharding_constraint: tried, the program with collectives stays the same",
         (Note("returned here" if isinstance(use.owner, ReturnOp) else "constrained again here", use.owner),),
+        is_kept=True,
     )
 
 

@@ -6,8 +6,9 @@
 Neither the operands nor the result are sharded along `"model"`, so the two devices along it compute the same
 product. The finding has the number of FLOPs that each device computes beyond its equal share.
 
-Shard a weight or an activation along the axis. If the product needs a value that is gathered, look for the
-constraint that gathers it.
+The rule shards the operands and the result along the axis, in copies of the program, and reports the product
+if a device then computes less. If the product needs a value that is gathered, look for the constraint that
+gathers it.
 """
 
 from __future__ import annotations
@@ -18,19 +19,26 @@ from fractions import Fraction
 from sdyopt.analysis.figures.figures import Product
 from sdyopt.analysis.figures.units import flops_text, share_text
 from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import MIN_FLOPS, Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.trials.remedies import Remedy
+from sdyopt.analysis.trials.trials import Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC
 
+# So many of the axes are tried.
+_TRIED_AXES = 2
 
-@rule("redundant-compute", Severity.WARNING, Looks.WITH_COLLECTIVES)
+
+@rule("redundant-compute", Severity.WARNING, Looks.TRIALS)
 class RedundantCompute(Rule):
     limits = MIN_FLOPS
-    cost, unit = "repeated", "flops"
+    cost, unit, measures = "repeated", "flops", (Measure.FLOPS,)
 
     def check(self, subject: Subject) -> Iterator[Finding]:
         program = subject.with_collectives
+        proposals = Proposals.of(subject.trials)
         report = program.report
         if not report.is_sharded:
             return
@@ -45,9 +53,17 @@ class RedundantCompute(Rule):
                     op,
                     f"{product.kind} repeats {share_text(repeated / (product.flops * runs))} of its FLOPs, "
                     f"{flops_text(repeated)} per device: nothing of it is sharded along {names}",
-                    f"shard an operand or the result along {names}",
                     cost=repeated,
+                    remedies=_remedies(op, axes, proposals),
                 )
+
+
+def _remedies(op: Op, axes: list[str], proposals: Proposals) -> Iterator[Remedy]:
+    """The operands and the result, sharded along one of the axes."""
+    for axis in axes[:_TRIED_AXES]:
+        for value in (*op.operands[:2], op.results[0]):
+            if group := proposals.group_of(value):
+                yield from proposals.with_axis(group, axis)
 
 
 def _repeated_flops(product: Product, devices: int) -> Fraction | None:

@@ -9,8 +9,9 @@ The second collective yields the same as the first one. This is common for a wei
 axis of the data and gathered for the forward pass and again for the backward pass. Keeping the first result
 instead saves the wire bytes, and takes its memory from the first use to the last.
 
-To share the result, gather once: constrain the weight to the gathered sharding before both uses. If the
-memory is not to be spent, allow the rule.
+XLA merges equal collectives where it can, and so do the passes that lint runs. The rule constrains the value
+to the gathered sharding, in a copy of the program, and reports the collectives if the program then sends less
+and takes no more memory.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.figures.causes import producer
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
     Finding,
@@ -41,13 +44,14 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 
 
-@rule("repeated-collective", Severity.WARNING, Looks.WITH_COLLECTIVES)
+@rule("repeated-collective", Severity.WARNING, Looks.TRIALS)
 class RepeatedCollective(Rule):
     limits = MIN_WIRE_BYTES
     cost = "on the wire"
 
     def check(self, subject: Subject) -> Iterator[Finding]:
         program = subject.with_collectives
+        proposals = Proposals.of(subject.trials)
         for chain, first in _repeated_chains(program):
             figures = [program.collectives[op] for op in chain]
             cost = sum(map(bytes_of_runs, figures), Fraction(0))
@@ -59,10 +63,11 @@ class RepeatedCollective(Rule):
                 chain[-1],
                 f"{' after '.join(names)} {'run' if names[1:] else 'runs'} again on the same value: "
                 f"{bytes_text(cost)} on the wire{runs_text(last.times)}",
-                f"use the first result, which takes {bytes_text(last.bytes_out)} until then",
-                (Note("the first result is for this use", first),),
+                notes=(Note("the first result is for this use", first),),
                 cost=cost,
                 collectives=tuple(chain),
+                is_better_only=True,
+                remedies=proposals.like(producer(chain[0]), program.shapes.sharding(chain[-1].results[0])),
             )
 
 

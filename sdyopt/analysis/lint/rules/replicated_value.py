@@ -8,7 +8,8 @@ reports arguments of the program, such as weights and optimizer states, and valu
 smaller or sharded ones. It does not report values that a collective gathers, nor what is computed from
 values that it has reported. Broadcasts are not reported: compilers fuse them into their uses.
 
-Shard a dimension along the axis that the finding names; sharded weights are gathered when they are used.
+The rule shards the value along an axis, in copies of the program, and reports it if a device then takes less
+memory. Sharded weights are gathered when they are used: the help has the effect on wire bytes, too.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from fractions import Fraction
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
+from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import MIN_VALUE_BYTES, Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.trials.trials import Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
@@ -29,13 +32,14 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
 
 
-@rule("replicated-value", Severity.WARNING, Looks.WITH_COLLECTIVES)
+@rule("replicated-value", Severity.WARNING, Looks.TRIALS)
 class ReplicatedValue(Rule):
     limits = MIN_VALUE_BYTES
-    cost = "of memory"
+    cost, measures = "of memory", (Measure.MEMORY,)
 
     def check(self, subject: Subject) -> Iterator[Finding]:
         program = subject.with_collectives
+        proposals = Proposals.of(subject.trials)
         if not program.report.is_sharded or program.report.devices <= 1:
             return
         for function in program.entries:
@@ -43,7 +47,7 @@ class ReplicatedValue(Rule):
             for number, value in enumerate(arguments):
                 if self._is_large_and_replicated(value, program):
                     name = f"argument {number} of @{function.sym_name}"
-                    yield from _finding(function, name, value, program, (argument(number),))
+                    yield from _finding(function, name, value, program, (argument(number),), proposals)
         for op in program.module.walk():
             if not _computes_fresh_values(op):
                 continue
@@ -51,7 +55,7 @@ class ReplicatedValue(Rule):
                 continue
             for result in op.results:
                 if self._is_large_and_replicated(result, program) and not program.manual_axes(op):
-                    yield from _finding(op, "the result", result, program, ())
+                    yield from _finding(op, "the result", result, program, (), proposals)
 
     def _is_reported(self, value: Value, program: LintedProgram) -> bool:
         """Whether a value is reported itself, or gathered, or computed from such values."""
@@ -73,20 +77,21 @@ def _computes_fresh_values(op: Op) -> bool:
 
 
 def _finding(
-    op: Op, name: str, value: Value, program: LintedProgram, steps: tuple[Step, ...]
+    op: Op, name: str, value: Value, program: LintedProgram, steps: tuple[Step, ...], proposals: Proposals
 ) -> Iterator[Finding]:
     size = program.shapes.bytes(value) or 0
     axis, smaller = program.texts.spare_axis(value, size)
     if not axis or smaller is None:
         return
-    help = f'shard a dimension along "{axis}": {bytes_text(smaller)} on each device'
-    if not isinstance(op, FuncOp) and not has_sharding_rule(op):
-        help = f"{op.signature.name} has no sharding rule: legalize it, or give it an `sdy.sharding_rule`"
+    has_rule = isinstance(op, FuncOp) or has_sharding_rule(op)
+    reason = "" if has_rule else f", because {op.signature.name} has no sharding rule"
+    group = proposals.group_of(value) if has_rule else []
     yield Finding(
         op,
         f"{name}, {plain_type(value.type)}, is replicated: {bytes_text(size)} on each of "
-        f"{program.report.devices} devices",
-        help,
+        f"{program.report.devices} devices{reason}",
         steps=steps,
         cost=Fraction(size - smaller),
+        remedies=proposals.with_axis(group, axis) if group else (),
+        is_kept=not has_rule,
     )

@@ -18,17 +18,9 @@ from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.sdy_collectives import ring
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
-from sdyopt.analysis.lint.rule import (
-    MIN_WIRE_BYTES,
-    Finding,
-    Looks,
-    Rule,
-    Subject,
-    count_text,
-    rule,
-    runs_text,
-)
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule, runs_text
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
@@ -58,15 +50,14 @@ class ReplicatingCustomCall(Rule):
                     f"custom call @{op.call_target_name} has no sharding rule: {_operands(len(sharded))} "
                     f"gathered, {bytes_text(whole_bytes)} on each device and {bytes_text(cost)} on the "
                     f"wire{runs_text(times)}",
-                    "give it an `sdy.sharding_rule`, or call it in a manual computation (in JAX, "
-                    "`shard_map` or `custom_partitioning`)",
                     steps=(text(f"@{op.call_target_name}"),),
                     cost=cost,
+                    is_kept=True,
                 )
 
 
 def _operands(count: int) -> str:
-    return f"{count_text(count, 'sharded operand')} {'is' if count == 1 else 'are'}"
+    return f"{counted(count, 'sharded operand')} {'is' if count == 1 else 'are'}"
 
 
 def _is_on_one_device(op: Op, program: LintedProgram) -> bool:

@@ -8,8 +8,8 @@ An elementwise operation can run under any sharding, so it need not communicate.
 through elementwise operations whose other operands are constants, broadcasts or values that are resharded
 in the same way, and which have no other use.
 
-Usually a constraint between the two requires the sharding. Remove it, open its dimensions, or constrain to
-the sharding that the value has before and after.
+Usually a constraint between the two requires the sharding. The rule gives the value the sharding between the
+two that it has before and after, in a copy of the program, and reports the reshards if it then sends less.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from sdyopt.analysis.figures.causes import dims_text, last_of_chain, producer
 from sdyopt.analysis.figures.execution_counts import constant_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
+from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Note, Rule, Subject, rule
 from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
@@ -34,13 +35,14 @@ _REDUCTIONS = (AllReduceOp, ReduceScatterOp)
 MAX_OPERATIONS = 64
 
 
-@rule("reshard-round-trip", Severity.WARNING, Looks.WITH_COLLECTIVES)
+@rule("reshard-round-trip", Severity.WARNING, Looks.TRIALS)
 class ReshardRoundTrip(Rule):
     limits = MIN_WIRE_BYTES
     cost = "on the wire"
 
     def check(self, subject: Subject) -> Iterator[Finding]:
         program = subject.with_collectives
+        proposals = Proposals.of(subject.trials)
         for op in program.collectives:
             if not isinstance(op, CollectiveOp) or _continues_chain(op):
                 continue
@@ -55,7 +57,7 @@ class ReshardRoundTrip(Rule):
                 (bytes_of_runs(program.collectives[each]) for each in (*way_out, *way_back)), Fraction(0)
             )
             if cost and cost >= self.limit("min_bytes"):
-                yield _finding(op, last, cost, program, (*way_out, *way_back))
+                yield _finding(op, last, cost, program, (*way_out, *way_back), proposals)
 
 
 def _finding(
@@ -64,23 +66,24 @@ def _finding(
     cost: Fraction,
     program: LintedProgram,
     collectives: tuple[CollectiveOp, ...],
+    proposals: Proposals,
 ) -> Finding:
     old, new = (program.shapes.sharding(value) for value in (producer(op), last_of_chain(op)))
     rank = op.out_sharding.rank
+    between = [producer(op), *(user.results[0] for user in last_of_chain(op).users if user.results)]
     return Finding(
         op,
         f"a value is resharded from {dims_text(old, rank)} to {dims_text(new, rank)} and back, with only "
         f"elementwise operations between: {bytes_text(cost)} on the wire",
-        f"run the operations with the sharding {dims_text(old, rank)}: look for a constraint to "
-        f"{dims_text(new, rank)}",
-        (_note(last),),
+        notes=(_note(last),),
         cost=cost,
         collectives=collectives,
+        remedies=[each for value in between for each in proposals.like(value, old)],
     )
 
 
 def _note(last: CollectiveOp) -> Note:
-    """Where the value is resharded back: at its use, or at its definition if it is only returned."""
+    """The operation that reshards the value back: its use, or its definition if it is only returned."""
     if op_to_show(last) is not last:
         return Note("the value is resharded back for this operation", last)
     return Note("the value is resharded back here", last)

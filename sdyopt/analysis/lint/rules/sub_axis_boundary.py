@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from sdyopt.analysis.lint.annotations import boundary_annotations
 from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
+from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
 from sdyopt.mlir.error_help.table import text
 
 
@@ -34,10 +34,6 @@ class SubAxisBoundary(Rule):
                             each.op,
                             f"dimension {number} of {each.what} is sharded along the sub-axis {name}, which "
                             "callers cannot name",
-                            _help(axis),
                             steps=(*each.steps, text(name)),
+                            is_kept=True,
                         )
-
-
-def _help(axis: AxisRef) -> str:
-    return f'split axis "{axis.name}" in the mesh, and shard along whole axes'

@@ -6,7 +6,8 @@
 After propagation, no dimension of a value is sharded along `"model"`, and no computation is manual along it.
 The two devices of each pair along it have the same data and do the same work.
 
-Shard an argument or a constraint along the axis, or give its devices to another axis.
+The rule shards inputs along the axis, in copies of the program; the help has what saves most. If nothing
+does, give the devices to another axis.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from collections.abc import Iterator
 from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.analysis.lint.annotations import shardings_in
 from sdyopt.analysis.lint.program import LintedProgram
+from sdyopt.analysis.lint.proposals import Proposals
 from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, rule
+from sdyopt.analysis.trials.trials import Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -24,13 +27,16 @@ from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.error_help.table import text
 
 
-@rule("unused-mesh-axis", Severity.WARNING, Looks.WITH_COLLECTIVES)
+@rule("unused-mesh-axis", Severity.WARNING, Looks.TRIALS)
 class UnusedMeshAxis(Rule):
+    measures = (Measure.FLOPS, Measure.MEMORY)
+
     def check(self, subject: Subject) -> Iterator[Finding]:
         program = subject.with_collectives
         if is_partitioned(program.module):
             return
         used, meshes = _used_axes(program)
+        proposals = Proposals.of(subject.trials)
         for op in program.module.walk():
             if not isinstance(op, MeshOp) or op.mesh not in meshes:
                 continue
@@ -40,9 +46,9 @@ class UnusedMeshAxis(Rule):
                         op,
                         f'no value is sharded along axis "{axis.name}" of @{op.sym_name}: the {axis.size} '
                         "devices along it do the same work",
-                        f'shard an argument or a constraint along "{axis.name}", or give its devices to '
-                        "another axis",
                         steps=(text(f'"{axis.name}"'),),
+                        remedies=proposals.inputs_with_axis(axis.name),
+                        is_kept=True,
                     )
 
 

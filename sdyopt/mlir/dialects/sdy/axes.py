@@ -163,12 +163,12 @@ def mesh_order(axis: AxisRef, mesh: Mesh) -> tuple[int, int, int]:
 
 
 def is_sorted(axes: Sequence[AxisRef], mesh: Mesh) -> bool:
-    """Whether references are in mesh order."""
+    """Whether references are in mesh order, which different axes that are not in the mesh never are."""
     for first, second in pairwise(axes):
         if first.name == second.name:
             if first.sort_key > second.sort_key:
                 return False
-        elif mesh.axis_position(first.name) > mesh.axis_position(second.name):
+        elif mesh.axis_position(first.name) >= mesh.axis_position(second.name):
             return False
     return True
 

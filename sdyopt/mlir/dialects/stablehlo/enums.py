@@ -39,7 +39,7 @@ class EnumAttr(Attribute):
             if word is None
             else parser.error(f"expected {cpp_name} to be one of: {', '.join(cls.cases)}", offset)
         )
-        owner = f"{_PREFIXES[cls.dialect]}_{cls.__name__}Attr"
+        owner = f"{_PREFIXES.get(cls.dialect, cls.dialect)}_{cls.__name__}Attr"
         raise error.then(
             parser.error(f"failed to parse {owner} parameter 'value' which is to be a `{cpp_name}`")
         )
@@ -47,6 +47,7 @@ class EnumAttr(Attribute):
 
 C = TypeVar("C", bound=type[EnumAttr])
 
+# The names of these dialects in C++; those of plugins have none.
 _PREFIXES = {"stablehlo": "StableHLO", "chlo": "CHLO", "mhlo": "MHLO"}
 
 

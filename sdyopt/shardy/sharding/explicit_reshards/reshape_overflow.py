@@ -5,16 +5,20 @@ factor: 4 has no divisor in common with i, and j could be sharded only if i were
 overflow axis. It could still shard factor j after a reshard of the tensor. To find such axes, the axes of the
 tensor with more shards are redistributed over the factors of operand and result separately, each axis or
 sub-axis to the first factor with capacity for it; the common prefixes of both are the common axes.
+
+There is nothing to find if operand and result have each axis at the same place: the number of equal blocks
+into which the tensor is divided before the axis divides each of them.
 """
 
 from __future__ import annotations
 
 from math import gcd
 
-from sdyopt.mlir.dialects.sdy.axes import with_axes, with_axis
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, with_axes, with_axis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
-from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef
+from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding
+from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix, split_axis
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project_tensor, unproject
 
@@ -22,6 +26,24 @@ from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project
 def has_overflow(tensor: TensorProjection) -> bool:
     """Whether a tensor has overflow axes."""
     return any(sharding.overflow_axes for sharding in tensor.factors.values())
+
+
+def axis_places(sharding: TensorSharding, type: Type, mesh: Mesh) -> list[tuple[AxisRef, int]]:
+    """Each axis with its place; sub-axes that continue each other at the next place are one."""
+    assert isinstance(type, RankedShapedType)
+    places: list[tuple[AxisRef, int]] = []
+    blocks = 1
+    for dim, dim_size in zip(sharding.dims, type.shape, strict=True):
+        place = blocks
+        for axis in dim.axes:
+            last, start = places[-1] if places else (None, 0)
+            if last is not None and last.can_merge(axis) and start * last.size(mesh) == place:
+                places[-1] = last.merge(axis, mesh), start
+            else:
+                places.append((axis, place))
+            place *= axis.size(mesh)
+        blocks *= dim_size
+    return places
 
 
 def find_common_reshape_axes(

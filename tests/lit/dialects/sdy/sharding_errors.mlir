@@ -141,6 +141,17 @@ func.func @order_of_the_mesh(%arg: tensor<8xf32>) {
 
 sdy.mesh @mesh = <["x"=8, "y"=2]>
 
+// Nor have two axes an order that are not in the mesh.
+func.func @order_of_unknown_axes(%arg: tensor<8xf32>) {
+  // expected-error @+1 {{replicated axes are not ordered w.r.t. mesh}}
+  %0 = sdy.sharding_constraint %arg <@mesh, [{}], replicated={"v", "w"}> : tensor<8xf32>
+  return
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=8]>
+
 // Sub-axes of one axis must be in order.
 func.func @order_within_an_axis(%arg: tensor<8xf32>) {
   // expected-error @+1 {{unreduced axes are not ordered w.r.t. mesh}}

@@ -1,0 +1,201 @@
+"""Remedies: what a user may write to save something, each tried on the program.
+
+remedy = remedy_of([Change(argument, sharding, mesh)], names)
+found = Remedies(trials).best([remedy], Measure.WIRE)
+found.help                         # shard the input w as P('x', None): tried, a device sends …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.trials.annotation_edits import Change, is_input
+from sdyopt.analysis.trials.trials import Edit, Effect, Measure, Passes, Trials
+from sdyopt.base.dataclasses import dataclass, replace
+from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import symbol_name
+from sdyopt.shardy.record import FunctionResult, Subject
+
+# Texts name at most this many of the values of a remedy.
+_SHOWN = 12
+_SHOWN_IN_JAX = 2
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What to write in a program of JAX, the same in Shardy's words, and the edit of a copy that does it.
+
+    `subjects` are changed. A remedy may be passes that run before partitioning.
+    """
+
+    text: str
+    sdy: str
+    edit: Edit | None
+    subjects: frozenset[object] = frozenset()
+    passes: Passes | None = None
+    changes: tuple[Change, ...] = ()
+
+
+class Tried(NamedTuple):
+    """A remedy that was tried, and its effect. `is_first`: on the program without another one."""
+
+    remedy: Remedy
+    effect: Effect
+    is_first: bool = True
+
+    @property
+    def help(self) -> str:
+        """What to write, and the effect that it had, in JAX's words first."""
+        after = "" if self.is_first else ", with the changes above"
+        cost = ", at a cost" if self.effect.is_worse else ""
+        text = f"{self.remedy.text}{cost}: tried{after}, {self.effect.text}"
+        return f"{text}\n  in sdy: {self.remedy.sdy}" if self.remedy.sdy else text
+
+
+class ValueNames:
+    """Names values of a program as it is printed, and arguments as JAX names them."""
+
+    def __init__(self, module: Op) -> None:
+        self._names = SsaNames(module).names
+        self._has_one_function = sum(isinstance(op, FuncOp) for op in module.walk()) == 1
+
+    def sdy(self, subject: Subject) -> str:
+        """`%5`, or `%5 of @f` if there are several functions."""
+        if isinstance(subject, FunctionResult):
+            return ""
+        op = owning_op(subject)
+        function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
+        name = self._names[subject]
+        if self._has_one_function or function is None:
+            return name
+        return f"{name} of @{symbol_name(function)}"
+
+    def jax(self, subject: Subject) -> str:
+        """`params['w']` for an argument that has a name, `%5 (model.py:12)` for another value."""
+        if isinstance(subject, FunctionResult):
+            return ""
+        location = source_location(subject.location)
+        if is_input(subject):
+            return location.name_stack or self._names[subject]
+        return f"{self._names[subject]} ({location.file_text})" if location.line else self._names[subject]
+
+
+def remedy_of(changes: Sequence[Change], names: ValueNames) -> Remedy:
+    """The remedy of several changes to be made together."""
+    first = changes[0]
+    text = first.text(names.jax(first.named))
+    if others := changes[1:]:
+        is_inside = not first.is_boundary and first.replaced is None
+        if is_inside and len(others) == 1:
+            # JAX constrains the gradient by itself.
+            text = f"{text}, which constrains its gradient, too"
+        else:
+            like = [_subject_text(each, names) for each in others]
+            more = len(like) - _SHOWN_IN_JAX
+            listed = ", ".join(like[:_SHOWN_IN_JAX]) + (f" and {more} more" if more > 0 else "")
+            text = f"{text}, and {listed} likewise"
+    sdy = [each.sdy(names.sdy(each.named)) for each in changes]
+    more = len(sdy) - _SHOWN
+    shown = "; ".join(sdy[:_SHOWN]) + (f"; and {more} more" if more > 0 else "")
+
+    def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
+        for change in changes:
+            change.edit(copies, rewriter)
+
+    return Remedy(text, shown, edit, frozenset(each.subject for each in changes), changes=tuple(changes))
+
+
+def _subject_text(change: Change, names: ValueNames) -> str:
+    subject = change.subject
+    if isinstance(subject, FunctionResult):
+        return f"result {subject.result_index} of @{subject.function.sym_name}"
+    return names.jax(change.named)
+
+
+def joined(remedies: Sequence[Remedy]) -> Remedy:
+    """Several remedies in one, such as one for each operation of a line."""
+    different = list({(each.text, each.sdy): each for each in remedies}.values())
+    first, more = different[0], len(different) - 1
+    if not more:
+        return first
+    edits = [each.edit for each in different if each.edit is not None]
+    sdy = "; ".join(each.sdy for each in different[:_SHOWN]) + (
+        f"; and {more + 1 - _SHOWN} more" if more >= _SHOWN else ""
+    )
+    return replace(
+        first,
+        text=f"{first.text}, and the {more} other{'s' if more > 1 else ''} on this line likewise",
+        sdy=sdy,
+        edit=_all(edits),
+        subjects=frozenset().union(*[each.subjects for each in different]),
+        changes=tuple([change for each in different for change in each.changes]),
+    )
+
+
+class Remedies:
+    """Tries remedies on one program, each after those that were accepted before."""
+
+    def __init__(self, trials: Trials) -> None:
+        self._trials = trials
+        self._accepted: list[Remedy] = []
+        self._current = trials.with_collectives
+        self._tried: dict[tuple[int, str, str], Effect | None] = {}
+        self.remaining = trials.total
+
+    def best(
+        self,
+        remedies: Iterable[Remedy],
+        measure: Measure,
+        least: Fraction,
+        only_better: bool = False,
+        share: Fraction = Fraction(0),
+    ) -> Tried | None:
+        """The remedy that saves most, and at least `least` and this share of the figure.
+
+        One that makes no figure worse comes first. None if there is none, or if no trials are left.
+        `only_better`: none that makes a figure worse.
+        """
+        least = max(least, share * self._current.measured(measure), Fraction(1))
+        found = [
+            (effect.is_worse, -effect.saved(measure), number, Tried(each, effect, not self._accepted))
+            for number, each in enumerate(remedies)
+            if (effect := self.effect(each)) is not None and effect.saved(measure) >= least
+        ]
+        if only_better:
+            found = [each for each in found if not each[0]]
+        return min(found)[-1] if found else None
+
+    def effect(self, remedy: Remedy) -> Effect | None:
+        """What a remedy changes, after the accepted ones; None if it cannot be tried."""
+        key = len(self._accepted), remedy.text, remedy.sdy
+        if key not in self._tried:
+            if not self.remaining or any(remedy.subjects & each.subjects for each in self._accepted):
+                return None
+            self.remaining -= 1
+            edits = [each.edit for each in (*self._accepted, remedy) if each.edit is not None]
+            passes: dict[str, Mapping[str, object]] = {}
+            for each in (*self._accepted, remedy):
+                passes.update(each.passes or {})
+            after = self._trials.changed(_all(edits), passes)  # type: ignore[arg-type]
+            self._tried[key] = None if after is None else Effect(self._current, after)
+        return self._tried[key]
+
+    def accept(self, tried: Tried) -> None:
+        """Lets other remedies be tried after this one."""
+        self._accepted.append(tried.remedy)
+        self._current = tried.effect.after
+
+
+def _all(edits: Sequence[Edit]) -> Callable[[Mapping[Op, Op], Rewriter], None]:
+    def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
+        for each in edits:
+            each(copies, rewriter)
+
+    return edit
