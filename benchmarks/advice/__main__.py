@@ -24,8 +24,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.calibration.collectives import of_hlo
 from benchmarks.calibration.program import NotComparedError, compile_with_xla, wire_bytes
+from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_op
@@ -303,7 +303,7 @@ def _xla(path: Path, python: str) -> Fraction | None:
         found = compile_with_xla(path, devices, python, None)
     except NotComparedError:
         return None
-    return wire_bytes(of_hlo(found["hlo"], devices).operands)
+    return wire_bytes(read_hlo(str(path), found["hlo"], devices).operands)
 
 
 def _product(sizes: Sequence[str]) -> int:
