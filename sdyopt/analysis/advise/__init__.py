@@ -21,9 +21,8 @@ XLA, SDY = "xla", "sdy"
 class Options(AnalysisOptions):
     """The changes that were tried on the program as it was read.
 
-    `advise_memory` is a size such as 16GiB, or a number of bytes; "" for no limit. `topology` is the file of
-    `--topology`, once the options are prepared, and `rows` the number of changes that are shown on stdout, 0
-    for all.
+    Once the options are prepared, `memory` are the bytes of `advise_memory`, `topology` is the file of
+    `--topology`, and `rows` the number of changes that are shown on stdout, 0 for all.
     """
 
     order, group = 45, REPORTS
@@ -54,7 +53,7 @@ class Options(AnalysisOptions):
         placeholder="SIZE",
         needs=("advise",),
         help="propose nothing whose peak memory is above SIZE, such as 16GiB, unless the program is above it "
-        "too; then what lowers it most",
+        "too; then what lowers it most (default: --device-memory)",
     )
     advise_seconds: int = flag(
         default=0,
@@ -75,6 +74,7 @@ class Options(AnalysisOptions):
         needs=("advise",),
         help="run N trials at the same time (default: one for each processor)",
     )
+    memory: int | None = None
     topology: TextFile | None = None
     rows: int = 5
 
@@ -102,8 +102,10 @@ class Options(AnalysisOptions):
         if self.is_needed and request.pipeline.elements:
             message = "the --advise option runs sdy-jax-pipeline on changed programs, and takes no passes"
             raise UsageError(message, "leave the passes out")
-        if self.advise_memory:
-            from sdyopt.analysis.advise.outcome import memory_limit
+        if not self.is_needed:
+            return self
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
 
-            memory_limit(self.advise_memory)
-        return replace(self, topology=request["topology"], rows=request["report-rows"])
+        limit = self.advise_memory or request["device-memory"]
+        memory = memory_size("advise-memory", limit)
+        return replace(self, topology=topology_file(request), memory=memory, rows=request["report-rows"])

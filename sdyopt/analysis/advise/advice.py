@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from sdyopt.analysis.advise import SDY, Options
 from sdyopt.analysis.advise.moves import MeshOfProgram, Move, moves_of
-from sdyopt.analysis.advise.outcome import memory_limit
 from sdyopt.analysis.advise.roles import roles_of
 from sdyopt.analysis.advise.search import Figures, Search
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
@@ -103,14 +102,14 @@ class Advice:
 
 
 class Adviser:
-    """Advises on one program, which is not changed. The constructor raises UsageError."""
+    """Advises on one program, which is not changed."""
 
     def __init__(self, module: Op, pipeline: Pipeline, topology: Topology | None, options: Options) -> None:
         self._module = module
         self._pipeline = pipeline
         self._topology = topology
         self._options = options
-        self._memory = memory_limit(options.advise_memory)
+        self._memory = options.memory
         self._start = monotonic()
 
     def advice(self) -> Advice:

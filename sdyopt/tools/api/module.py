@@ -70,14 +70,15 @@ class Module:
             raise PassError(collector.diagnostics)
         return Module(program, collector.diagnostics)
 
-    def report(self, topology: str | PathLike[str] | None = None) -> Report:
+    def report(self, topology: str | PathLike[str] | None = None, device_memory: int | None = None) -> Report:
         """What the program communicates, stores and computes on each device.
 
-        A `topology` file adds estimated times. Raises ParseError if it is malformed.
+        A `topology`, of a machine such as "tpu-v5e" or in a file, adds estimated times. Raises ParseError if
+        the file is malformed. `device_memory` are the bytes of a device; default: those of the topology.
         """
         with session(discard, self._program.sdy_version):
             title = symbol_name(self.ir) or self._program.source.name
-            return report_of(self.ir, title, str(self), topology)
+            return report_of(self.ir, title, str(self), topology, device_memory)
 
     def advise(
         self,
@@ -102,7 +103,7 @@ class Module:
             "advise_seconds": seconds,
             "advise_partitioner": partitioner,
             "advise_jobs": jobs,
-            "advise_memory": "" if memory is None else str(memory),
+            "memory": memory,
         }
         with session(discard, self._program.sdy_version):
             return advice_on(self.ir, options, topology, lambda op: Module(self._program.with_op(op), ()))

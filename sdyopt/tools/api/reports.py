@@ -96,6 +96,12 @@ class Report:
         """The operations that communicate, in the order of the text."""
         return tuple([_collective(each) for each in self.ir.collectives])
 
+    @property
+    def fits(self) -> bool | None:
+        """Whether the program fits in the memory of a device; None if that is unknown."""
+        memory = self.ir.device_memory
+        return None if memory is None else self.ir.memory.peak_with_arguments <= memory
+
     def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
         """An error for each limit of a `--budget` file that is exceeded, a warning where a figure is unknown.
 
@@ -170,13 +176,22 @@ def _collective(found: figures.Collective) -> Collective:
     )
 
 
-def report_of(op: Op, title: str, program: str, topology: str | PathLike[str] | None = None) -> Report:
+def report_of(
+    op: Op,
+    title: str,
+    program: str,
+    topology: str | PathLike[str] | None = None,
+    device_memory: int | None = None,
+) -> Report:
     """The report on a module, whose text is `program`."""
     from sdyopt.analysis.report.entry import read_topology, report_on
 
     with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
-    return Report(report_on(op, speeds), title, program)
+    found = report_on(op, speeds)
+    if device_memory is not None:
+        found.device_memory = device_memory
+    return Report(found, title, program)
 
 
 @contextmanager

@@ -28,7 +28,7 @@
 
 // SUFFIX:      sdy-opt: for the --advise option: '{{.*}}.pdf' has the suffix of no format of advice
 // SUFFIX-NEXT: help: choose from .json, .md, .txt
-// SIZE:        sdy-opt: for the --advise-memory option: 'lots' is not a size
+// SIZE:        sdy-opt: for the --advise-memory option: 'lots' is not a size of memory
 // SIZE-NEXT:   help: such as 16GiB
 
 sdy.mesh @mesh = <["data"=4, "model"=2]>
