@@ -21,14 +21,7 @@ from sdyopt.analysis.figures.execution_counts import (
     CallLocations,
     ExecutionCounts,
 )
-from sdyopt.analysis.figures.figures import (
-    Collective,
-    Elementwise,
-    Product,
-    Report,
-    Times,
-    Undecided,
-)
+from sdyopt.analysis.figures.figures import Collective, Elementwise, Product, Report, Times, Undecided
 from sdyopt.analysis.figures.flops import FLOPS, flops_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
