@@ -18,6 +18,8 @@ from ..partitioning.add_elementwise_sharding_rules import AddElementwiseSharding
 from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
 from ..partitioning.finish_partitioning import FinishPartitioning
+from ..partitioning.hoist_collectives import HoistCollectives
+from ..partitioning.merge_all_reduces import MergeAllReduces
 from ..partitioning.merge_collectives import MergeCollectives
 from ..partitioning.pad_for_divisibility import PadForDivisibility
 from ..partitioning.reshard_single_devices import ReshardSingleDevices
@@ -52,9 +54,10 @@ def partition_pipeline(
     `sdy-propagation-pipeline` with these passes after the shardings are closed:
     `sdy-all-reduces-to-reshards`, `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full
     version, `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`,
-    `sdy-reshard-to-collectives`, `sdy-merge-collectives`, `sdy-pad-for-divisibility`,
-    `sdy-convert-global-to-local`, and `sdy-finish-partitioning`. Between them, reshards
-    and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
+    `sdy-reshard-to-collectives`, `sdy-merge-collectives`, `sdy-merge-all-reduces`,
+    `sdy-pad-for-divisibility`, `sdy-convert-global-to-local`, `sdy-hoist-collectives`, and
+    `sdy-finish-partitioning`. Between them,
+    reshards and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [
         # Otherwise the program's own all-reduces would be repeated.
@@ -68,6 +71,7 @@ def partition_pipeline(
             replica_count=replica_count,
             partition_count=partition_count,
             rng_bit_generator_unsafe=not Behavior.SHARDED_RANDOM_BITS.active,
+            reduce_communication=True,
         ),
         # Before reshards are lowered, so that its all-reduces and all-slices after them become
         # reduce-scatters.
@@ -75,11 +79,13 @@ def partition_pipeline(
         # Of two consecutive reshards, the first is redundant.
         simplify(RESHARD_LABEL),
         MergeCollectives(collectives_only=True),
-        ReshardToCollectives(keep_unreduced_axes=True),
+        # Borders between shards are moved by sdy-pad-for-divisibility.
+        ReshardToCollectives(keep_unreduced_axes=True, move_borders=True),
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),
         MergeCollectives(collectives_only=True),
-        PadForDivisibility(),
+        MergeAllReduces(),
+        PadForDivisibility(replica_count=replica_count),
         ConvertGlobalToLocal(
             combine_multi_dimension_reduce_scatter=True,
             enable_rgv3=enable_rgv3,
@@ -90,6 +96,7 @@ def partition_pipeline(
         ),
         # Most offsets are looked up several times, and some halos are exchanged for several operations.
         MergeCollectives(),
+        HoistCollectives(),
         FinishPartitioning(replica_count=replica_count),
     ]
     return [

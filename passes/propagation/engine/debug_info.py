@@ -22,8 +22,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.shardy.record import StepSite
 from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, StepRunner, propagated_axes
 
-from ...common.support.constraint_debug_info import last_step
-from ...common.support.sharding_origins import ShardingOrigins
+from ...common.support.sharding_origins import ShardingOrigins, last_step
 
 
 class _Edge(NamedTuple):

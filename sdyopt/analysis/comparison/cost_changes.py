@@ -1,4 +1,4 @@
-"""What two reports differ in: communication, memory and compute.
+"""The differences of two reports in communication, memory and compute.
 
 Collectives, live values and products with the same figures are matched first, also where lines or operations
 moved, and then those of the same kind at the same location. So what is left has changed.
@@ -44,7 +44,7 @@ class FigureChange:
 
     @property
     def growth(self) -> int:
-        """How much the figure grew, as far as it is known."""
+        """The growth of the figure, as far as it is known."""
         return (self.after or 0) - (self.before or 0)
 
 

@@ -1,4 +1,4 @@
-"""What a validation found, as diagnostics."""
+"""The findings of a validation, as diagnostics."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sdyopt.analysis.execution.validation import FunctionValidation, ResultCompa
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import NOT_VALIDATED, VALIDATED, VALIDATION_DIFFERENCE
 from sdyopt.base.diagnostics.location import Location
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.builtin import ModuleOp
 
 # If a larger share of the elements is NaN or infinite, a comparison says little.
@@ -52,11 +53,10 @@ def summary(validation: FunctionValidation, seeds: int) -> str:
     error = max((result.error for result in validation.results), default=0.0)
     limit = max((result.limit for result in validation.results), default=0.0)
     where = "" if validation.devices == 1 else f" on {validation.devices} devices"
-    inputs = "1 random input" if seeds == 1 else f"{seeds} random inputs"
-    verb = "1 result is" if count == 1 else f"{count} results are"
+    verb = f"{counted(count, 'result')} {'is' if count == 1 else 'are'}"
     figures = f"largest relative error {error:.1g}, limit {limit:.0e}" if error else "without any difference"
     reason = f"; not in f64, because {validation.not_promoted}" if validation.not_promoted else ""
-    return f"@{validation.name}: {verb} equal{where} for {inputs}, {figures}{reason}"
+    return f"@{validation.name}: {verb} equal{where} for {counted(seeds, 'random input')}, {figures}{reason}"
 
 
 def _difference(result: ResultComparison, validation: FunctionValidation, before: ModuleOp) -> Diagnostic:

@@ -54,7 +54,7 @@ _IN_DOUBLE = {"s": "d", "c": "z"}
 
 
 def reason_not_to_promote(module: ModuleOp) -> str:
-    """Why a program must be run in its own types; empty if it can be promoted."""
+    """The reason for which a program must be run in its own types; empty if it can be promoted."""
     for op in module.walk():
         if op.name in _SEES_BITS and _has_promoted_type(op) and not _is_of_any_float(_target(op)):
             return f"'{op.name}' depends on how numbers are represented"

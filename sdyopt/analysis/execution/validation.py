@@ -66,7 +66,7 @@ class ValidationOptions:
 
 @dataclass(frozen=True)
 class ResultComparison:
-    """How far one result is from the expected one.
+    """The distance of one result from the expected one.
 
     `error` and `limit` are relative to `largest`, the largest element; `not_finite` is the share of elements
     that are NaN or infinite. A result is unstable if it differs as much when only its inputs are rounded

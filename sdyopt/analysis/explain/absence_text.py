@@ -1,4 +1,4 @@
-"""Sentences on why an axis did not come to a value."""
+"""Sentences on the reasons for which an axis is not propagated to a value."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def _other_axes(question: Question) -> str:
 
 
 def _sources_text(question: Question, found: Precedence) -> str:
-    """Where the axis of the culprit comes from: `"y" comes from the input %b and the input %c`."""
+    """The origin of the axis of the culprit: `"y" comes from the input %b and the input %c`."""
     axis = found.winner.axis
     annotations = [each.annotation for each in sources(question.record, question.run, question.culprit, axis)]
     listed = list(dict.fromkeys([annotation_text(each, question.names) for each in annotations]))
@@ -317,7 +317,7 @@ def _along(run: Run, site: Site) -> str:
 
 
 def obstacle_reason(absence: Absence) -> str:
-    """Why no step gives the axis to the value."""
+    """The reason for which no step gives the axis to the value."""
     assert absence.obstacle is not None
     return _OBSTACLES[absence.obstacle](absence)
 

@@ -1,4 +1,4 @@
-"""Sentences on how an axis came to a value."""
+"""Sentences on the steps that propagated an axis to a value."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def dimension_of_factor(step: Step, position: int, factor: int) -> int:
 
 
 def annotation_text(annotation: Annotation, names: Names) -> str:
-    """What has the annotation."""
+    """The subject of the annotation."""
     text = _KIND_TEXT[annotation.kind](annotation, names)
     if annotation.means is Means.CONSTRAINT:
         return f"{text}, which its input got before propagation"

@@ -1,4 +1,4 @@
-"""What an answer calls values, operations and places."""
+"""The names of values, operations and places in an answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sdy's collectives move: axes, group size, and bytes on the wire by the ring model."""
+"""The traffic of sdy's collectives: axes, group size, and bytes on the wire by the ring model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 
 
 class Traffic(NamedTuple):
-    """What a collective moves: the axes along which devices form groups, the size of a group, and the
+    """The traffic of a collective: the axes along which devices form groups, the size of a group, and the
     bytes that one device sends as a multiple of its local operand and of its local result.
 
     `share_in` is None where the number of devices that send is unknown.

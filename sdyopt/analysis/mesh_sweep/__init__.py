@@ -9,7 +9,7 @@ from sdyopt.base.diagnostics.usage import UsageError
 
 
 class Options(AnalysisOptions):
-    """The sizes of axes to try. `memory` is the value of --device-memory, `speeds` the file of --topology."""
+    """The sizes of axes to try. `memory` are the bytes of a device, `speeds` is the file of --topology."""
 
     order, group = 36, REPORTS
     needs_module = True
@@ -19,7 +19,7 @@ class Options(AnalysisOptions):
         is_common=True,
         help="print figures for other meshes, such as 'dp=1..64'",
     )
-    memory: str | None = None
+    memory: int | None = None
     speeds: TextFile | None = None
 
     @property
@@ -42,8 +42,7 @@ class Options(AnalysisOptions):
         read_sizes(self.mesh_sweep)
         if request["check"]:
             raise UsageError("the --mesh-sweep option cannot be used with --check", "run sdy-opt twice")
-        path = request["topology"]
-        speeds = None
-        if path is not None:
-            speeds = TextFile(path, request.read(path).decode("utf-8", "surrogateescape"))
-        return replace(self, memory=request["device-memory"], speeds=speeds)
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
+
+        memory = memory_size("device-memory", request["device-memory"])
+        return replace(self, memory=memory, speeds=topology_file(request))

@@ -107,7 +107,7 @@ class Sweep:
     """The rows of a sweep, in the order of its points, and the memory of a device, if that is given."""
 
     rows: list[dict[str, Any]]
-    device_memory: Fraction | None
+    device_memory: int | None
 
     def fits(self, row: Mapping[str, Any]) -> bool:
         """Whether the program can run on a mesh, as far as is known."""
@@ -133,9 +133,7 @@ def _cost(row: Mapping[str, Any]) -> tuple[float, int, int]:
     return row["time"] or 0, row["wire_bytes"], row["peak"]
 
 
-def run_sweep(
-    request: Mapping[str, Any], axes: Mapping[str, Sequence[int]], memory: Fraction | None
-) -> Sweep:
+def run_sweep(request: Mapping[str, Any], axes: Mapping[str, Sequence[int]], memory: int | None) -> Sweep:
     """The sweep over all sizes of axes, in as many processes as there are cores."""
     points = points_of(axes)
     count = min(len(points), os.cpu_count() or 1)

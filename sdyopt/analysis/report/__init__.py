@@ -6,6 +6,7 @@ import re
 
 from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
 
 # Those of `groupings`.
@@ -32,7 +33,7 @@ class Options(AnalysisOptions):
     report_rows: int = flag(
         default=5,
         placeholder="N",
-        needs=("report", "compare-hlo", "compare-with", "compare-pipeline", "compare-sdy-version"),
+        needs=("report", "advise", "compare-hlo", "compare-with", "compare-pipeline", "compare-sdy-version"),
         help="print at most N rows of each table, all for 0",
     )
     group_by: str = flag(
@@ -42,11 +43,19 @@ class Options(AnalysisOptions):
         help="group the collectives of the report by line, by the line that calls a helper, by named scope, "
         "by weight, or by function; by default, by what tells them apart",
     )
-    topology: TextFile | None = flag(
+    topology: str | None = flag(
         default=None,
-        placeholder="FILE",
+        placeholder="NAME",
+        reads=True,
         is_common=True,
-        help="add estimated times, for the speeds in this TOML file",
+        help="add estimated times, for a machine such as tpu-v5e or the speeds in a TOML file",
+    )
+    device_memory: str | None = flag(
+        default=None,
+        placeholder="SIZE",
+        needs=("report", "check", "advise", "mesh-sweep"),
+        help="report whether the program fits in the memory of a device, such as 16GiB (default: that of "
+        "--topology)",
     )
     budget: TextFile | None = flag(
         default=None,
@@ -57,7 +66,6 @@ class Options(AnalysisOptions):
     baseline: TextFile | None = flag(
         default=None,
         placeholder="FILE",
-        is_common=True,
         help="fail if the report exceeds this report, written as .json",
     )
     tolerance: str = flag(
@@ -66,6 +74,9 @@ class Options(AnalysisOptions):
         needs=("baseline",),
         help="allow figures to exceed the baseline by PERCENT",
     )
+
+    speeds: TextFile | None = None
+    memory: int | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -84,15 +95,16 @@ class Options(AnalysisOptions):
             from sdyopt.analysis.report.formats import check_format
 
             check_format(self.report)
-        if (
-            self.topology is not None
-            and self.report is None
-            and not request["check"]
-            and request["mesh-sweep"] is None
-        ):
+        uses_times = self.report or request["check"] or request["advise"] or request["mesh-sweep"]
+        if self.topology is not None and not uses_times:
             message = "the --topology option adds estimated times to a report and cannot be used without one"
-            raise UsageError(message, "add --report, --check or --mesh-sweep")
+            raise UsageError(message, "add --report, --check, --advise or --mesh-sweep")
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
             raise UsageError(message, "such as 2.5")
-        return self
+        if self.topology is None and self.device_memory is None:
+            return self
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
+
+        memory = memory_size("device-memory", self.device_memory)
+        return replace(self, speeds=topology_file(request), memory=memory)

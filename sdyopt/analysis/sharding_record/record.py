@@ -238,7 +238,7 @@ def _manual_axes(owner: OpResult | BlockArgument | None) -> Collection[str]:
 
 
 class TrackedValues:
-    """Which values replace others and which are copies. Implements `ValueTracker`."""
+    """The values that replace others, and those that are copies. Implements `ValueTracker`."""
 
     def __init__(self) -> None:
         self._successor: dict[Value, Value] = {}

@@ -57,7 +57,7 @@ class Table:
 
 @dataclass
 class StepData:
-    """What the page shows.
+    """The data of the page.
 
     `values` are [name, line], `sites` [line, function, operation, values], and `steps` [site, phase, table,
     changes]; site and table are -1 for a step that starts a run or restores dimension shardings. `missed` are

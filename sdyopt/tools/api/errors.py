@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -16,7 +17,10 @@ from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.dialect import DialectTable
-from sdyopt.tools.driver.error_help import LazyExplainer
+from sdyopt.tools.driver.display import LazyExplainer
+
+# Characters of Python strings that have no UTF-8 encoding.
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +210,14 @@ def _input_location(diagnostic: ir.Diagnostic, source: Source | None) -> Locatio
         if point is not None and source is not None and point.file == source.name:
             return location_of(FileLoc(point.file, point.line, point.column))
     return None
+
+
+def require_text(name: str, value: object) -> None:
+    """Raises TypeError or ValueError for an argument that is not text, or that no UTF-8 encodes."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is text, not {value!r}")
+    if SURROGATE.search(value):
+        raise ValueError(f"{name} has half of a surrogate pair: {value!r}")
 
 
 def pipeline_error(error: UsageError) -> PipelineError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
@@ -15,11 +14,11 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import NEWEST, release_of
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.tools.api.errors import Collector, ParseError, VerifyError, diagnostic_of
+from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.program import Program, session
 from sdyopt.tools.driver.chunk import resource_error
-from sdyopt.tools.driver.dialect_tables import dialect_table
+from sdyopt.tools.driver.job import MESH_VERSIONS, dialect_table
 from sdyopt.tools.driver.split import check_text, decode
 
 
@@ -48,8 +47,6 @@ class HasOperation(Protocol):
 ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation
 
 _HLO_PREFIX = "HloModule"
-# Characters of Python strings that have no UTF-8 encoding.
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse(
@@ -69,6 +66,8 @@ def parse(
     ParseError or VerifyError.
     """
     release_of(sdy_version)  # raises ValueError for an unknown name
+    if mesh_version not in MESH_VERSIONS:
+        raise ValueError(f"mesh_version is 19 or 21, not {mesh_version!r}")
     source_name, text = _text_of(program)
     source = _source_of(name or source_name, text)
     dialects = dialect_table(mesh_version)
@@ -121,7 +120,7 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
 
 def _source_of(name: str, text: str | bytes) -> Source:
     """The source of a program; raises ParseError for bytecode and for text that is not UTF-8."""
-    if isinstance(text, str) and (text.isascii() or not _SURROGATE.search(text)):
+    if isinstance(text, str) and (text.isascii() or not SURROGATE.search(text)):
         return Source(name, text)
     try:
         return decode(name, text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))

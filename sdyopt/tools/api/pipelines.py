@@ -17,7 +17,7 @@ from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, lookup
 from sdyopt.mlir.registry import discovery as plugins
 from sdyopt.mlir.registry.discovery import read_pipeline
-from sdyopt.tools.api.errors import pipeline_error
+from sdyopt.tools.api.errors import pipeline_error, require_text
 
 
 class PassPipeline:
@@ -95,6 +95,8 @@ def _elements(passes: Passes) -> Sequence[Pass | Pipeline]:
         raise TypeError(
             f"passes are text, what create_pass returns, or instances of pass classes, not {passes!r}"
         )
+    if isinstance(passes, str):
+        require_text("a pipeline", passes)
     pipeline = passes.ir if isinstance(passes, PassPipeline) else read_pipeline(passes)
     return pipeline.elements if pipeline.anchor == MODULE else [pipeline]
 

@@ -12,7 +12,12 @@ from pathlib import PurePath
 from sdyopt import __version__
 from sdyopt.analysis.flag import STDOUT
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
-from sdyopt.base.diagnostics.formats import FORMATS, Record, RunSummary, record
+from sdyopt.base.diagnostics.formats import (
+    FORMATS,
+    Record,
+    RunSummary,
+    record,
+)
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.render import render
 from sdyopt.tools.cli.files import Output, is_same_file, write_to_stderr
@@ -20,8 +25,10 @@ from sdyopt.tools.cli.flags import FLAGS
 
 FORMAT, OUTPUT = "diagnostics-format", "diagnostics-output"
 TEXT = "text"
+
 # The format of a file, unless --diagnostics-format names one.
 _BY_SUFFIX = {".json": "json", ".sarif": "sarif"}
+
 # The environment variable with the root of the repository, set by GitHub Actions.
 ROOT_VARIABLE = "GITHUB_WORKSPACE"
 
@@ -86,3 +93,6 @@ def _flags(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
         name, equals, value = argument.lstrip("-").partition("=")
         if argument.startswith("-") and name in (FORMAT, OUTPUT):
             yield name, value if equals else following
+
+
+SUCCESS, FAILURE, WRONG_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143

@@ -18,12 +18,11 @@ from typing import Any
 
 import pytest
 
-from sdyopt.tools.lit.directives import RunLine, parse_directives
-from sdyopt.tools.lit.features import Features
-from sdyopt.tools.lit.malformed import MalformedCaseError
+from sdyopt.base.diagnostics.text import printable
+from sdyopt.tools.lit.directives import RunLine, Substitutions, parse_directives, temporary_path
+from sdyopt.tools.lit.features import Features, MalformedCaseError
 from sdyopt.tools.lit.plugin import FILECHECK, PATHS, TIMEOUT
 from sdyopt.tools.lit.shell import Result, Stage, parse, render, run_pipeline
-from sdyopt.tools.lit.substitutions import Substitutions, temporary_path
 from sdyopt.tools.lit.tools import Tools
 
 
@@ -174,7 +173,8 @@ def failure(
             parts += ["", f"--- {name}", _shortened(text)]
     where = f" in {folder}" if folder else ""
     parts += ["", f"--- reproduce{where}", render(pipelines, tools.command_of)]
-    return CaseFailedError("\n".join(parts))
+    # Terminals must not obey a test, nor what it prints.
+    return CaseFailedError(printable("\n".join(parts)))
 
 
 def _shortened(text: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from sdyopt.base.dataclasses import dataclass, field
-from sdyopt.tools.lit.malformed import MalformedCaseError
+from sdyopt.tools.lit.features import MalformedCaseError
 
 TOKEN = re.compile(
     r"""
@@ -85,6 +85,8 @@ def parse(command: str, replace: Callable[[str], str] = str) -> list[list[Stage]
 
     `replace` makes the substitutions in a word.
     """
+    if "\0" in command:
+        raise MalformedCaseError("a RUN line has a NUL character")
     pipelines: list[list[Stage]] = [[]]
     words: list[str] = []
     redirects: list[tuple[str, str]] = []

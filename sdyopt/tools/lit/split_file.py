@@ -11,7 +11,7 @@ MARKER = re.compile(r"(?:.|//)--- (\S+)\s*")
 
 
 def split(text: str) -> dict[str, str]:
-    """The parts by name, in order. Raises ValueError if there is none, or if two have the same name."""
+    """The parts by name, in order. Raises ValueError if there is none, or for a name that cannot be used."""
     parts: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in text.splitlines(keepends=True):
@@ -21,6 +21,9 @@ def split(text: str) -> dict[str, str]:
             continue
         if match[1] in parts:
             raise ValueError(f"two parts are named {match[1]}")
+        path = Path(match[1])
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError(f"the part {match[1]} is outside of the folder")
         current = parts[match[1]] = []
     if not parts:
         raise ValueError("no `//--- NAME` line")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,33 @@ def test_a_value_that_is_no_pass_is_a_type_error(wrong: Any) -> None:
         TypeError, match="passes are text, what create_pass returns, or instances of pass classes"
     ):
         sdyopt.parse("").run(wrong)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda module: module.explain(None), "what is explained is text, not None"),
+        (lambda module: module.compare_with("text"), "before is a module, not 'text'"),
+        (lambda module: module.validate("text"), "after is a module, not 'text'"),
+        (lambda module: module.snapshot("train.py"), r"places are several texts, such as \['train.py'\]"),
+    ],
+)
+def test_arguments_of_another_type_are_type_errors(call: Callable[[Any], object], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        call(sdyopt.parse(""))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: sdyopt.parse("").run("\ud800"), r"a pipeline has half of a surrogate pair: '\\ud800'"),
+        (lambda: sdyopt.parse("").explain("%\udfff"), "what is explained has half of a surrogate pair"),
+        (lambda: sdyopt.parse("", mesh_version=20), "mesh_version is 19 or 21, not 20"),
+    ],
+)
+def test_values_that_cannot_be_used_are_value_errors(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 def test_options_need_the_name_of_a_pass() -> None:

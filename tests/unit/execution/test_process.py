@@ -49,6 +49,7 @@ def test_a_program_that_is_no_python_is_an_error(tmp_path: Path, script: str) ->
     [
         ("echo oh no >&2; exit 3", "XLA ends with exit code 3: oh no"),
         ("kill -ABRT $$", "XLA ends with SIGABRT"),
+        ("""printf 'sdyopt:{"a": '; kill -KILL $$""", "XLA ends with SIGKILL"),
         ("echo 'RAW: mmap error: 12' >&2; kill -ABRT $$", "it needs more than 8 GiB of memory"),
     ],
 )

@@ -132,6 +132,26 @@ def test_case_that_cannot_run_fails(tmp_path: Path, text: str, reason: str) -> N
     assert "Traceback" not in report
 
 
+def test_hostile_cases_fail_with_an_error_and_without_control_characters(tmp_path: Path) -> None:
+    (tmp_path / "no-program").write_bytes(b"\x01")
+    (tmp_path / "no-program").chmod(0o755)
+    status, report = run_lit(
+        tmp_path,
+        command="// RUN: sdy-opt --\x1b[31m %s\n",
+        output="// RUN: not sdy-opt %s\n// RUN: python -c 'print(chr(27)); raise SystemExit(1)'\n\x1b[31m",
+        directive="// REQUIRES: \x1b[31m\n" + PASSING,
+        zero="// RUN: cat \0 %s\n",
+        program="// RUN: ./no-program %s\n",
+    )
+    assert status == 1
+    assert "5 failed" in report
+    assert "\x1b" not in report
+    assert r"RUN: sdy-opt --\x1b[31m %s" in report
+    assert "zero.mlir:1: error: a RUN line has a NUL character" in report
+    assert "program.mlir:1: error: cannot run ./no-program: Exec format error" in report
+    assert "Traceback" not in report
+
+
 def test_the_system_is_a_feature(tmp_path: Path) -> None:
     system = SYSTEMS[sys.platform]
     skipped = PASSING + f"// UNSUPPORTED: {system}\n"

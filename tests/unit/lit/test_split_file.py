@@ -18,3 +18,9 @@ def test_split_markers_of_the_driver_are_text() -> None:
 def test_a_text_without_parts_or_with_equal_names_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"named a|no `//--- NAME`"):
         split(text)
+
+
+@pytest.mark.parametrize("name", ["/etc/hosts", "../a", "a/../../b"])
+def test_parts_outside_of_the_folder_are_errors(name: str) -> None:
+    with pytest.raises(ValueError, match=f"the part {name} is outside of the folder"):
+        split(f"//--- {name}\n")

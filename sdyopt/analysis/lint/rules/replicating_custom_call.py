@@ -24,11 +24,11 @@ from sdyopt.analysis.lint.rule import (
     Looks,
     Rule,
     Subject,
-    count_text,
     rule,
     runs_text,
 )
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
@@ -65,7 +65,7 @@ class ReplicatingCustomCall(Rule):
 
 
 def _operands(count: int) -> str:
-    return f"{count_text(count, 'sharded operand')} {'is' if count == 1 else 'are'}"
+    return f"{counted(count, 'sharded operand')} {'is' if count == 1 else 'are'}"
 
 
 def _is_on_one_device(op: Op, program: LintedProgram) -> bool:
