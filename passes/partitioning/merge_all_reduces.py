@@ -17,6 +17,12 @@ becomes, so that only the slices are all-reduced,
     %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{"y"}]> : tensor<8xf32>
 If the all-reduce is along {"x", "y"}, the slice along {"y"} becomes a reduce-scatter.
 
+    %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<1xf32>
+becomes, if "x" is larger than 2 and only the first shard of %0 is not all padding,
+    %1 = sdy.sharded_to_unreduced [{"x"}] %0 out_sharding=<@mesh, [{}], unreduced={"x"}> : tensor<1xf32>
+    %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{}]> : tensor<1xf32>
+because an all-gather sends padding, too.
+
 Only sums are merged. Floats are added in another order then, so results may differ by rounding.
 """
 
@@ -27,7 +33,13 @@ from typing import NamedTuple, TypeVar
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.axes import AxesPerDim, AxisRefList, difference, sorted_and_merged
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, AllSliceOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllSliceOp,
+    ReduceScatterOp,
+    ShardedToUnreducedOp,
+)
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
@@ -43,13 +55,14 @@ from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import I1, Type, element_of
+from sdyopt.mlir.ir.types import I1, FloatType, Type, element_of
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.combiners import combiner_of
+from sdyopt.shardy.partition.local_builder import shape_of
 from sdyopt.shardy.partition.local_types import LocalTypes
-from sdyopt.shardy.sharding.axis_lists import Axes, overlap
+from sdyopt.shardy.sharding.axis_lists import Axes, overlap, sharded_size
 
 from ..common.support.shardings import set_sharding
 
@@ -67,6 +80,8 @@ class MergeAllReduces(Pass):
         rewriter, types = Rewriter(), LocalTypes(module)
         for op in module.nested(AllSliceOp):
             _slice_first(op, types, rewriter)
+        for gather in module.nested(AllGatherOp):
+            _sum_instead_of_gather(gather, types, rewriter)
         for add in module.nested(AddOp):
             if not _is_term(add):
                 _Sum(add, types, rewriter).merge()
@@ -112,6 +127,32 @@ def _slice_first(op: AllSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
         shard = rewriter.create(AllReduceOp, [shard], [type], reduced, before=op, location=location).result
     rewriter.replace(op, [shard])
     rewriter.erase(collective)
+
+
+def _sum_instead_of_gather(op: AllGatherOp, types: LocalTypes, rewriter: Rewriter) -> None:
+    """Replaces a gather of one dimension, if an all-reduce of its elements is less."""
+    before, after = types.sharding(op.tensor), op.out_sharding
+    mesh = types.mesh(after)
+    dims = [dim for dim, axes in enumerate(op.gathering_axes) if axes.axes]
+    if before is None or mesh is None or len(dims) != 1 or after.dims[dims[0]].axes:
+        return
+    if before.unreduced_axes or not isinstance(element_of(op.tensor.type), FloatType):
+        return
+    axes, size = before.dims[dims[0]].axes, shape_of(op.tensor)[dims[0]]
+    shards = sharded_size(axes, mesh)
+    # An all-reduce sends elements twice, an all-gather the largest shard from each device.
+    if 2 * size >= shards * -(-size // shards):
+        return
+    summed, type, location = sorted_and_merged(axes, mesh), op.tensor.type, op.lazy_location
+    partial: dict[str, Attribute] = {
+        "axes": op.gathering_axes,
+        "out_sharding": after.with_unreduced_axes(summed),
+    }
+    value = rewriter.create(
+        ShardedToUnreducedOp, [op.tensor], [type], partial, before=op, location=location
+    ).result
+    reduced: dict[str, Attribute] = {"reduction_axes": AxisRefList(summed), "out_sharding": after}
+    rewriter.replace(op, rewriter.create(AllReduceOp, [value], [type], reduced, before=op, location=location))
 
 
 def _is_merged_sum(op: AllReduceOp | ReduceScatterOp) -> bool:

@@ -73,7 +73,7 @@ def memory_of(check: Check) -> str:
     if check.device_memory is not None:
         fits = f", {'fits' if check.fits else 'does not fit'} in {bytes_text(check.device_memory)}"
     where = f" ({memory.peak_location.file_text})" if memory.peak_location.path_text else ""
-    return f"{bytes_text(memory.peak_with_arguments)} at the peak{where}{fits}"
+    return f"{bytes_text(memory.peak)} at the peak{where}{fits}"
 
 
 def compute_of(check: Check) -> str:

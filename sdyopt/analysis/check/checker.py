@@ -96,11 +96,7 @@ class Check:
     @property
     def fits(self) -> bool | None:
         """Whether the peak is within the memory of a device; None if that is not given."""
-        return (
-            None
-            if self.device_memory is None
-            else self.report.memory.peak_with_arguments <= self.device_memory
-        )
+        return None if self.device_memory is None else self.report.memory.peak <= self.device_memory
 
 
 class Checker:
@@ -131,6 +127,7 @@ class Checker:
         if not self._has_passes:
             # The passes that ran are those of trials.
             trials.with_collectives = CostedProgram(module)
+        memory = report.device_memory if memory is None else memory
         found = Check(report, places, memory, trials.base is not None)
         if trials.base is None:
             return found

@@ -22,6 +22,7 @@ from sdyopt.mlir.dialects.sdy.collectives import (
 )
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.shardy.partition.halo_plan import Reads, plan_halo
 
 
 class Traffic(NamedTuple):
@@ -58,22 +59,6 @@ def _local(axes: Iterable[AxisRef], mesh: Mesh) -> Traffic:
     return Traffic(axes, prod(axis.size(mesh) for axis in axes), Fraction(0))
 
 
-def _all_gather(op: AllGatherOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
-    return ring(op.gathering_axes.axes, mesh, 1, of_result=True)
-
-
-def _all_reduce(op: AllReduceOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
-    return ring(op.reduction_axes, mesh, 2)
-
-
-def _reduce_scatter(op: ReduceScatterOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
-    return ring(op.reduce_scatter_axes.axes, mesh, 1)
-
-
-def _all_to_all(op: AllToAllOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
-    return ring([axis for move in op.params for axis in move.axes], mesh, 1)
-
-
 def _permute(op: CollectivePermuteOp, before: TensorSharding, mesh: Mesh, after_mesh: Mesh) -> Traffic:
     after = op.out_sharding
     share = moved_share(before, mesh, after, after_mesh)
@@ -88,32 +73,46 @@ def _permute(op: CollectivePermuteOp, before: TensorSharding, mesh: Mesh, after_
     return Traffic(axes, size, None if share is None else Fraction(*share))
 
 
-def _all_slice(op: AllSliceOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
-    return _local(op.slicing_axes.axes, mesh)
-
-
-def _sharded_to_unreduced(
-    op: ShardedToUnreducedOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh
-) -> Traffic:
-    return _local(op.axes.axes, mesh)
-
-
-def _replicated_to_unreduced(
-    op: ReplicatedToUnreducedOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh
-) -> Traffic:
-    return _local(op.axes, mesh)
-
-
 TRAFFIC: dict[type[CollectiveOp], TrafficOf] = {
-    AllGatherOp: _all_gather,
-    AllReduceOp: _all_reduce,
-    AllSliceOp: _all_slice,
-    AllToAllOp: _all_to_all,
+    AllGatherOp: lambda op, _, mesh, __: ring(op.gathering_axes.axes, mesh, 1, of_result=True),
+    AllReduceOp: lambda op, _, mesh, __: ring(op.reduction_axes, mesh, 2),
+    AllSliceOp: lambda op, _, mesh, __: _local(op.slicing_axes.axes, mesh),
+    AllToAllOp: lambda op, _, mesh, __: ring([a for move in op.params for a in move.axes], mesh, 1),
     CollectivePermuteOp: _permute,
-    ReduceScatterOp: _reduce_scatter,
-    ReplicatedToUnreducedOp: _replicated_to_unreduced,
-    ShardedToUnreducedOp: _sharded_to_unreduced,
+    ReduceScatterOp: lambda op, _, mesh, __: ring(op.reduce_scatter_axes.axes, mesh, 1),
+    ReplicatedToUnreducedOp: lambda op, _, mesh, __: _local(op.axes, mesh),
+    ShardedToUnreducedOp: lambda op, _, mesh, __: _local(op.axes.axes, mesh),
 }
+
+
+def padded_size(size: int, shards: int) -> int:
+    """The size of a dimension whose shards have equal sizes."""
+    return -(-size // shards) * shards
+
+
+def borders_differ(size: int, before: int, after: int) -> bool:
+    """Whether a dimension has other borders between its shards after a collective, and is sharded both times.
+
+    6 elements are 2+2+2+0 on four devices and 3+3 on two: no shard is made of shards of the other.
+    """
+    return before > 1 and after > 1 and padded_size(size, before) != padded_size(size, after)
+
+
+def halo_elements(size: int, shards: int, padded: int) -> Fraction:
+    """The elements that a device sends on average to give a dimension shards of `padded // shards` elements.
+
+    The whole rest of the dimension if halos are not smaller.
+    """
+    if padded == padded_size(size, shards):
+        return Fraction(0)
+    new = padded // shards
+    starts = [shard * new for shard in range(shards)]
+    needed = [(start, min(start + new, size)) if start < size else None for start in starts]
+    plan = plan_halo(Reads(padded_size(size, shards), starts, new, needed))
+    if plan is None:
+        return Fraction(padded_size(size, shards) * (shards - 1), shards)
+    sent = sum((piece.end - piece.start) * len(piece.receivers) for piece in plan.pieces if piece.hop)
+    return Fraction(sent, shards)
 
 
 def normalized_axes(axes: Sequence[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:

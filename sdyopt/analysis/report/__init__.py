@@ -75,6 +75,18 @@ class Options(AnalysisOptions):
         help="allow figures to exceed the baseline by PERCENT",
     )
 
+    budget_allow_unknown: bool = flag(
+        default=False,
+        needs=("budget",),
+        help="warn of figures that are unknown and have a limit, instead of failing",
+    )
+    assume_trips: tuple[str, ...] = flag(
+        default=(),
+        placeholder="[LINE=]N",
+        needs=("report", "budget", "baseline"),
+        repeats=True,
+        help="assume N iterations of the loop at LINE, or of all loops, where the program does not tell",
+    )
     speeds: TextFile | None = None
     memory: int | None = None
 
@@ -95,13 +107,17 @@ class Options(AnalysisOptions):
             from sdyopt.analysis.report.formats import check_format
 
             check_format(self.report)
-        uses_times = self.report or request["check"] or request["advise"] or request["mesh-sweep"]
-        if self.topology is not None and not uses_times:
+        uses = self.report, request["check"], request["advise"], request["mesh-sweep"]
+        if self.topology is not None and not any(uses):
             message = "the --topology option adds estimated times to a report and cannot be used without one"
             raise UsageError(message, "add --report, --check, --advise or --mesh-sweep")
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
             raise UsageError(message, "such as 2.5")
+        for text in self.assume_trips:
+            if re.fullmatch(r"(?:[0-9]{1,9}=)?[0-9]{1,12}", text) is None:
+                message = f"for the --assume-trips option: '{text}' is not LINE=N or N"
+                raise UsageError(message, "such as --assume-trips=12=64, or --assume-trips=64 for all loops")
         if self.topology is None and self.device_memory is None:
             return self
         from sdyopt.analysis.figures.machines import memory_size, topology_file

@@ -59,6 +59,8 @@ def _communication(report: Report) -> Section:
     section = Section(f"{wire}, {counted(count, 'collective')}")
     if count:
         section.sentences.append("wire bytes by the ring model, times the number of runs")
+        if report.unknown_loops and any(each.per_iteration is not None for each in report.collectives):
+            section.sentences.append(_unknown_loops_text(report))
         if not any(each.location.file.endswith(".py") for each in report.collectives):
             section.sentences.append(_NO_PYTHON_LINES)
     activations = activation_total(report)
@@ -97,13 +99,25 @@ def _communication(report: Report) -> Section:
     return section
 
 
+def _unknown_loops_text(report: Report) -> str:
+    lines = list(dict.fromkeys(each.line for each in report.unknown_loops))
+    where = ", ".join(list(dict.fromkeys(each.file_text for each in report.unknown_loops)))
+    return (
+        f"× n: in each iteration of a loop of unknown trip count ({where}); give it with "
+        f"--assume-trips={lines[0]}=N"
+    )
+
+
 def _by_kind(report: Report, total: Total) -> Iterator[Row]:
     for name, part in wire_totals(report.collectives, lambda each: f"{each.kind} {each.group}").items():
         yield total_text(part), _share(part, total), str(part.count), name
 
 
 def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]:
-    """A row for the collectives of each group, kind, axes and phase, with the reason for the largest."""
+    """A row for the collectives of each group, kind, axes and phase, with the reason for the largest.
+
+    The groups with the most bytes come first, with all of their rows.
+    """
 
     def key(each: Collective) -> str:
         return "\n".join((grouping.group_of(each), each.kind, each.group, each.location.phase))
@@ -111,7 +125,9 @@ def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]
     together: dict[str, list[Collective]] = {}
     for each in report.collectives:
         together.setdefault(key(each), []).append(each)
-    for name, part in wire_totals(report.collectives, key).items():
+    ranks = {group: rank for rank, group in enumerate(wire_totals(report.collectives, grouping.group_of))}
+    parts = wire_totals(report.collectives, key).items()
+    for name, part in sorted(parts, key=lambda each: ranks[grouping.group_of(together[each[0]][0])]):
         largest = min(together[name], key=_order)
         group, kind = grouping.text_of(largest) or "elsewhere", f"{largest.kind} {largest.group}"
         yield total_text(part), _share(part, total), str(part.count), group, kind, reason_text(largest)
@@ -123,7 +139,7 @@ def reason_text(each: Collective) -> str:
 
 
 def _collective_row(each: Collective) -> Row:
-    size, times = bytes_text(wire_bytes_of_runs(each)), times_text(each.times)
+    size, times = bytes_of_runs_text(each), times_text(each.times, each.per_iteration)
     return (
         str(each.number),
         size,
@@ -132,6 +148,13 @@ def _collective_row(each: Collective) -> Row:
         f"{each.kind} {each.axes}",
         reason_text(each),
     )
+
+
+def bytes_of_runs_text(each: Collective) -> str:
+    """The wire bytes of all runs, or those of one iteration, as `12.0 KiB × n`."""
+    if each.times is None and each.per_iteration is not None and each.wire_bytes is not None:
+        return f"{bytes_text(each.wire_bytes * each.per_iteration.high)} × n"
+    return bytes_text(wire_bytes_of_runs(each))
 
 
 def _order(each: Collective) -> tuple[int, Fraction, int]:
@@ -151,13 +174,12 @@ def _memory(report: Report) -> Section:
     memory = report.memory
     where = f" at {memory.peak_location.file_text}" if memory.peak_location.path_text else ""
     section = Section(f"memory per device: peak {bytes_text(memory.peak)}{where}")
-    section.sentences.append("an upper bound: every result is a new buffer, nothing is fused")
+    section.sentences.append(
+        "an estimate: arguments, results and temporaries, with fusion and reuse of buffers"
+    )
     section.sentences.append(
         f"arguments {bytes_text(memory.arguments)}, results {bytes_text(memory.results)}, constants "
         f"{bytes_text(memory.constants)}"
-    )
-    section.sentences.append(
-        f"with arguments live to the end, the peak is {bytes_text(memory.peak_with_arguments)}"
     )
     if memory.unknown_values:
         section.sentences.append(f"{memory.unknown_values} values of unknown size are not counted")
@@ -166,7 +188,7 @@ def _memory(report: Report) -> Section:
             f"{bytes_text(memory.replicated)} of the peak are copies of what other devices have, too"
         )
     if report.device_memory is not None:
-        section.sentences.append(_fit_text(memory.peak_with_arguments, report.device_memory))
+        section.sentences.append(_fit_text(memory.peak, report.device_memory))
     if report.carried:
         total = sum(each.bytes or 0 for each in report.carried)
         section.sentences.append(

@@ -67,7 +67,7 @@ class Check:
     @property
     def peak_bytes(self) -> int:
         """The memory that a device needs at most."""
-        return self.ir.report.memory.peak_with_arguments
+        return self.ir.report.memory.peak
 
     @property
     def fits(self) -> bool | None:

@@ -65,7 +65,8 @@ class Collective:
     communicates, `group_size` is the number of devices that communicate with each other. Bytes are those of
     one device and one run; `wire_bytes` is what a device sends along a ring. `times` is the least and the
     greatest number of runs. None stands for an unknown figure. `value` is the SSA name of the first result,
-    `cause` the reason why the program needs the collective.
+    `cause` the reason why the program needs the collective, `change` the shardings before and after the chain
+    of collectives that contains it.
     """
 
     kind: str
@@ -78,6 +79,7 @@ class Collective:
     location: Location
     value: str
     cause: str
+    change: str = ""
 
     def __str__(self) -> str:
         return " ".join([self.kind, self.axes, *(["at", self.location.short] if self.location.short else [])])
@@ -153,18 +155,19 @@ class Report:
     def fits(self) -> bool | None:
         """Whether the program fits in the memory of a device; None if that is unknown."""
         memory = self.ir.device_memory
-        return None if memory is None else self.ir.memory.peak_with_arguments <= memory
+        return None if memory is None else self.ir.memory.peak <= memory
 
-    def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
-        """An error for each limit of a `--budget` file that is exceeded, a warning where a figure is unknown.
+    def over_budget(self, path: str | PathLike[str], allow_unknown: bool = False) -> tuple[Diagnostic, ...]:
+        """An error for each limit of a `--budget` file that is exceeded, or whose figure is unknown.
 
-        Raises ParseError if the file is malformed.
+        With `allow_unknown`, an unknown figure is a warning. Raises ParseError if the file is malformed.
         """
         from sdyopt.analysis.report.entry import over_budget
 
         with as_parse_error(BUDGET_ERROR):
             return _diagnostics(
-                over_budget(self.ir, fspath(path)), {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN}
+                over_budget(self.ir, fspath(path), allow_unknown),
+                {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN},
             )
 
     def over_baseline(self, path: str | PathLike[str], tolerance: float = 0) -> tuple[Diagnostic, ...]:
@@ -238,6 +241,7 @@ def _collective(found: figures.Collective) -> Collective:
         from_source(found.location),
         found.value,
         found.cause,
+        found.change,
     )
 
 
@@ -246,16 +250,17 @@ def report_of(
     title: str,
     program: str,
     topology: str | PathLike[str] | None = None,
-    device_memory: int | None = None,
+    device_memory: str | None = None,
 ) -> Report:
     """The report on a module, whose text is `program`."""
+    from sdyopt.analysis.figures.machines import memory_size
     from sdyopt.analysis.report.entry import read_topology, report_on
 
     with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
     found = report_on(op, speeds)
     if device_memory is not None:
-        found.device_memory = device_memory
+        found.device_memory = memory_size("device-memory", device_memory)
     return Report(found, title, program)
 
 
