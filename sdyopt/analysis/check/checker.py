@@ -127,6 +127,7 @@ class Checker:
         if not self._has_passes:
             # The passes that ran are those of trials.
             trials.with_collectives = CostedProgram(module)
+        memory = report.device_memory if memory is None else memory
         found = Check(report, places, memory, trials.base is not None)
         if trials.base is None:
             return found

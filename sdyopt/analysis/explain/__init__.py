@@ -19,8 +19,8 @@ class Options(AnalysisOptions):
         placeholder="WHAT",
         repeats=True,
         is_common=True,
-        help="explain the sharding of a value (\"params['w']\", '@main %3' or 'output %3'), of those of a "
-        "line (train.py:12), or a collective ('#3')",
+        help="explain the sharding of a value (\"params['w']\", '@main %3'), a line (train.py:12) or a "
+        "collective ('#3')",
     )
 
     @property

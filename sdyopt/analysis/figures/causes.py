@@ -67,12 +67,12 @@ def location_of(op: Op, origins: TensorOrigins) -> SourceLocation:
     the first consumer with a line. Otherwise, for a reshard, it is in the function of that consumer.
     """
     location = source_location(op.location)
-    if location.line and isinstance(op, _REDUCTIONS):
+    is_computed = origins.argument(producer(op)) is None
+    if location.line and is_computed and isinstance(op, _REDUCTIONS):
         return location
     users = [source_location(user.location) for user in consumers(op)]
     # A line of the text of the program is worse than any line that it states, which has a name stack.
     stated = [each for each in users if each.line and each.name_stack]
-    is_computed = origins.argument(producer(op)) is None
     if location.line and is_computed and (location.name_stack or not stated):
         return _seen_from(location, stated[:1])
     for of_user in (*stated, *users):

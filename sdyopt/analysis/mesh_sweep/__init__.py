@@ -9,7 +9,7 @@ from sdyopt.base.diagnostics.usage import UsageError
 
 
 class Options(AnalysisOptions):
-    """The sizes of axes to try. `memory` is the value of --device-memory, `speeds` the file of --topology."""
+    """The sizes of axes to try. `memory` are the bytes of a device, `speeds` is the file of --topology."""
 
     order, group = 36, REPORTS
     needs_module = True

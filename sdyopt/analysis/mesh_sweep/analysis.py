@@ -19,8 +19,10 @@ class Sweeping(Analysis[Options]):
     def __init__(self, options: Options, run: Run) -> None:
         super().__init__(options, run)
         with identified(TOPOLOGY_ERROR):
-            if options.speeds is not None:
-                read_topology(*options.speeds)
+            topology = None if options.speeds is None else read_topology(*options.speeds)
+        self._memory = options.memory
+        if self._memory is None and topology is not None and topology.memory is not None:
+            self._memory = int(topology.memory)
 
     def run_passes(self, program: Program) -> Op | None:
         """Runs the passes in other processes, for each mesh."""
@@ -33,5 +35,5 @@ class Sweeping(Analysis[Options]):
             "pipeline": "" if program.assumption else str(program.pipeline),
             "topology": None if self.options.speeds is None else list(self.options.speeds),
         }
-        self.texts.append(sweep_text(run_sweep(request, axes, self.options.memory)))
+        self.texts.append(sweep_text(run_sweep(request, axes, self._memory)))
         return program.op

@@ -48,8 +48,7 @@ class Options(AnalysisOptions):
         placeholder="NAME",
         reads=True,
         is_common=True,
-        help="add estimated times to the report, for a machine (tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, a100, "
-        "h100 or b200) or for the speeds in a TOML file",
+        help="add estimated times, for a machine such as tpu-v5e or the speeds in a TOML file",
     )
     device_memory: str | None = flag(
         default=None,
@@ -67,7 +66,6 @@ class Options(AnalysisOptions):
     baseline: TextFile | None = flag(
         default=None,
         placeholder="FILE",
-        is_common=True,
         help="fail if the report exceeds this report, written as .json",
     )
     tolerance: str = flag(

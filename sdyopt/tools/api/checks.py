@@ -183,12 +183,13 @@ def mesh_sweep(
     The program and its arguments are as for `check`. The meshes are computed in several processes. Raises
     UsageError for malformed sizes, and ParseError for an axis that the program does not have.
     """
-    from sdyopt.analysis.figures.machines import memory_size
+    from sdyopt.analysis.figures.machines import MACHINES, memory_size
     from sdyopt.analysis.mesh_sweep.sweep import check_axes, read_sizes, run_sweep
 
     axes, memory = read_sizes(sizes), memory_size("device-memory", device_memory)
     lowered = _module(program, arguments, keywords)._program
-    speeds = None if topology is None else (fspath(topology), Path(topology).read_text(encoding="utf-8"))
+    name = None if topology is None else fspath(topology)
+    speeds = None if name is None else (name, MACHINES.get(name) or Path(name).read_text(encoding="utf-8"))
     request = {
         "text": lowered.text(PrintOptions(debuginfo=True)),
         "name": lowered.source.name,
