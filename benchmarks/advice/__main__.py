@@ -24,8 +24,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.calibration.collectives import of_hlo
 from benchmarks.calibration.program import NotComparedError, compile_with_xla, wire_bytes
+from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_op
@@ -76,6 +76,7 @@ class Help:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.advice", description=__doc__)
     parser.add_argument("--count", type=int, default=100, help="pieces of help to check")
+    parser.add_argument("--per-program", type=int, default=100, help="pieces of help per program")
     parser.add_argument("--values", type=int, default=60, help="values per program to explain")
     parser.add_argument("--xla-python", metavar="PYTHON", help="a Python with jaxlib")
     parser.add_argument("programs", nargs="+", type=Path)
@@ -85,8 +86,9 @@ def main() -> int:
         for path in arguments.programs:
             if counts["help"] >= arguments.count:
                 break
+            sys.stderr.write(f"{path.name}: {dict(counts)}\n")
             _check(path, Path(folder), arguments, counts)
-    for name, count in counts.items():
+    for name, count in sorted(counts.items()):
         print(f"{count:6} {name}")
     return int(counts["does what it says"] < 0.95 * counts["help"] or counts["worse without saying so"] > 0)
 
@@ -103,7 +105,7 @@ def _check(path: Path, folder: Path, arguments: argparse.Namespace, counts: Coun
     found = [*_of_lint(printed), *_of_explanations(printed, arguments.values)]
     # The same help for several values is one piece.
     different = {(each.sdy, each.effect): each for each in found}
-    for number, each in enumerate(different.values()):
+    for number, each in enumerate(list(different.values())[: arguments.per_program]):
         if counts["help"] >= arguments.count:
             return
         counts["help"] += 1
@@ -301,7 +303,7 @@ def _xla(path: Path, python: str) -> Fraction | None:
         found = compile_with_xla(path, devices, python, None)
     except NotComparedError:
         return None
-    return wire_bytes(of_hlo(found["hlo"], devices).operands)
+    return wire_bytes(read_hlo(str(path), found["hlo"], devices).operands)
 
 
 def _product(sizes: Sequence[str]) -> int:

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from textwrap import fill
 
-from benchmarks.calibration.matching import AXIS_BY_AXIS, HIT, ONLY_REPORT, ONLY_XLA, REASONS, REPEATED
 from benchmarks.calibration.program import Comparison, in_types_of, wire_bytes
 from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.hlo_comparison.matching import AXIS_BY_AXIS, HIT, MEANINGS, REASONS
 
 _TITLE = "# Calibration of reports against XLA\n"
 _INTRODUCTION = """
@@ -41,20 +41,6 @@ parallel execution, so that it gathers the weights of all layers before it uses 
 `--xla_cpu_enable_concurrency_optimized_scheduler=false`, XLA needs 330 MiB for `llama_fwd` in place of
 455 MiB.
 """
-
-_MEANINGS = {
-    HIT: "the same kind, the same groups of devices and the same bytes",
-    AXIS_BY_AXIS: "XLA reduces along one axis and then along another, the report along both at once",
-    "other element type": "XLA for CPU reduces 16-bit floats in 32 bits",
-    "reduce-scatter or all-reduce": "one side has a reduce-scatter, the other an all-reduce and a slice",
-    "other axes": "as many bytes along other axes: XLA reshards in another order, or splits an axis",
-    "other kind": "as many bytes along the same axes: XLA reshards by another collective",
-    "other tensor": "XLA communicates before or after a slice, pad, transpose or convert",
-    REPEATED: "XLA merges equal collectives, and repeats them in rematerialized code",
-    ONLY_REPORT: "XLA avoids a replication, folds the operand, or computes it on each device",
-    ONLY_XLA: "halo exchanges of convolutions and pads, sorts, gathers and scatters, which are one "
-    "operation for sdy, and reshards that XLA's partitioner adds",
-}
 
 
 def page(compared: Sequence[Comparison], rejected: Sequence[tuple[str, str]]) -> str:
@@ -95,7 +81,7 @@ def _summary(compared: Sequence[Comparison]) -> Iterator[str]:
     yield "| reason | collectives | meaning |"
     yield "|---|---:|---|"
     for reason in REASONS:
-        yield f"| {reason} | {reasons[reason]} | {_MEANINGS[reason]} |"
+        yield f"| {reason} | {reasons[reason]} | {MEANINGS[reason]} |"
     yield ""
 
 

@@ -9,11 +9,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from benchmarks.calibration.collectives import CollectiveOperand, of_hlo, of_report
-from benchmarks.calibration.matching import compare
 from benchmarks.processes import BenchmarkFailed, run
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
+from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
+from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -52,15 +53,16 @@ def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
     """Compares a program. Raises NotComparedError if the pipeline or XLA rejects it."""
     report = _report(path)
     xla = compile_with_xla(path, report.devices, python, keep)
-    compiled = of_hlo(xla["hlo"], report.devices)
+    compiled = read_hlo(path.stem, xla["hlo"], report.devices)
     operands = list(of_report(report))
+    matches = match_collectives(operands, compiled.operands)
     return Comparison(
         path.stem,
         report.devices,
         operands,
         compiled.operands,
         compiled.combined,
-        compare(operands, compiled.operands),
+        Counter(match.reason for match in matches),
         report.memory.arguments,
         xla["arguments"],
         report.memory.peak,

@@ -53,7 +53,7 @@ class ExplicitGatherScatterBatching(Pass):
     anchor = FUNCTION
 
     def run(self, function: FuncOp) -> bool:
-        changed, has_converged = apply_greedily(function, _patterns_of)
+        changed, has_converged = apply_greedily(function, lambda op_class: _PATTERNS.get(op_class, ()))
         if not has_converged:
             raise function.error("rewriting the indices of gathers and scatters did not converge")
         return changed
@@ -118,10 +118,6 @@ def _batch_scatter(op: ScatterOp, rewriter: Rewriter) -> bool:
 
 
 _PATTERNS = {GatherOp: (Pattern(_batch_gather),), ScatterOp: (Pattern(_batch_scatter),)}
-
-
-def _patterns_of(op_class: type[Op]) -> Sequence[Pattern]:
-    return _PATTERNS.get(op_class, ())
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,15 +33,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import (
     shardable_value,
     sharding_of,
 )
-from sdyopt.mlir.ir.attribute import (
-    ArrayAttr,
-    Attribute,
-    DictAttr,
-    StringAttr,
-    array,
-    dictionary,
-    string,
-)
+from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr, array, dictionary, string
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value

@@ -26,12 +26,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of, shard
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
-from sdyopt.mlir.ir.value import (
-    BlockArgument,
-    OpOperand,
-    OpResult,
-    Value,
-)
+from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
 from sdyopt.shardy.record import record_required
 from sdyopt.shardy.sharding.explicit_reshards.dot_result import reduction_kind
 

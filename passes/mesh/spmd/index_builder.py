@@ -13,26 +13,13 @@ from sdyopt.mlir.dialects.mesh.attributes import Axes, axes_attribute
 from sdyopt.mlir.dialects.mesh.mesh_op import AxesQuery, MeshShapeOp, ProcessMultiIndexOp
 from sdyopt.mlir.dialects.scf import IfOp, YieldOp
 from sdyopt.mlir.dialects.tensor import EmptyOp
-from sdyopt.mlir.ir.affine import (
-    AffineExpr,
-    AffineMapAttr,
-    AffineSymbol,
-    add,
-    multiply,
-)
+from sdyopt.mlir.ir.affine import AffineExpr, AffineMapAttr, AffineSymbol, add, multiply
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, integer
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
-from sdyopt.mlir.ir.types import (
-    I1,
-    I32,
-    INDEX,
-    FloatType,
-    RankedTensor,
-    Type,
-)
+from sdyopt.mlir.ir.types import I1, I32, INDEX, FloatType, RankedTensor, Type
 from sdyopt.mlir.ir.value import LazyLocation, Value
 
 

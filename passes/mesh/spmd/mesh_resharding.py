@@ -29,13 +29,7 @@ from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor
 from sdyopt.mlir.ir.value import Value
 
-from .resharding_steps import (
-    MoveLastAxis,
-    ReshardingBuilder,
-    ReshardingStep,
-    SplitLastAxis,
-    UnsplitLastAxis,
-)
+from .resharding_steps import MoveLastAxis, ReshardingBuilder, ReshardingStep, SplitLastAxis, UnsplitLastAxis
 
 
 def reshard(

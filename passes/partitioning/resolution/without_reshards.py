@@ -20,12 +20,7 @@ from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MulOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherDimensions, GatherOp
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, dictionary
-from sdyopt.mlir.ir.builtin_attributes import (
-    IntegerAttr,
-    dense_array,
-    element_size,
-    integer,
-)
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, dense_array, element_size, integer
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor

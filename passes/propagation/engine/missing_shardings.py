@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sdyopt.base.diagnostics.diagnostic import (
-    Diagnostic,
-    Severity,
-    emit,
-    is_first_occurrence,
-)
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
 from sdyopt.base.diagnostics.ids import GSPMD_SHARDING, NO_SHARDING, UNKNOWN_ATTRIBUTE
 from sdyopt.base.diagnostics.usage import closest
 from sdyopt.mlir.dialects.builtin import ModuleOp

@@ -22,12 +22,7 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_references
 from sdyopt.mlir.ir.traits import TERMINATOR
-from sdyopt.mlir.ir.value import (
-    BlockArgument,
-    OpOperand,
-    OpResult,
-    Value,
-)
+from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
 
 from ...common.support.call_graph import callee_of
 

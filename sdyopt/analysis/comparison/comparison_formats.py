@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Sequence,
-)
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import TypeVar
 
@@ -242,7 +237,7 @@ def change_text(change: ShardingChange, mesh: Mesh | None) -> str:
 def _sharding_section(found: Comparison, heading: str, changes: Sequence[ShardingChange]) -> Section:
     section = Section(heading)
     mesh = found.after.mesh or found.before.mesh
-    has_functions = _has_functions(found)
+    has_functions = max(len(found.before.functions), len(found.after.functions)) > 1
 
     def rows() -> Iterator[Row]:
         for group in _grouped(changes, lambda change: (_row_key(change.value), change_text(change, mesh))):
@@ -298,10 +293,6 @@ def _name(value: ProgramValue, has_functions: bool) -> str:
 
 def _what(value: ProgramValue) -> str:
     return value.op.partition(".")[2] or value.op or value.role
-
-
-def _has_functions(found: Comparison) -> bool:
-    return max(len(found.before.functions), len(found.after.functions)) > 1
 
 
 def _meshes_text(values: ProgramValues) -> str:

@@ -6,21 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from sdyopt.analysis.execution.bisection_units import (
-    Unit,
-    UnitsProgram,
-    program_of_units,
-    units_of,
-)
+from sdyopt.analysis.execution.bisection_units import Unit, UnitsProgram, program_of_units, units_of
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.validation import FunctionValidation, ValidationOptions, compare
 from sdyopt.base.dataclasses import dataclass, field
-from sdyopt.base.diagnostics.diagnostic import (
-    Diagnostic,
-    DiagnosticError,
-    Severity,
-    handling,
-)
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
 from sdyopt.base.diagnostics.ids import BISECTED
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import printable
@@ -200,17 +190,13 @@ def _size(unit: Unit) -> int:
 
 def reduced_program(culprit: Culprit, path: str) -> str:
     """The text of the reduced program, after a comment that says how it fails."""
-    pipeline = ",".join(_inside_module(step.text) for step in culprit.steps)
+    pipeline = ",".join(step.text.removeprefix("builtin.module(").removesuffix(")") for step in culprit.steps)
     what = "This operation" if culprit.op is not None else "This program"
     lines = [
         f"{what} computes something else after {culprit.pass_flag}:",
         f"  sdy-opt {path} --pass-pipeline='builtin.module({pipeline})' --validate",
     ]
     return "".join(f"// {printable(line)}\n" for line in lines) + print_op(culprit.program)
-
-
-def _inside_module(text: str) -> str:
-    return text.removeprefix("builtin.module(").removesuffix(")")
 
 
 def bisection_finding(culprit: Culprit, before: ModuleOp, path: str) -> Diagnostic:

@@ -8,9 +8,10 @@ from sdyopt.analysis.execution.global_program import function_named
 from sdyopt.analysis.execution.validation import FunctionValidation, ResultComparison, ValidationOptions
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import NOT_VALIDATED, VALIDATED, VALIDATION_DIFFERENCE
-from sdyopt.base.diagnostics.location import Location
+from sdyopt.base.diagnostics.location import Location, resolve_file_location
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.operation import Op
 
 # If a larger share of the elements is NaN or infinite, a comparison says little.
 _MANY = 0.5
@@ -85,7 +86,10 @@ def _devices(devices: Sequence[int], total: int) -> str:
 
 def _function_location(module: ModuleOp, name: str) -> Location:
     function = function_named(module, name) if name else None
-    return module.location if function is None else function.location
+    op: Op = module if function is None else function
+    # The functions of JAX have no location: that of the first operation with a line stands for it.
+    located = (each.location for each in op.walk() if resolve_file_location(each.location) is not None)
+    return next(located, op.location)
 
 
 def _result_location(module: ModuleOp, name: str, index: int) -> Location:
@@ -94,5 +98,6 @@ def _result_location(module: ModuleOp, name: str, index: int) -> Location:
     assert function is not None
     returned = function.body.blocks[-1].last
     if returned is None or index >= len(returned.operands):
-        return function.location
-    return returned.operands[index].location
+        return _function_location(module, name)
+    location = returned.operands[index].location
+    return _function_location(module, name) if resolve_file_location(location) is None else location

@@ -14,12 +14,7 @@ from sdyopt.analysis.execution.global_program import (
     partitioning_of,
     program_of,
 )
-from sdyopt.analysis.execution.local_program import (
-    REPLICAS,
-    is_local,
-    local_text,
-    program_text,
-)
+from sdyopt.analysis.execution.local_program import REPLICAS, is_local, local_text, program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.promotion import promote, reason_not_to_promote
 from sdyopt.base.dataclasses import dataclass, field

@@ -8,12 +8,7 @@ from textwrap import wrap
 from sdyopt.analysis.explain.names import Names, axis_text, block_or_result
 from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
 from sdyopt.analysis.sharding_record.arrivals import Arrival
-from sdyopt.analysis.sharding_record.model import (
-    Gap,
-    Run,
-    Site,
-    Step,
-)
+from sdyopt.analysis.sharding_record.model import Gap, Run, Site, Step
 from sdyopt.analysis.sharding_record.sources import Source
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.text import printable_line

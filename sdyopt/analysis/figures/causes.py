@@ -64,15 +64,32 @@ def location_of(op: Op, origins: TensorOrigins) -> SourceLocation:
     """The location of a collective.
 
     If that has no line, or the collective changes an argument of the program or a part of one, it is that of
-    the first consumer with a line.
+    the first consumer with a line. Otherwise, for a reshard, it is in the function of that consumer.
     """
     location = source_location(op.location)
-    if location.line and origins.argument(producer(op)) is None:
+    if location.line and isinstance(op, _REDUCTIONS):
         return location
-    for user in consumers(op):
-        of_user = source_location(user.location)
+    users = [source_location(user.location) for user in consumers(op)]
+    # A line of the text of the program is worse than any line that it states, which has a name stack.
+    stated = [each for each in users if each.line and each.name_stack]
+    is_computed = origins.argument(producer(op)) is None
+    if location.line and is_computed and (location.name_stack or not stated):
+        return _seen_from(location, stated[:1])
+    for of_user in (*stated, *users):
         if of_user.line:
             return of_user._replace(name_stack=of_user.name_stack or location.name_stack)
+    return location
+
+
+def _seen_from(location: SourceLocation, users: Sequence[SourceLocation]) -> SourceLocation:
+    """The location at the line that calls the function whose result is resharded, in the user's function.
+
+    That is where a person would write the sharding of the value.
+    """
+    functions = {(frame.file, frame.function) for user in users for frame in user.frames if frame.function}
+    for number, frame in enumerate(location.frames):
+        if (frame.file, frame.function) in functions:
+            return location.at(frame)._replace(frames=location.frames[number:])
     return location
 
 

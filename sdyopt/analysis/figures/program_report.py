@@ -93,7 +93,7 @@ class _Collector:
         self._counts = ExecutionCounts(module, assumed_trips)
         self._calls = CallLocations(self._counts)
         self._origins = TensorOrigins(self._counts)
-        self._lines = UserLines(module)
+        self._lines = UserLines.of_module(module)
         self._manual = ManualDevices(self._counts, self._shapes)
         self._names = SsaNames(module).names
         self._printer = AttributePrinter()

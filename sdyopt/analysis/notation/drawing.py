@@ -12,13 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from sdyopt.analysis.notation.device_tiling import (
-    DeviceTiling,
-    Maximal,
-    Sharing,
-    Uniform,
-    slice_of,
-)
+from sdyopt.analysis.notation.device_tiling import DeviceTiling, Maximal, Sharing, Uniform, slice_of
 from sdyopt.analysis.notation.mesh_text import Shape
 from sdyopt.analysis.notation.reading import Form, ShardingView, forms
 from sdyopt.base.diagnostics.text import counted

@@ -18,12 +18,7 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.parser_state import ParserState
 from sdyopt.mlir.dialects.sdy.dialect import sdy
-from sdyopt.mlir.dialects.sdy.mesh import (
-    Mesh,
-    MeshAxis,
-    mesh,
-    mesh_problem,
-)
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
 from sdyopt.mlir.ir.dialect import DialectTable

@@ -26,13 +26,7 @@ from sdyopt.analysis.notation.device_tiling import (
     split_digits,
 )
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.mlir.dialects.sdy.axes import (
-    AxisRef,
-    SubAxis,
-    axis_ref_text,
-    sorted_and_merged,
-    with_axes,
-)
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, axis_ref_text, sorted_and_merged, with_axes
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 

@@ -33,7 +33,7 @@ class Options(AnalysisOptions):
     report_rows: int = flag(
         default=5,
         placeholder="N",
-        needs=("report", "advise", "compare-with", "compare-pipeline", "compare-sdy-version"),
+        needs=("report", "advise", "compare-hlo", "compare-with", "compare-pipeline", "compare-sdy-version"),
         help="print at most N rows of each table, all for 0",
     )
     group_by: str = flag(
@@ -47,13 +47,14 @@ class Options(AnalysisOptions):
         default=None,
         placeholder="NAME",
         reads=True,
+        is_common=True,
         help="add estimated times to the report, for a machine (tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, a100, "
         "h100 or b200) or for the speeds in a TOML file",
     )
     device_memory: str | None = flag(
         default=None,
         placeholder="SIZE",
-        needs=("report", "check", "advise"),
+        needs=("report", "check", "advise", "mesh-sweep"),
         help="report whether the program fits in the memory of a device, such as 16GiB (default: that of "
         "--topology)",
     )
@@ -108,9 +109,10 @@ class Options(AnalysisOptions):
             from sdyopt.analysis.report.formats import check_format
 
             check_format(self.report)
-        if self.topology is not None and not (self.report or request["check"] or request["advise"]):
+        uses = self.report, request["check"], request["advise"], request["mesh-sweep"]
+        if self.topology is not None and not any(uses):
             message = "the --topology option adds estimated times to a report and cannot be used without one"
-            raise UsageError(message, "add --report, --check or --advise")
+            raise UsageError(message, "add --report, --check, --advise or --mesh-sweep")
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
             raise UsageError(message, "such as 2.5")

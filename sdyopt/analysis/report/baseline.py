@@ -75,21 +75,39 @@ class Baseline:
                 self.wire_bytes,
                 wire_total(report).high,
                 bytes_text,
-                _grown(self.wire_bytes, report.collectives, _collective_key, wire_bytes_of_runs, bytes_text),
+                _grown(
+                    self.wire_bytes,
+                    report.collectives,
+                    _collective_key,
+                    wire_bytes_of_runs,
+                    bytes_text,
+                ),
             ),
             (
                 "peak of live memory",
                 self.peak_memory,
                 report.memory.peak,
                 bytes_text,
-                _grown(self.peak_memory, report.memory.live_at_peak, _value_key, _bytes, bytes_text),
+                _grown(
+                    self.peak_memory,
+                    report.memory.live_at_peak,
+                    _value_key,
+                    lambda each: each.bytes,
+                    bytes_text,
+                ),
             ),
             (
                 "FLOPs per device",
                 self.flops,
                 flop_totals(report)[0].high,
                 flops_text,
-                _grown(self.flops, report.products, _product_key, _flops_of_runs, flops_text),
+                _grown(
+                    self.flops,
+                    report.products,
+                    _product_key,
+                    _flops_of_runs,
+                    flops_text,
+                ),
             ),
         )
         if not self._has_common_part(report):
@@ -218,10 +236,6 @@ def _product_key(each: Product) -> Key:
 
 def _location_key(location: SourceLocation) -> str:
     return location.name_stack or f"{location.file}:{location.line}"
-
-
-def _bytes(each: LiveValue) -> int:
-    return each.bytes
 
 
 def _flops_of_runs(each: Product) -> int | None:

@@ -43,7 +43,7 @@ _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 
 def html_report(report: Report, program: str, title: str) -> str:
     """The report on a program, whose printed text is shown below the figures."""
-    axes = {axis: number % AXIS_COLOURS for number, axis in enumerate(_axis_names(report.mesh))}
+    axes = {axis: number % AXIS_COLOURS for number, axis in enumerate(re.findall(r'"([^"]*)"=', report.mesh))}
     parts = [
         *page_start(title),
         f"<h1>{escape(printable(title))}</h1>",
@@ -64,10 +64,6 @@ def html_report(report: Report, program: str, title: str) -> str:
 
 def _text_of(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
-
-
-def _axis_names(mesh: str) -> list[str]:
-    return re.findall(r'"([^"]*)"=', mesh)
 
 
 # --- Figures ------------------------------------------------------------------------------------------

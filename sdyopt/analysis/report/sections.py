@@ -41,8 +41,8 @@ from sdyopt.base.diagnostics.text import counted
 _PHASES = {Phase.FORWARD: "", Phase.BACKWARD: "in a gradient, ", Phase.REMATERIALIZED: "recomputed, "}
 # From docs/calibration.md.
 ACCURACY = (
-    "accuracy: of 104 programs that XLA compiled for the CPU, peak memory is 0.7 to 1.5 times XLA's in 85, and wire "
-    "bytes are within 10% in 45; where they differ, mostly XLA sends more"
+    "accuracy: of 104 programs that XLA compiled for the CPU, peak memory is 0.7 to 1.5 times XLA's in 85, and "
+    "wire bytes are within 10% in 45; where they differ, mostly XLA sends more"
 )
 # The title of a table that a short report leaves out.
 COLLECTIVES = "collectives"
@@ -121,7 +121,10 @@ def _by_kind(report: Report, total: Total) -> Iterator[Row]:
 
 
 def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]:
-    """A row for the collectives of each group, kind, axes and phase, with the reason for the largest."""
+    """A row for the collectives of each group, kind, axes and phase, with the reason for the largest.
+
+    The groups with the most bytes come first, with all of their rows.
+    """
 
     def key(each: Collective) -> str:
         return "\n".join((grouping.group_of(each), each.kind, each.group, each.location.phase))
@@ -129,7 +132,9 @@ def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]
     together: dict[str, list[Collective]] = {}
     for each in report.collectives:
         together.setdefault(key(each), []).append(each)
-    for name, part in wire_totals(report.collectives, key).items():
+    ranks = {group: rank for rank, group in enumerate(wire_totals(report.collectives, grouping.group_of))}
+    parts = wire_totals(report.collectives, key).items()
+    for name, part in sorted(parts, key=lambda each: ranks[grouping.group_of(together[each[0]][0])]):
         largest = min(together[name], key=_order)
         group, kind = grouping.text_of(largest) or "elsewhere", f"{largest.kind} {largest.group}"
         yield total_text(part), _share(part, total), str(part.count), group, kind, reason_text(largest)

@@ -29,14 +29,7 @@ from sdyopt.mlir.ir.builtin_attributes import (
 )
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import (
-    I1,
-    I64,
-    IntegerType,
-    RankedTensor,
-    Type,
-    tensor,
-)
+from sdyopt.mlir.ir.types import I1, I64, IntegerType, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.identities import exact_sum_identity
 

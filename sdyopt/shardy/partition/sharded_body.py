@@ -15,12 +15,7 @@ from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import REPLACES, SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ReturnOp
-from sdyopt.mlir.dialects.sdy.sharding import (
-    MeshOrRef,
-    ShardingPerValue,
-    TensorSharding,
-    fully_replicated,
-)
+from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, DivOp, MulOp, RemOp
 from sdyopt.mlir.ir.attribute import Attribute, StringAttr
@@ -30,13 +25,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.device_positions import MAX_DEVICES, digit_of, shard_indices
-from sdyopt.shardy.partition.local_builder import (
-    SCALAR_I64,
-    Channels,
-    LocalBuilder,
-    ranked,
-    shape_of,
-)
+from sdyopt.shardy.partition.local_builder import SCALAR_I64, Channels, LocalBuilder, ranked, shape_of
 from sdyopt.shardy.partition.local_context import device_id
 from sdyopt.shardy.partition.local_types import Axes, LocalTypes
 from sdyopt.shardy.partition.registry import OpTable

@@ -70,11 +70,12 @@ class Module:
             raise PassError(collector.diagnostics)
         return Module(program, collector.diagnostics)
 
-    def report(self, topology: str | PathLike[str] | None = None, device_memory: int | None = None) -> Report:
+    def report(self, topology: str | PathLike[str] | None = None, device_memory: str | None = None) -> Report:
         """What the program communicates, stores and computes on each device.
 
         A `topology`, of a machine such as "tpu-v5e" or in a file, adds estimated times. Raises ParseError if
-        the file is malformed. `device_memory` are the bytes of a device; default: those of the topology.
+        the file is malformed, UsageError for a malformed size. `device_memory`, such as "16GiB", adds whether
+        the program fits; default: that of the topology.
         """
         with session(discard, self._program.sdy_version):
             title = symbol_name(self.ir) or self._program.source.name

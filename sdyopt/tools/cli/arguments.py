@@ -10,12 +10,7 @@ from typing import Any
 
 from sdyopt.analysis.flag import Flag
 from sdyopt.base.dataclasses import dataclass, field
-from sdyopt.base.diagnostics.usage import (
-    UsageError,
-    nearest_or_all,
-    read_long,
-    read_uint,
-)
+from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all, read_long, read_uint
 from sdyopt.tools.cli.flags import ALIASES, FLAGS, LOAD_ANALYSIS, load_analyses
 
 STDIN = "-"

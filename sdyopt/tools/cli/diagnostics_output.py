@@ -12,12 +12,7 @@ from pathlib import PurePath
 from sdyopt import __version__
 from sdyopt.analysis.flag import STDOUT
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
-from sdyopt.base.diagnostics.formats import (
-    FORMATS,
-    Record,
-    RunSummary,
-    record,
-)
+from sdyopt.base.diagnostics.formats import FORMATS, Record, RunSummary, record
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.render import render
 from sdyopt.tools.cli.files import Output, is_same_file, write_to_stderr

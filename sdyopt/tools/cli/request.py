@@ -20,21 +20,9 @@ from sdyopt.base.releases import following
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.mlir.pipeline.tree import Pipeline, failed_to_add, parse_pipeline
-from sdyopt.mlir.registry import (
-    LIST_PASSES,
-    all_passes,
-    find_entry,
-    lookup,
-)
+from sdyopt.mlir.registry import LIST_PASSES, all_passes, find_entry, lookup
 from sdyopt.tools.cli.arguments import Arguments, PassFlag, missing_flag
-from sdyopt.tools.cli.files import (
-    STDIN_NAME,
-    check_files,
-    open_log,
-    read_input,
-    write_file,
-    write_to_stderr,
-)
+from sdyopt.tools.cli.files import STDIN_NAME, check_files, open_log, read_input, write_file, write_to_stderr
 from sdyopt.tools.cli.flags import FLAGS
 from sdyopt.tools.driver.job import Job
 

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.base.diagnostics.ids import (
-    ADVICE,
-    FLAG_WITHOUT_EFFECT,
-    PASS_NOT_RUN,
-    lint_rule,
-)
+from sdyopt.base.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN, lint_rule
 from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc
 from sdyopt.base.diagnostics.render import ELLIPSIS, render
 from sdyopt.base.diagnostics.text import printable

@@ -18,15 +18,7 @@ from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.sdy_collectives import ring
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
-from sdyopt.analysis.lint.rule import (
-    MIN_WIRE_BYTES,
-    Finding,
-    Looks,
-    Rule,
-    Subject,
-    rule,
-    runs_text,
-)
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule, runs_text
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
