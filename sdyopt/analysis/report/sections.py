@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
 from sdyopt.analysis.figures.figures import (
     Collective,
     LiveValue,
@@ -38,6 +39,11 @@ from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.text import counted
 
 _PHASES = {Phase.FORWARD: "", Phase.BACKWARD: "in a gradient, ", Phase.REMATERIALIZED: "recomputed, "}
+# From docs/calibration.md.
+ACCURACY = (
+    "accuracy: of 104 programs that XLA compiled for the CPU, peak memory is 0.7 to 1.5 times XLA's in 85, "
+    "and wire bytes are within 10% in 45; where they differ, mostly XLA sends more"
+)
 # The title of a table that a short report leaves out.
 COLLECTIVES = "collectives"
 
@@ -45,9 +51,10 @@ _NO_PYTHON_LINES = "for lines of the model, print it from JAX with as_text(debug
 
 
 def sections_of(report: Report) -> list[Section]:
-    """Communication, memory, compute, and time if it is estimated."""
+    """Communication, memory, compute, time if it is estimated, and how near the figures are to XLA's."""
     time = [] if report.time is None else [time_section(report, report.time)]
-    return [_communication(report), _memory(report), _compute(report), *time]
+    accuracy = [Section(ACCURACY)] if PIPELINE in report.assumption else []
+    return [_communication(report), _memory(report), _compute(report), *time, *accuracy]
 
 
 # --- Communication ------------------------------------------------------------------------------------
