@@ -26,7 +26,7 @@ base      dataclasses ‹ interning ‹ releases ‹ diagnostics
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-          trials ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
+          trials ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
