@@ -15,7 +15,6 @@ class Options(AnalysisOptions):
     reduce: str | None = flag(
         default=None,
         placeholder="COMMAND",
-        is_common=True,
         help="make the program after the passes small, while COMMAND ends with exit status 0; a shell runs "
         "it, and %s in it is a file with the program",
     )
