@@ -15,13 +15,14 @@ There are five storeys, each a folder. A room imports only rooms to its left, an
   mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ record ‹ partition
   analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-            trials ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
+            trials ‹ advise ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Advice",
     "Attribute",
     "Axis",
     "Block",

@@ -19,8 +19,7 @@ from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.pipeline.tree import parse_pipeline
 from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
-from sdyopt.tools.driver.interpreter import interpreter_settings
-from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.job import Job, interpreter_settings
 from sdyopt.tools.driver.run import run_job
 
 # XLA inlines calls, too.

@@ -23,6 +23,11 @@ from jax.sharding import PartitionSpec as P
 Array = Any
 Function = Callable[..., Any]
 
+# Typed, because jax need not be installed where types are checked.
+_jit: Callable[[Function], Function] = jax.jit
+_checkpoint: Callable[[Function], Function] = jax.checkpoint
+_custom_vjp: Callable[[Function], Any] = jax.custom_vjp
+
 _X = {"x": 4}
 _XY = {"x": 4, "y": 2}
 _GRID = {"d": 4, "t": 4, "s": 4}
@@ -61,13 +66,14 @@ def constrain(value: Array, *spec: Any) -> Array:
 
 
 def gradients(loss: Function, *positions: int) -> Function:
-    return jax.grad(loss, argnums=positions)
+    gradient: Function = jax.grad(loss, argnums=positions)
+    return gradient
 
 
 # --- Calls ------------------------------------------------------------------------------------------
 
 
-@jax.jit
+@_jit
 def _lstm_cell(weights: Array, bias: Array, state: tuple[Array, Array], x: Array) -> tuple[Array, Array]:
     hidden, cell = state
     gates = jnp.concatenate([x, hidden], axis=-1) @ weights + bias
@@ -93,7 +99,7 @@ def lstm_train(weights: Array, bias: Array, xs: Array) -> Any:
     return gradients(loss, 0, 1)(weights, bias)
 
 
-@jax.jit
+@_jit
 def _gru_cell(update: Array, candidate: Array, hidden: Array, x: Array) -> Array:
     joined = jnp.concatenate([x, hidden], axis=-1)
     gates = jax.nn.sigmoid(joined @ update)
@@ -186,7 +192,7 @@ def cross_entropy_train(x: Array, weights: Array, labels: Array) -> Array:
     return jax.grad(loss)(weights)
 
 
-@jax.jit
+@_jit
 def _group_norm(x: Array, scale: Array) -> Array:
     groups = x.reshape(*x.shape[:-1], 4, -1)
     mean = jnp.mean(groups, axis=(1, 2, 4), keepdims=True)
@@ -204,7 +210,7 @@ def group_norm_train(x: Array, scale: Array) -> Any:
     return gradients(lambda x, scale: jnp.sum(_group_norm(x, scale) ** 3), 0, 1)(x, scale)
 
 
-@jax.custom_vjp
+@_custom_vjp
 def _rms_norm(x: Array, scale: Array) -> Array:
     return x * lax.rsqrt(jnp.mean(x**2, -1, keepdims=True) + 1e-6) * scale
 
@@ -230,7 +236,7 @@ _rms_norm.defvjp(_rms_forward, _rms_backward)
     out=(P(), P(None, "model"), P("model", None)),
 )
 def norm_mlp_remat_train(x: Array, scale: Array, up: Array, down: Array) -> Any:
-    @jax.checkpoint
+    @_checkpoint
     def block(x: Array, scale: Array, up: Array, down: Array) -> Array:
         return x + jnp.maximum(_rms_norm(x, scale) @ up, 0) @ down
 
@@ -431,17 +437,19 @@ def dilated_causal(x: Array, kernel: Array) -> Array:
 
 @program(_XY, ((4, 32, 32, 8), P(None, "x", "y", None)), out=P(None, "x", "y", None))
 def max_pool_train(x: Array) -> Array:
-    pool = lambda x: lax.reduce_window(  # noqa: E731
-        x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"
-    )
-    return jax.grad(lambda x: jnp.sum(pool(jnp.sin(x)) ** 2))(x)
+    def loss(x: Array) -> Array:
+        pooled = lax.reduce_window(jnp.sin(x), -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
+        return jnp.sum(pooled**2)
+
+    return jax.grad(loss)(x)
 
 
 @program(_XY, ((64, 64), P("x", "y")), out=P("x", "y"))
 def jacobi(x: Array) -> Array:
-    step = lambda _, x: (  # noqa: E731
-        jnp.roll(x, 1, 0) + jnp.roll(x, -1, 0) + jnp.roll(x, 1, 1) + jnp.roll(x, -1, 1)
-    ) / 4
+    def step(_: Array, x: Array) -> Array:
+        roll: Function = jnp.roll
+        return (roll(x, 1, 0) + roll(x, -1, 0) + roll(x, 1, 1) + roll(x, -1, 1)) / 4
+
     return lax.fori_loop(0, 20, step, x)
 
 

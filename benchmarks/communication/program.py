@@ -20,8 +20,7 @@ from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.pipeline.tree import parse_pipeline
 from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
-from sdyopt.tools.driver.interpreter import interpreter_settings
-from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.job import Job, interpreter_settings
 from sdyopt.tools.driver.run import run_job
 
 PIPELINE = "builtin.module(sdy-partition-pipeline)"

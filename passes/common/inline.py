@@ -37,9 +37,8 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass, RunNested, Unsigned, option, parse_pipeline
 from sdyopt.mlir.registry import lookup, register
 
-from .support.call_graph import CallGraph, callee_of, calls_by_block
-from .support.copy_budget import most_copied_operations
-from .support.function_uses import FunctionUses
+from .support.call_graph import CallGraph, callee_of, calls_by_block, most_copied_operations
+from .support.function_shardings import FunctionUses
 from .support.inline_call import inline_call
 
 _NO_LIMIT = (1 << 32) - 1

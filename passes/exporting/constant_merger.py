@@ -18,7 +18,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
 
-from ..common.support.merge_constants import is_constant, merge_constants
+from ..common.support.constants import is_constant, merge_constants
 
 
 @register("sdy-constant-merger")

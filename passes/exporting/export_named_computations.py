@@ -35,9 +35,8 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
-from ..common.support.clone_functions import ORIGINAL_NAME
+from ..common.support.call_graph import ORIGINAL_NAME, FreshNames
 from ..common.support.data_flow_edges import remove_edges, shardings_of_edges
-from ..common.support.fresh_names import FreshNames
 
 
 @register("sdy-export-named-computations")

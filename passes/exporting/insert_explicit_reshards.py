@@ -90,17 +90,10 @@ from sdyopt.shardy.record import plan_to_record, record_plan
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap
 from sdyopt.shardy.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 
-from .explicit_reshards.insertion import apply_plan
-from .explicit_reshards.reshard_plan import (
-    IncompatibleReductionError,
-    PlanInput,
-    ReshardPlan,
-    ReshardPlanner,
-)
-from .explicit_reshards.sharding_cache import ShardingCache, is_sufficient_key
+from .explicit_reshards.insertion import ShardingCache, UseResharder, apply_plan, is_sufficient_key
+from .explicit_reshards.reshard_plan import IncompatibleReductionError, PlanInput, ReshardPlan, ReshardPlanner
 from .explicit_reshards.single_devices import SingleDeviceResharder, check_arguments_and_results
 from .explicit_reshards.unreduced_axes import all_reduce_use, change_unreduced_mesh, unreduce_use
-from .explicit_reshards.use_resharder import UseResharder
 
 
 @register("sdy-insert-explicit-reshards")

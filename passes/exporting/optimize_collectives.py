@@ -13,9 +13,10 @@ The reshape splits the dimension into one dimension per axis, from which every a
 one for the rest of the shard. The axes that stay then move to the front, in the order of the result. Both
 reshapes are local.
 
-The collective-permute must change only the order of the axes of one dimension, and its only use must be an
-all-to-all. The all-to-alls that follow are part of the rewrite as long as they move axes out of the dimension
-and, but for the last one, have a single use. The program is kept
+The collective-permute must change only the order of the axes of one dimension, or of their sub-axes, each of
+which then gets a dimension. Its only use must be an all-to-all. The all-to-alls that follow are part of the
+rewrite as long as they move axes out of the dimension and, but for the last one, have a single use. The
+program is kept
 
   * if one of them moves several axes, or a sub-axis of one;
   * if axes that stay would have to exchange their places;
@@ -31,11 +32,12 @@ Run it after `sdy-reshard-to-collectives`, as `sdy-export-pipeline` does where i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.quant import UniformQuantizedPerAxis
-from sdyopt.mlir.dialects.sdy.axes import AllToAllParam, AllToAllParams, AxisRef, with_axis
+from sdyopt.mlir.dialects.sdy.axes import AllToAllParam, AllToAllParams, AxisRef, SubAxis, with_axis
 from sdyopt.mlir.dialects.sdy.collectives import AllToAllOp, CollectivePermuteOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -65,10 +67,13 @@ class OptimizeCollectives(Pass):
 def _replace_permute(permute: CollectivePermuteOp, rewriter: Rewriter) -> bool:
     """Replaces a collective-permute and the all-to-alls after it."""
     source = sharding_of(permute.tensor)
-    dim = None if source is None else _reordered_dimension(source, permute.out_sharding)
-    if source is None or dim is None:
+    mesh = None if source is None else mesh_of(source, permute)
+    if source is None or mesh is None:
         return False
-    axes = source.dims[dim].axes
+    dim = _reordered_dimension(source, permute.out_sharding, mesh)
+    if dim is None:
+        return False
+    axes, _ = _common_pieces(source.dims[dim].axes, permute.out_sharding.dims[dim].axes, mesh)
     chain = list(_moves_out_of(dim, permute))
     if not chain or permute.tensor.defining_op in chain:  # the latter in a graph region
         return False
@@ -77,9 +82,8 @@ def _replace_permute(permute: CollectivePermuteOp, rewriter: Rewriter) -> bool:
     target = chain[-1].out_sharding
     if target.mesh_or_ref is not source.mesh_or_ref or target.replicated_axes != source.replicated_axes:
         return False
-    mesh = mesh_of(source, permute)
     type = permute.tensor.type
-    if mesh is None or not isinstance(type, RankedTensor):
+    if not isinstance(type, RankedTensor):
         return False
     sizes = _split_sizes(type, dim, axes, mesh)
     moves = _moves_to_front(axes, [_move(op).axes[0] for op in chain], target.dims[dim].axes, mesh)
@@ -119,7 +123,7 @@ def _patterns(op_class: type[Op]) -> Sequence[Pattern]:
 # --- The collectives that are replaced ------------------------------------------------------------
 
 
-def _reordered_dimension(before: TensorSharding, after: TensorSharding) -> int | None:
+def _reordered_dimension(before: TensorSharding, after: TensorSharding, mesh: Mesh) -> int | None:
     """The only dimension whose axes are in another order, if the shardings do not differ otherwise.
 
     Priorities and unreduced axes do not count.
@@ -133,7 +137,32 @@ def _reordered_dimension(before: TensorSharding, after: TensorSharding) -> int |
     if len(changed) != 1:
         return None
     dim, other = pairs[changed[0]]
-    return changed[0] if len(dim.axes) == len(other.axes) and set(dim.axes) == set(other.axes) else None
+    axes, other_axes = _common_pieces(dim.axes, other.axes, mesh)
+    return changed[0] if len(axes) == len(other_axes) and set(axes) == set(other_axes) else None
+
+
+def _common_pieces(axes: Axes, others: Axes, mesh: Mesh) -> tuple[Axes, Axes]:
+    """Both lists, with each axis split into the sub-axes of it that the other list has."""
+    return _split(axes, others, mesh), _split(others, axes, mesh)
+
+
+def _split(axes: Axes, others: Axes, mesh: Mesh) -> Axes:
+    pieces: list[AxisRef] = []
+    for axis in axes:
+        start, end = axis.pre_size, axis.next_pre_size(mesh)
+        bounds = {bound for other in others if other.name == axis.name for bound in _bounds(other, mesh)}
+        cuts = [start, *sorted(bound for bound in bounds if start < bound < end), end]
+        if len(cuts) == 2 or any(larger % smaller for smaller, larger in pairwise(cuts)):
+            pieces.append(axis)
+        else:
+            pieces += [
+                AxisRef(axis.name, SubAxis(smaller, larger // smaller)) for smaller, larger in pairwise(cuts)
+            ]
+    return tuple(pieces)
+
+
+def _bounds(axis: AxisRef, mesh: Mesh) -> tuple[int, int]:
+    return axis.pre_size, axis.next_pre_size(mesh)
 
 
 def _moves_out_of(dim: int, permute: CollectivePermuteOp) -> Iterator[AllToAllOp]:

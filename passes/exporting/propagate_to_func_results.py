@@ -29,8 +29,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
-from ..common.support.function_shardings import is_maximal
-from ..common.support.main_function import main_function
+from ..common.support.function_shardings import is_maximal, main_function
 
 
 @register("sdy-propagate-to-func-results")

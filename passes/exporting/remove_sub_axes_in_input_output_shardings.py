@@ -23,8 +23,7 @@ from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.record import Truncation
 
-from ..common.support.function_shardings import transform_function_shardings
-from ..common.support.main_function import main_function
+from ..common.support.function_shardings import main_function, transform_function_shardings
 
 
 @register("sdy-remove-sub-axes-in-input-output-shardings")

@@ -36,7 +36,7 @@ The pass is a dialect conversion, which also folds operations that compute an ex
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
@@ -73,10 +73,16 @@ class ReshardToCollectives(Pass):
         help="keep the unreduced axes of a value of which all dimensions are gathered",
         is_addition=True,
     )
+    move_borders: bool = option(
+        default=False,
+        help="change shards of padded dimensions for others with different borders, instead of gathering the "
+        "dimension",
+        is_addition=True,
+    )
 
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        lowering = _ReshardLowering(self.keep_redundant_reshards, self.keep_unreduced_axes)
+        lowering = _ReshardLowering(self.keep_redundant_reshards, self.keep_unreduced_axes, self.move_borders)
         pattern = ConversionPattern(ReshardOp, lowering.lower, lowering.is_legal)
         convert(function, pattern, rewriter, legal=_COLLECTIVES)
         return rewriter.changed
@@ -85,10 +91,10 @@ class ReshardToCollectives(Pass):
 class _ReshardLowering:
     """Lowers reshards. The plan of a pair of shardings is cached."""
 
-    def __init__(self, keep_redundant: bool, keep_unreduced: bool) -> None:
+    def __init__(self, keep_redundant: bool, keep_unreduced: bool, moves_borders: bool) -> None:
         self._keep_redundant = keep_redundant
         self._keep_unreduced = keep_unreduced
-        self._plan = cache(plan_collectives)
+        self._plan = cache(partial(plan_collectives, moves_borders=moves_borders))
         self._before_barriers: dict[Value, Value] = {}
 
     def is_legal(self, op: ReshardOp) -> bool:

@@ -22,7 +22,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
 
-from ..common.support.set_sharding import set_sharding
+from ..common.support.shardings import set_sharding
 
 
 @register("sdy-sink-func-data-flow-edges")

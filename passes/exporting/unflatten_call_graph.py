@@ -39,8 +39,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 
-from ..common.support.call_graph import called_function
-from ..common.support.clone_functions import ORIGINAL_NAME, original_name
+from ..common.support.call_graph import ORIGINAL_NAME, called_function, original_name
 from ..common.support.function_shardings import argument_shardings, result_shardings
 
 # The parent operation, original name and manual axes of a function.

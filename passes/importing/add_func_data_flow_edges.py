@@ -42,7 +42,7 @@ from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
 from ..common.support.data_flow_edges import can_have_edge
-from ..common.support.main_function import main_function
+from ..common.support.function_shardings import main_function
 
 
 @register("sdy-add-func-data-flow-edges")

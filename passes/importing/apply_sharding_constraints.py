@@ -59,9 +59,8 @@ from sdyopt.shardy.partition.entry_functions import entry_functions
 from sdyopt.shardy.record import Means, record_copy
 
 from ..common.support.call_graph import CallGraph
-from ..common.support.constraint_debug_info import ConstraintDebugInfo
-from ..common.support.insertion_points import directly_after_definition
-from ..common.support.set_sharding import set_sharding
+from ..common.support.sharding_origins import ConstraintDebugInfo
+from ..common.support.shardings import directly_after_definition, set_sharding
 
 _CONSTRAINT_OPS = (ShardingConstraintOp, ManualComputationOp)
 _OPEN_DIMENSION = DimensionSharding(is_closed=False)

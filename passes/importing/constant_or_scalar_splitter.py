@@ -45,8 +45,7 @@ from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.sharding.elementwise import is_elementwise
 
-from ..common.support.call_graph import CallGraph, called_function
-from ..common.support.clone_functions import FunctionCopies, original_name
+from ..common.support.call_graph import CallGraph, CopyBudget, FunctionCopies, called_function, original_name
 from ..common.support.constants import (
     SOURCES,
     ComputationCopier,
@@ -54,7 +53,6 @@ from ..common.support.constants import (
     grouped_values,
     is_pure,
 )
-from ..common.support.copy_budget import CopyBudget
 
 _RESHAPING = (BroadcastInDimOp, ReshapeOp, SliceOp)
 
@@ -73,7 +71,7 @@ class ConstantOrScalarSplitter(Pass):
 
 
 class _OpKind(NamedTuple):
-    """How the splitter classifies an operation."""
+    """The class of an operation to the splitter."""
 
     is_ignored: bool
     # Constant by itself.

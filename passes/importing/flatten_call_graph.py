@@ -29,9 +29,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 
-from ..common.support.call_graph import CallGraph
-from ..common.support.clone_functions import FunctionCopies
-from ..common.support.copy_budget import CopyBudget
+from ..common.support.call_graph import CallGraph, CopyBudget, FunctionCopies
 
 
 @register("sdy-flatten-call-graph")

@@ -38,9 +38,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 
-from ..common.support.call_graph import CallGraph, called_function, calls_in
-from ..common.support.clone_functions import original_name
-from ..common.support.copy_budget import CopyBudget
+from ..common.support.call_graph import CallGraph, CopyBudget, called_function, calls_in, original_name
 from ..common.support.data_flow_edges import add_edges
 from ..common.support.function_shardings import argument_shardings
 

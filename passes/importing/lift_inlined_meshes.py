@@ -36,7 +36,7 @@ from sdyopt.mlir.ir.value import LazyLocation
 from sdyopt.mlir.pipeline import Pass, Since, option
 from sdyopt.mlir.registry import register
 
-from ..common.support.fresh_names import FreshNames
+from ..common.support.call_graph import FreshNames
 from ..common.support.shardings import transform_shardings
 
 STABLEHLO_MESH = "stablehlo.mesh"

@@ -31,14 +31,14 @@ from sdyopt.mlir.ir.value import OpOperand, Value
 from sdyopt.mlir.pipeline import FUNCTION, Pass, option
 from sdyopt.mlir.registry import register
 
-from .spmd.annotations import (
+from .spmd.iterator_axes import (
     ReshardingRequirement,
     annotation_of,
+    find_iterator_axes,
     possible_operand_shardings,
     possible_result_shardings,
     resharding_requirement,
 )
-from .spmd.iterator_axes import find_iterator_axes
 from .spmd.sharding_interface import has_sharding_model, iteration_space_of
 
 

@@ -38,11 +38,10 @@ from sdyopt.mlir.ir.verify_signature import signature_problem
 from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
 
+from .spmd.index_builder import init_on_first_device
 from .spmd.iterator_axes import IteratorAxes
-from .spmd.iterator_types import IterationSpace
 from .spmd.mesh_resharding import reshard
-from .spmd.partial_reductions import init_on_first_device
-from .spmd.sharding_interface import iteration_space_of
+from .spmd.sharding_interface import IterationSpace, iteration_space_of
 
 _INCOMPATIBLE = "operands and results have incompatible shardings"
 _ONE_BLOCK = "only one block is supported!"

@@ -36,11 +36,11 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 
-_WITH_CHANNELS = (
+STABLEHLO_COLLECTIVES = (
     *(AllGatherOp, AllReduceOp, AllToAllOp),
     *(CollectiveBroadcastOp, CollectivePermuteOp, CollectiveReduceOp, ReduceScatterOp),
 )
-_COLLECTIVES = (CollectiveOp, ReshardOp, *_WITH_CHANNELS)
+_COLLECTIVES = (CollectiveOp, ReshardOp, *STABLEHLO_COLLECTIVES)
 _CHANNEL = "channel_handle"
 
 
@@ -60,7 +60,7 @@ class MergeCollectives(Pass):
 
 
 def _without_channel(op: Op) -> Hashable | None:
-    """What the result of a collective depends on besides its operand; None for other operations."""
+    """All that the result of a collective depends on besides its operand; None for other operations."""
     if not isinstance(op, _COLLECTIVES):
         return None
     signature = op.signature

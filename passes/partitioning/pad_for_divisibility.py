@@ -15,9 +15,12 @@ undefined after most operations, so they are overwritten where they would count:
 a padded dimension, with the identity before a reduction. The indices of a gather stay outside of the
 padding, and those of a scatter that are padding themselves become out of bounds.
 
-If a collective changes the borders between shards, the dimension is gathered and sliced again: 6 elements are
-2+2+2+0 on four devices and 3+3 on two. Inputs and outputs of public functions must divide into shards of the
-same size; the types of private functions become padded ones.
+If a collective changes the borders between shards, halos are exchanged before or after it: 6 elements are
+2+2+2+0 on four devices and 3+3 on two, so after an all-gather of pairs of shards the second pair gets an
+element from the first one. If halos are as large as the dimension, it is gathered and sliced again.
+
+Inputs and outputs of public functions must divide into shards of the same size; the types of private
+functions become padded ones.
 
 This pass comes after `sdy-reshard-to-collectives` and before `sdy-convert-global-to-local`, which needs
 shards of the same size.
@@ -31,23 +34,29 @@ from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh_op import enclosing_module
 from sdyopt.mlir.dialects.sdy.value_shardings import distinct_values
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.pipeline import FUNCTION, MODULE, Pass
+from sdyopt.mlir.pipeline import FUNCTION, MODULE, Pass, option
 from sdyopt.mlir.registry import register
+from sdyopt.shardy.partition.local_builder import Channels
 from sdyopt.shardy.partition.local_types import LocalTypes
 from sdyopt.shardy.partition.operations.functions import pad_function
 from sdyopt.shardy.partition.padding import Padder
+from sdyopt.shardy.partition.sharded_body import HaloContext
 
 
 @register("sdy-pad-for-divisibility")
 class PadForDivisibility(Pass):
+    replica_count: int = option(default=1, help="number of replicas of the program", is_addition=True)
+
     def run(self, op: ModuleOp | FuncOp) -> bool:
         functions = [op] if isinstance(op, FuncOp) else op.nested(FuncOp)
-        changed = [self._pad(function) for function in functions]
+        channels = Channels(enclosing_module(op) or op)
+        changed = [self._pad(function, channels) for function in functions]
         return any(changed)
 
-    def _pad(self, function: FuncOp) -> bool:
+    def _pad(self, function: FuncOp, channels: Channels) -> bool:
         module, rewriter = enclosing_module(function), Rewriter()
-        padder = Padder(LocalTypes(function if module is None else module), rewriter)
+        types = LocalTypes(function if module is None else module)
+        padder = Padder(HaloContext(types, rewriter, channels, self.replica_count))
         pad_function(function, padder)
         if all(padder.padded_type(value) is value.type for value in distinct_values(function)):
             return rewriter.changed

@@ -31,6 +31,11 @@ gathers the totals of the shards instead of their elements. A top-k along a shar
 largest elements of each shard. A dynamic slice of a sharded dimension is a sum of slices, with zeros for the
 elements of other shards, if that is less than the dimension.
 
+With `reduce-communication`, a slice of a padded tensor becomes a pad, and a reshape between reshards gets the
+sharding before or after them, and exchanges halos, where this communicates less: 6 heads of an attention,
+over 4 devices, are 2+2+2+0. The operands of a product are gathered instead of all-reducing the result, if
+this communicates at most half.
+
 A slice of a tensor that is gathered along other dimensions is gathered instead of the tensor.
 
 With `rng-bit-generator-unsafe=false`, random bits are generated whole on every device and then sliced, so
@@ -61,6 +66,7 @@ from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.random import RngBitGeneratorOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -74,15 +80,21 @@ from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
-from .resolution.barriers import remove_barriers
-from .resolution.branches import reshard_barrier_operands, reshard_branches
 from .resolution.delayed_gathers import delay_gathers
+from .resolution.gathered_sums import gather_instead_of_sum
 from .resolution.meshes import resolve_mesh_change
+from .resolution.padded_slices import merge_with_pad
 from .resolution.replicated_sums import drop_sums_of_copies
-from .resolution.top_k import exchange_top_k
+from .resolution.reshapes import reshard_reshape
 from .resolution.unreduced_results import make_all_partial, shard_operand
-from .resolution.unreduced_uses import PartialUseResharder, resolve_unreduced_uses
-from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards
+from .resolution.unreduced_uses import (
+    PartialUseResharder,
+    remove_barriers,
+    reshard_barrier_operands,
+    reshard_branches,
+    resolve_unreduced_uses,
+)
+from .resolution.without_reshards import erase_unused, exchange_instead_of_reshards, exchange_top_k
 
 
 @register("sdy-resolve-permutation-factors")
@@ -99,6 +111,11 @@ class ResolvePermutationFactors(Pass):
         "replicating them",
         since=Since(Behavior.SHARDED_RANDOM_BITS),
     )
+    reduce_communication: bool = option(
+        default=False,
+        help="change operations and the reshards around them, where this communicates less",
+        is_addition=True,
+    )
 
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
@@ -110,6 +127,11 @@ class ResolvePermutationFactors(Pass):
         resolve_unreduced_uses(ops, types, rewriter)
         make_all_partial(ops, types, rewriter)
         delay_gathers(module, ops, types, rewriter)
+        if self.reduce_communication:
+            for slice in module.nested(SliceOp):
+                merge_with_pad(slice, types, rewriter)
+            for op in ops:
+                gather_instead_of_sum(op, types, rewriter)
         ops = list(module.walk_post_order())
         self._resolve_rotations(ops, context)
         for op in ops:
@@ -125,6 +147,8 @@ class ResolvePermutationFactors(Pass):
                 reshard_branches(op, resharder)
             elif op.dialect_name in ("stablehlo", "chlo"):
                 _warn_of_effects(op, types)
+                if self.reduce_communication and isinstance(op, ReshapeOp):
+                    reshard_reshape(op, types, rewriter)
                 self._resolve(op, context)
         for op in list(module.walk()):
             if isinstance(op, OptimizationBarrierOp):

@@ -226,7 +226,7 @@ def _partition_until(
         ReshardToCollectives(),
         OptimizeCollectives(),
         simplify(COLLECTIVE_LABEL),
-        PadForDivisibility(),
+        PadForDivisibility(replica_count=replica_count),
         ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),
         ConvertGlobalToLocal(replica_count=replica_count, partition_count=partition_count),
     ]

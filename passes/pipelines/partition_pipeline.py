@@ -14,15 +14,19 @@ from ..common.inline import Inliner
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
 from ..importing.inline_unsharded_calls import InlineUnshardedCalls
+from ..importing.stablehlo_legalize_composite_to_call import LegalizeCompositeToCall
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
 from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
 from ..partitioning.finish_partitioning import FinishPartitioning
+from ..partitioning.hoist_collectives import HoistCollectives
+from ..partitioning.merge_all_reduces import MergeAllReduces
 from ..partitioning.merge_collectives import MergeCollectives
 from ..partitioning.pad_for_divisibility import PadForDivisibility
 from ..partitioning.reshard_single_devices import ReshardSingleDevices
 from ..partitioning.resolve_permutation_factors import ResolvePermutationFactors
 from ..partitioning.resolve_single_device_sharding import ResolveSingleDeviceSharding
+from ..partitioning.unify_meshes import UnifyMeshes
 from .export_pipeline import simplify
 from .import_pipeline import DEDUP_FUNCTIONS_FULLY
 from .propagation_pipeline import propagation_pipeline
@@ -43,20 +47,23 @@ def partition_pipeline(
     Converts a program with some shardings to the program that each device runs: tensors have the types of
     their shards, and all communication is by StableHLO collectives.
 
-    As XLA does, it inlines calls first, with `sdy-inline-unsharded-calls` and `cse`, so that dead and equal
-    operations of several calls are found. Calls with shardings of their own are inlined once everything has
-    a sharding. With `keep-calls`, calls are kept, and with `dedup-functions-fully`, as they are in Shardy's
-    pipelines.
+    As XLA does, it inlines calls first, with `stablehlo-legalize-composite-to-call`,
+    `sdy-inline-unsharded-calls` and `cse`, so that dead and equal operations of several calls are found.
+    Calls with shardings of their own are inlined once everything has a sharding. With `keep-calls`, calls are
+    kept, and with `dedup-functions-fully`, as they are in Shardy's pipelines.
 
     Then it is `sdy-add-elementwise-sharding-rules`, so that operations of chlo are sharded too, and
     `sdy-propagation-pipeline` with these passes after the shardings are closed:
-    `sdy-all-reduces-to-reshards`, `sdy-reshard-single-devices`, `sdy-insert-explicit-reshards` in its full
-    version, `sdy-resolve-permutation-factors`, `sdy-resolve-single-device-sharding`,
-    `sdy-reshard-to-collectives`, `sdy-merge-collectives`, `sdy-pad-for-divisibility`,
-    `sdy-convert-global-to-local`, and `sdy-finish-partitioning`. Between them, reshards
-    and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
+    `sdy-unify-meshes`, `sdy-all-reduces-to-reshards`, `sdy-reshard-single-devices`,
+    `sdy-insert-explicit-reshards` in its full version, `sdy-resolve-permutation-factors`,
+    `sdy-resolve-single-device-sharding`, `sdy-reshard-to-collectives`, `sdy-merge-collectives`,
+    `sdy-merge-all-reduces`, `sdy-pad-for-divisibility`, `sdy-convert-global-to-local`,
+    `sdy-hoist-collectives`, and `sdy-finish-partitioning`. Between them,
+    reshards and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [
+        # Otherwise tensors would be gathered between them.
+        UnifyMeshes(),
         # Otherwise the program's own all-reduces would be repeated.
         AllReducesToReshards(),
         ReshardSingleDevices(),
@@ -68,6 +75,7 @@ def partition_pipeline(
             replica_count=replica_count,
             partition_count=partition_count,
             rng_bit_generator_unsafe=not Behavior.SHARDED_RANDOM_BITS.active,
+            reduce_communication=True,
         ),
         # Before reshards are lowered, so that its all-reduces and all-slices after them become
         # reduce-scatters.
@@ -75,11 +83,13 @@ def partition_pipeline(
         # Of two consecutive reshards, the first is redundant.
         simplify(RESHARD_LABEL),
         MergeCollectives(collectives_only=True),
-        ReshardToCollectives(keep_unreduced_axes=True),
+        # Borders between shards are moved by sdy-pad-for-divisibility.
+        ReshardToCollectives(keep_unreduced_axes=True, move_borders=True),
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),
         MergeCollectives(collectives_only=True),
-        PadForDivisibility(),
+        MergeAllReduces(),
+        PadForDivisibility(replica_count=replica_count),
         ConvertGlobalToLocal(
             combine_multi_dimension_reduce_scatter=True,
             enable_rgv3=enable_rgv3,
@@ -90,11 +100,12 @@ def partition_pipeline(
         ),
         # Most offsets are looked up several times, and some halos are exchanged for several operations.
         MergeCollectives(),
+        HoistCollectives(),
         FinishPartitioning(replica_count=replica_count),
     ]
     return [
         # As XLA does: shardings propagate through calls, and results without uses are not computed.
-        *([] if keep_calls else [InlineUnshardedCalls(), CSE()]),
+        *([] if keep_calls else [LegalizeCompositeToCall(), InlineUnshardedCalls(), CSE()]),
         AddElementwiseShardingRules(),
         *propagation_pipeline(dedup_functions_fully=dedup_functions_fully, partitioning=partitioning),
     ]

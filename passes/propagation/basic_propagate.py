@@ -38,8 +38,7 @@ from sdyopt.mlir.registry import register
 from sdyopt.shardy.sharding.propagation.propagation_step import Strategy
 
 from .engine.debug_info import DebugInfoRecorder
-from .engine.missing_shardings import warn_of_missing_shardings
-from .engine.mistyped_attributes import warn_of_mistyped_attributes
+from .engine.missing_shardings import warn_of_missing_shardings, warn_of_mistyped_attributes
 from .engine.op_priorities import ALL_OPS, Round
 from .engine.propagation_driver import PropagationDriver
 from .engine.sharding_groups import ShardingGroups

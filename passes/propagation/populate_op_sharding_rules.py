@@ -16,8 +16,6 @@ from functools import cache
 
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
-from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
-from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import FUNCTION, Pass, option
 from sdyopt.mlir.registry import register
@@ -36,14 +34,10 @@ class PopulateOpShardingRules(Pass):
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
         # A program has few distinct attribute dictionaries and rules.
-        with_rule = cache(_with_rule)
+        with_rule = cache(lambda attributes, rule: attributes.with_entry(SHARDING_RULE, rule))
         # Nested operations first: only the first unknown operation gets a warning.
         for op in function.walk_post_order():
             rule = sharding_rule_of(op, is_conservative=self.conservative_propagation)
             if rule is not None:
                 rewriter.set_attributes(op, with_rule(op.attributes, rule))
         return rewriter.changed
-
-
-def _with_rule(attributes: DictAttr, rule: OpShardingRule) -> DictAttr:
-    return attributes.with_entry(SHARDING_RULE, rule)

@@ -1,1 +1,1 @@
-"""What is told about a program: figures, records and notations, and the analyses that show them."""
+"""Analyses of programs, and the figures, records and notations that they show."""

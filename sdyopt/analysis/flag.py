@@ -37,7 +37,7 @@ class TextFile(NamedTuple):
 
 
 class Writes(NamedTuple):
-    """What a flag writes to its file.
+    """The output that a flag writes to its file.
 
     `content` is a noun with its article, `is_plural` its number. An empty name of a file is an error with
     `example` as help; without an example, it stands for no file. `takes_dash`: `-` is a stream. The input may

@@ -45,7 +45,7 @@ _KINDS: dict[str, type[bool] | type[int]] = {"bool": bool, "int": int}
 
 
 class Request(Protocol):
-    """What the command line offers to options that are prepared for a run.
+    """The command line, as options see it that are prepared for a run.
 
     `input` is the argument for the input, `-` for stdin. `pipeline` is that of the run, and `pipeline_text`
     what was given for it.
@@ -65,7 +65,7 @@ class Request(Protocol):
         """The value of any flag, or its default."""
 
     def name_of(self, path: str) -> str:
-        """What a file is called, which is another name for stdin alone."""
+        """The name of a file, which is another name for stdin alone."""
 
     def read(self, path: str) -> bytes:
         """The content of a file. Raises FileProblem."""
@@ -145,7 +145,7 @@ def _complete(name: str, declared: Flag, type_name: str, group: str) -> Flag:
 
 
 class Run(Protocol):
-    """What a run offers to its analyses: the whole input, and where text goes.
+    """A run, as its analyses see it: the whole input, and where text goes.
 
     `name` is the name of the input. `width` is the number of columns of stdout.
     """
@@ -194,7 +194,7 @@ class Program:
     _shared: dict[object, Any] = field(default_factory=dict)
 
     def shared(self, make: Callable[[Program], T]) -> T:
-        """What a function makes of this program, made once for all analyses."""
+        """The result of a function for this program, computed once for all analyses."""
         if make not in self._shared:
             self._shared[make] = make(self)
         made: T = self._shared[make]

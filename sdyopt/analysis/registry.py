@@ -1,4 +1,10 @@
-"""Finds analyses: each folder beside this file that has a module `analysis`."""
+"""Finds analyses: each folder beside this file that has a module `analysis`, and plugins.
+
+    [project.entry-points."sdyopt.analyses"]
+    op-count = "my_package.op_count:Options"
+
+declares the options of an analysis of another package, for `--load-analysis-plugin=op-count`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +12,9 @@ import os
 from importlib import import_module
 
 from sdyopt.analysis.interface import AnalysisOptions
+from sdyopt.base.diagnostics.usage import UsageError
 
+ANALYSIS_GROUP = "sdyopt.analyses"
 _PACKAGE = __name__.rpartition(".")[0]
 _FOLDER = __file__.removesuffix("registry.py")
 
@@ -19,6 +27,20 @@ def all_analyses() -> list[type[AnalysisOptions]]:
         _found.extend(import_module(f"{_PACKAGE}.{name}").Options for name in folders)
         _found.sort(key=lambda options: options.order)
     return _found
+
+
+def load_analysis_plugin(name: str) -> type[AnalysisOptions]:
+    """Adds the analysis of an entry point; raises UsageError if it cannot be loaded."""
+    from sdyopt.mlir.registry.discovery import load_plugin  # noqa: PLC0415  few runs load a plugin
+
+    failure = f"Failed to load an analysis from '{name}'"
+    options = load_plugin(ANALYSIS_GROUP, name, failure)
+    if not (isinstance(options, type) and issubclass(options, AnalysisOptions)):
+        raise UsageError(f"{failure}: the entry point is not a subclass of AnalysisOptions")
+    if options not in all_analyses():
+        _found.append(options)
+        _found.sort(key=lambda each: each.order)
+    return options
 
 
 _found: list[type[AnalysisOptions]] = []

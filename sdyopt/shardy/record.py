@@ -1,4 +1,4 @@
-"""What passes see of the sharding record: hooks that report to the active recorder, if there is one.
+"""The hooks of the sharding record for passes: they report to the active recorder, if there is one.
 
 Propagation reports its steps. Before propagation, other passes copy annotations to values; after it, they
 truncate shardings of inputs and outputs, and insert reshards and all-reduces, each for an operation. The
@@ -114,7 +114,7 @@ def active_recorder() -> Recorder | None:
 
 
 class Means(Enum):
-    """Why a pass other than propagation gives a value a sharding."""
+    """The reason for which a pass other than propagation gives a value a sharding."""
 
     CONSTRAINT = "its sharding constraint"
     MANUAL_INPUT = "the input sharding of a manual computation"
@@ -123,7 +123,7 @@ class Means(Enum):
 
 
 class Truncation(Enum):
-    """Why a pass truncates the sharding of an input or output."""
+    """The reason for which a pass truncates the sharding of an input or output."""
 
     NOT_DIVISIBLE = "the sizes of the axes do not divide the dimension"
     SUB_AXIS = "inputs and outputs have no sub-axes"

@@ -1,1 +1,1 @@
-"""What users hold: the command line and its driver, the Python interface, and the lit plugin."""
+"""The ways in: the command line and its driver, the Python interface, and the lit plugin."""

@@ -23,7 +23,7 @@ from tests.explanations.chains import check_chains, check_replay
 from tests.explanations.origins import compare_origins
 from tests.explanations.programs import Recorded, propagated
 from tests.explanations.sources import remains
-from tests.explanations.undo import Case, Outcome, Remainder, Way, undo
+from tests.explanations.undo import Case, Obstruction, Outcome, UndoMethod, undo
 from tests.random_modules.modules import random_module
 from tests.random_modules.programs import random_program
 
@@ -104,8 +104,8 @@ def undoable(program: Recorded) -> Iterator[Case]:
 
 
 def _report_undone(cases: list[Case]) -> None:
-    ways: Counter[tuple[Way, Outcome]] = Counter()
-    remainders: Counter[Remainder] = Counter()
+    methods: Counter[tuple[UndoMethod, Outcome]] = Counter()
+    obstructions: Counter[Obstruction] = Counter()
     reasons: Counter[str] = Counter()
     propagating: Counter[str] = Counter()
     for case in cases:
@@ -113,24 +113,24 @@ def _report_undone(cases: list[Case]) -> None:
         found = list(dict.fromkeys(_reasons(case)))
         reasons.update(found)
         if undone.propagates:
-            ways[undone.way, undone.outcome] += 1
+            methods[undone.method, undone.outcome] += 1
             propagating.update(found)
             continue
-        remainders[undone.remainder] += 1
-        if remainders[undone.remainder] <= _SHOWN:
+        obstructions[undone.obstruction] += 1
+        if obstructions[undone.obstruction] <= _SHOWN:
             absence = case.absence
             where = f"{case.program.name}: {axis_ref_text(absence.axis)} along {absence.site.op_name}"
-            print(f"{undone.remainder.name}: {where}: {', '.join(found)}: {undone.outcome.value}")
+            print(f"{undone.obstruction.name}: {where}: {', '.join(found)}: {undone.outcome.value}")
             if undone.message:
                 print(f"    {undone.message}")
     print(f"{len(cases):8} absent axes of which the reasons are undone")
-    print(f"{sum(ways.values()):8} propagate then:")
-    for (way, outcome), count in ways.most_common():
+    print(f"{sum(methods.values()):8} propagate then:")
+    for (method, outcome), count in methods.most_common():
         further = " (further reasons, too)" if outcome is Outcome.AFTER_MORE else ""
-        print(f"{count:12} {way.value}{further}")
-    print(f"{sum(remainders.values()):8} do not:")
-    for remainder, count in remainders.most_common():
-        print(f"{count:12} {remainder.value}")
+        print(f"{count:12} {method.value}{further}")
+    print(f"{sum(obstructions.values()):8} do not:")
+    for obstruction, count in obstructions.most_common():
+        print(f"{count:12} {obstruction.value}")
     print("By reason, where an axis may have several:")
     for reason, count in reasons.most_common():
         print(f"{count:12} {reason}: {propagating[reason]} propagate")

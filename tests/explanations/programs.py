@@ -22,7 +22,7 @@ from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_passes
 from sdyopt.mlir.registry import lookup
 from sdyopt.shardy.record import FunctionResult, Subject
-from sdyopt.tools.driver.dialect_tables import dialect_table
+from sdyopt.tools.driver.job import dialect_table
 
 _PROPAGATION = "sdy-user-priority-propagate"
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.explanations.__main__ import undoable
 from tests.explanations.programs import propagated
-from tests.explanations.undo import Case, Outcome, Remainder, Way, undo
+from tests.explanations.undo import Case, Obstruction, Outcome, UndoMethod, undo
 
 MESHES = """
     sdy.mesh @mesh = <["x"=2, "y"=2, "z"=5]>
@@ -150,7 +150,7 @@ def test_a_competitor_from_the_annotation_of_the_neighbor_is_kept_off_the_tensor
         }"""
     case = next(case for case in cases_along("stablehlo.dot_general", text) if case.absence.position == 1)
     undone = undo(case)
-    assert (undone.propagates, undone.way) == (True, Way.TENSOR)
+    assert (undone.propagates, undone.method) == (True, UndoMethod.TENSOR)
 
 
 def test_an_axis_of_a_manual_computation_becomes_free() -> None:
@@ -160,7 +160,7 @@ def test_an_axis_of_a_manual_computation_becomes_free() -> None:
 
 def test_types_in_a_manual_computation_depend_on_its_manual_axes() -> None:
     undone = undo(manual_case('[{"y"}], replicated={"x"}', "tensor<4xf32>"))
-    assert (undone.propagates, undone.remainder) == (False, Remainder.MANUAL)
+    assert (undone.propagates, undone.obstruction) == (False, Obstruction.MANUAL)
 
 
 def manual_case(sharding: str, local_type: str) -> Case:

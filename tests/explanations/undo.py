@@ -3,7 +3,7 @@
 The program with the edits is imported and propagated again. It differs from the original program only in
 what the reasons name. Often one annotation gives the neighbor its axis and the competitor, too, and the edit
 takes both away. Then the neighbor is annotated with the axis that it has (it is pinned), and if the
-competitor still comes from there, it is kept off the tensor that it is in the way of.
+competitor still comes from there, it is kept off the tensor for which it competes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Outcome(Enum):
     STAYS = "the axis does not propagate"
 
 
-class Way(Enum):
+class UndoMethod(Enum):
     """What is edited."""
 
     ANNOTATION = "the reasons are undone; competing axes are dropped from the annotations they come from"
@@ -47,7 +47,7 @@ class Way(Enum):
     TENSOR = "likewise, and competing axes are kept off the tensor itself"
 
 
-class Remainder(Enum):
+class Obstruction(Enum):
     """Why an axis does not propagate in spite of the edits."""
 
     MANUAL = "a manual computation fixes the mesh and the local shapes of its inputs and outputs"
@@ -67,13 +67,13 @@ class Case:
 
 @dataclass(frozen=True)
 class Undone:
-    """The outcome of a case, the way that led to it, and the absence that remains, if one does.
+    """The outcome of a case, the method that led to it, and the absence that remains, if one does.
 
     `message` is the error of a program that is rejected.
     """
 
     outcome: Outcome
-    way: Way
+    method: UndoMethod
     remaining: Absence | None = None
     message: str = ""
 
@@ -83,21 +83,21 @@ class Undone:
         return self.outcome in (Outcome.PROPAGATES, Outcome.AFTER_MORE)
 
     @property
-    def remainder(self) -> Remainder:
+    def obstruction(self) -> Obstruction:
         """Why the axis does not propagate."""
         remaining = self.remaining
         site = None if remaining is None else remaining.site
         is_manual_edge = isinstance(site, Site) and isinstance(site.edge_owner, ManualComputationOp)
         if is_manual_edge or "'sdy.manual_computation'" in self.message:
-            return Remainder.MANUAL
+            return Obstruction.MANUAL
         if self.outcome is Outcome.INVALID_RESULT:
-            return Remainder.INVALID_RESULT
+            return Obstruction.INVALID_RESULT
         if remaining is not None and remaining.obstacle is Obstacle.NO_RULE:
-            return Remainder.TYPES
+            return Obstruction.TYPES
         if self.outcome is not Outcome.NO_EDIT or remaining is None:
-            return Remainder.NONE
+            return Obstruction.NONE
         is_of_sizes = all(refusal.reason in _OF_SIZES for refusal in remaining.refusals)
-        return Remainder.SIZE if is_of_sizes else Remainder.NONE
+        return Obstruction.SIZE if is_of_sizes else Obstruction.NONE
 
 
 _OF_SIZES = {Reason.NOT_DIVISIBLE, Reason.OVERFLOW, Reason.MAJOR_FACTOR}
@@ -105,46 +105,46 @@ _OF_SIZES = {Reason.NOT_DIVISIBLE, Reason.OVERFLOW, Reason.MAJOR_FACTOR}
 
 def undo(case: Case) -> Undone:
     """Undoes the reasons of an absence, then those that remain, one after the other."""
-    first = _undo(case, Way.ANNOTATION)
+    first = _undo(case, UndoMethod.ANNOTATION)
     if first.propagates:
         return first
     pinned = _repeat(case, pin(case.program, case.absence))
     if isinstance(pinned, Recorded) and _same_absence(case, pinned, case.absence.axis) is Outcome.PROPAGATES:
-        return Undone(Outcome.PROPAGATES, Way.PIN_ONLY)
-    second = _undo(case, Way.PINNED)
-    return second if second.propagates else _undo(case, Way.TENSOR)
+        return Undone(Outcome.PROPAGATES, UndoMethod.PIN_ONLY)
+    second = _undo(case, UndoMethod.PINNED)
+    return second if second.propagates else _undo(case, UndoMethod.TENSOR)
 
 
 def _repeat(case: Case, edits: list[Edit]) -> Recorded | Rejected:
     return edited(case.program.name, case.program.text, edits)
 
 
-def _undo(case: Case, way: Way) -> Undone:
+def _undo(case: Case, method: UndoMethod) -> Undone:
     program, absence, axis = case.program, case.absence, case.absence.axis
-    target = Target.TENSOR if way is Way.TENSOR else Target.ANNOTATION
-    pins = [] if way is Way.ANNOTATION else pin(program, absence)
+    target = Target.TENSOR if method is UndoMethod.TENSOR else Target.ANNOTATION
+    pins = [] if method is UndoMethod.ANNOTATION else pin(program, absence)
     edits: list[Edit] = []
     is_first = True
     reasons = _reasons(program, absence)
     for _ in range(_MAX_REASONS):
         new = edits_of(program, absence, target)
         if not new:
-            return Undone(Outcome.NO_EDIT, way, absence)
+            return Undone(Outcome.NO_EDIT, method, absence)
         edits += new
         if (added := added_axis(absence)) is not None:
             axis, pins = added, []
         after = _repeat(case, edits + pins)
         if isinstance(after, Rejected):
             outcome = Outcome.INVALID_RESULT if after.is_result else Outcome.REJECTED
-            return Undone(outcome, way, absence, after.message)
+            return Undone(outcome, method, absence, after.message)
         again = _same_absence(case, after, axis)
         if isinstance(again, Outcome):
             is_more = again is Outcome.PROPAGATES and not is_first
-            return Undone(Outcome.AFTER_MORE if is_more else again, way)
+            return Undone(Outcome.AFTER_MORE if is_more else again, method)
         program, absence = after, again
         # Axes of a competitor may come from several annotations, and are dropped from all of them.
         is_first &= _reasons(program, absence) <= reasons
-    return Undone(Outcome.STAYS, way, absence)
+    return Undone(Outcome.STAYS, method, absence)
 
 
 def _reasons(program: Recorded, absence: Absence) -> set[object]:

@@ -9,7 +9,7 @@ func.func @main(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
 // -----
 
 // a slice that drops the last elements of shards that start at the same elements
-// 1 all_gather
+// 1 all_gather, 1 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<14xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   %0 = stablehlo.slice %a [0:14] : (tensor<16xf32>) -> tensor<14xf32>
@@ -381,7 +381,7 @@ func.func @main(%a: tensor<1x16x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
 // -----
 
 // a convolution without padding, so that the result is uneven
-// 1 all_gather, 1 collective_permute
+// 1 all_gather, 2 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<1x16x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}, %b: tensor<3x2x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {}]>}) -> (tensor<1x14x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}) {
   %0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x16x2xf32>, tensor<3x2x2xf32>) -> tensor<1x14x2xf32>
@@ -724,7 +724,7 @@ func.func @main(%a: tensor<16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
 // -----
 
 // a dynamic update of one element
-// 2 all_gather
+// 1 all_gather, 2 collective_permute
 sdy.mesh @mesh = <["x"=4], device_ids=[2, 0, 3, 1]>
 func.func @main(%a: tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}, %c: tensor<i32>) -> (tensor<10xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   %0 = stablehlo.dynamic_update_slice %a, %b, %c : (tensor<10xf32>, tensor<1xf32>, tensor<i32>) -> tensor<10xf32>
@@ -846,7 +846,7 @@ func.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}
 // -----
 
 // an iota along a sharded dimension
-// 2 all_gather
+// 1 all_gather, 2 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<10x3xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<10x3xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   %0 = stablehlo.iota dim = 0 : tensor<10x3xi32>
@@ -857,7 +857,7 @@ func.func @main(%a: tensor<10x3xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 // -----
 
 // a constant
-// 2 all_gather
+// 1 all_gather, 2 collective_permute
 sdy.mesh @mesh = <["x"=4], device_ids=[2, 0, 3, 1]>
 func.func @main(%a: tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> (tensor<6xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   %0 = stablehlo.constant dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]> : tensor<6xf32>
@@ -995,7 +995,7 @@ func.func @main(%a: tensor<5xf32>) -> (tensor<f32>) {
 // -----
 
 // a minimum of padded integers
-// 1 all_gather, 1 all_reduce
+// 1 all_reduce, 1 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<6x5xi32>) -> (tensor<5xi32>) {
   %aa = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<6x5xi32>
@@ -1034,7 +1034,7 @@ func.func @main(%a: tensor<7x3xf32>, %b: tensor<3x5xf32>) -> (tensor<7x5xf32>) {
 // -----
 
 // a reversal of padded shards
-// 2 all_gather, 2 collective_permute
+// 1 all_gather, 3 collective_permute
 sdy.mesh @mesh = <["x"=4], device_ids=[2, 0, 3, 1]>
 func.func @main(%a: tensor<10xf32>) -> (tensor<10xf32>) {
   %aa = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<10xf32>
@@ -1059,7 +1059,7 @@ func.func @main(%a: tensor<5xf32>, %b: tensor<3xf32>) -> (tensor<13xf32>) {
 // -----
 
 // a slice of padded shards
-// 2 all_gather, 1 collective_permute
+// 1 all_gather, 2 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<14xf32>) -> (tensor<6xf32>) {
   %aa = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<14xf32>
@@ -1096,7 +1096,7 @@ func.func @main(%a: tensor<7xf32>) -> (tensor<10xf32>) {
 // -----
 
 // windows over padded shards
-// 2 all_gather, 2 collective_permute
+// 1 all_gather, 3 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<14xf32>) -> (tensor<14xf32>) {
   %aa = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<14xf32>
@@ -1113,7 +1113,7 @@ func.func @main(%a: tensor<14xf32>) -> (tensor<14xf32>) {
 // -----
 
 // a convolution of a padded image
-// 2 all_gather, 2 collective_permute
+// 1 all_gather, 3 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<1x14x2xf32>, %b: tensor<3x2x2xf32>) -> (tensor<1x14x2xf32>) {
   %aa = sdy.sharding_constraint %a <@mesh, [{}, {"x"}, {}]> : tensor<1x14x2xf32>
@@ -1139,7 +1139,7 @@ func.func @main(%a: tensor<1x6x3xf32>, %b: tensor<3x3x2xf32>) -> (tensor<1x6x2xf
 // -----
 
 // the gradient of a kernel over padded shards
-// 2 all_gather, 1 all_reduce
+// 1 all_gather, 1 all_reduce, 1 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<1x14x1xf32>, %b: tensor<1x14x1xf32>) -> (tensor<3x1x1xf32>) {
   %aa = sdy.sharding_constraint %a <@mesh, [{}, {"x"}, {}]> : tensor<1x14x1xf32>
@@ -1182,7 +1182,7 @@ func.func @main(%a: tensor<5x3xf32>, %b: tensor<7x1xi32>, %c: tensor<7x3xf32>) -
 // -----
 
 // a dynamic update of padded shards
-// 2 all_gather
+// 1 all_gather, 1 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<10xf32>, %b: tensor<3xf32>, %c: tensor<i32>) -> (tensor<10xf32>) {
   %aa = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<10xf32>
@@ -1194,7 +1194,7 @@ func.func @main(%a: tensor<10xf32>, %b: tensor<3xf32>, %c: tensor<i32>) -> (tens
 // -----
 
 // a dynamic slice of padded shards
-// 1 all_gather, 1 all_reduce
+// 1 all_reduce, 1 collective_permute
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%a: tensor<10xf32>, %b: tensor<i32>) -> (tensor<3xf32>) {
   %aa = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<10xf32>
@@ -1230,7 +1230,7 @@ func.func @main(%a: tensor<7x5xf32>) -> (tensor<7x5xf32>) {
 // -----
 
 // an iota and a constant with padded shards
-// 2 all_gather
+// 1 all_gather, 1 collective_permute
 sdy.mesh @mesh = <["x"=4], device_ids=[2, 0, 3, 1]>
 func.func @main(%a: tensor<6xf32>) -> (tensor<6xf32>) {
   %aa = sdy.sharding_constraint %a <@mesh, [{"x"}]> : tensor<6xf32>
@@ -1646,7 +1646,7 @@ func.func @main(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
 // -----
 
 // a reduce-scatter along axes in another order than in the mesh, which moves the borders of shards
-// 2 all_gather, 1 all_reduce
+// 1 all_gather, 1 all_reduce, 1 collective_permute
 sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2]>
 func.func @main(%a: tensor<3x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", "y"}]>}, %b: tensor<4x5xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> (tensor<3x5xf32>) {
   %bb = sdy.sharding_constraint %b <@mesh, [{"x", "y"}, {"z"}]> : tensor<4x5xf32>
@@ -1687,4 +1687,154 @@ sdy.mesh @mesh = <["x"=2]>
 func.func @main(%a: tensor<0x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<0x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<0x4xf32>, tensor<4x2xf32>) -> tensor<0x2xf32>
   return %0 : tensor<0x2xf32>
+}
+
+// -----
+
+// a call with shardings of its own, which moves data before and after it
+// 2 all_to_all
+sdy.mesh @mesh = <["x"=4]>
+func.func private @f(%v: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %cst = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%v init: %cst) applies stablehlo.add across dimensions = [0] : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [1] : (tensor<4xf32>) -> tensor<8x4xf32>
+  %2 = stablehlo.multiply %1, %v : tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}
+func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = call @f(%a) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+
+// -----
+
+// a gather along a part of an axis, after which shards have other borders
+// 1 all_gather, 1 collective_permute
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @main(%a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) -> (tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2}, {"y"}]>}) {
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {"y"}]> : tensor<6x4xf32>
+  %1 = stablehlo.negate %0 : tensor<6x4xf32>
+  %2 = sdy.sharding_constraint %1 <@mesh, [{"x":(1)2}, {"y"}]> : tensor<6x4xf32>
+  return %2 : tensor<6x4xf32>
+}
+
+// -----
+
+// a slice along a part of an axis, after which shards have other borders
+// 1 all_gather, 2 collective_permute
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+func.func @main(%a: tensor<10x4xf32>) -> tensor<10x4xf32> {
+  %0 = sdy.sharding_constraint %a <@mesh, [{"y"}, {}]> : tensor<10x4xf32>
+  %1 = stablehlo.negate %0 : tensor<10x4xf32>
+  %2 = sdy.sharding_constraint %1 <@mesh, [{"y"}, {}]> : tensor<10x4xf32>
+  %3 = sdy.sharding_constraint %2 <@mesh, [{"y", "x"}, {}]> : tensor<10x4xf32>
+  %4 = stablehlo.negate %3 : tensor<10x4xf32>
+  return %4 : tensor<10x4xf32>
+}
+
+// -----
+
+// an all-to-all that moves the borders of shards of both dimensions
+// 1 all_gather, 1 all_to_all, 4 collective_permute
+sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2]>
+func.func @main(%a: tensor<6x10xf32>) -> tensor<6x10xf32> {
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x", "y"}, {"z"}]> : tensor<6x10xf32>
+  %1 = stablehlo.negate %0 : tensor<6x10xf32>
+  %2 = sdy.sharding_constraint %1 <@mesh, [{"x", "y"}, {"z"}]> : tensor<6x10xf32>
+  %3 = sdy.sharding_constraint %2 <@mesh, [{"x"}, {"z", "y"}]> : tensor<6x10xf32>
+  %4 = stablehlo.negate %3 : tensor<6x10xf32>
+  return %4 : tensor<6x10xf32>
+}
+
+// -----
+
+// halos as large as the dimension, along a part of an axis: only this dimension is gathered
+// 2 all_gather, 1 collective_permute
+sdy.mesh @mesh = <["x"=8, "y"=2]>
+func.func @main(%a: tensor<3x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) -> tensor<3x4xf32> {
+  %0 = sdy.sharding_constraint %a <@mesh, [{"x"}, {"y"}]> : tensor<3x4xf32>
+  %1 = stablehlo.negate %0 : tensor<3x4xf32>
+  %2 = sdy.sharding_constraint %1 <@mesh, [{"x":(1)2}, {"y"}]> : tensor<3x4xf32>
+  %3 = stablehlo.negate %2 : tensor<3x4xf32>
+  return %3 : tensor<3x4xf32>
+}
+
+// -----
+
+// a reshape of 6 heads on 4 devices
+// 2 collective_permute
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<4x24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> (tensor<4x24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
+  %0 = stablehlo.reshape %a : (tensor<4x24xf32>) -> tensor<4x6x4xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {"y"}, {}]> : tensor<4x6x4xf32>
+  %2 = stablehlo.negate %1 : tensor<4x6x4xf32>
+  %3 = sdy.sharding_constraint %2 <@mesh, [{"x"}, {"y"}, {}]> : tensor<4x6x4xf32>
+  %4 = stablehlo.reshape %3 : (tensor<4x6x4xf32>) -> tensor<4x24xf32>
+  return %4 : tensor<4x24xf32>
+}
+
+// -----
+
+// a reshape to heads that are sharded along a part of an axis
+// 2 all_gather
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<4x24xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> (tensor<4x6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y":(1)2}, {}]>}, tensor<4x6x4xf32>) {
+  %0 = stablehlo.reshape %a : (tensor<4x24xf32>) -> tensor<4x6x4xf32>
+  %1 = stablehlo.negate %0 : tensor<4x6x4xf32>
+  return %1, %0 : tensor<4x6x4xf32>, tensor<4x6x4xf32>
+}
+
+// -----
+
+// a slice of a padded tensor, which is a pad
+// 1 collective_permute
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %v = stablehlo.constant dense<3.0> : tensor<f32>
+  %0 = stablehlo.pad %a, %v, low = [1, 0], high = [2, 2], interior = [0, 1] : (tensor<8x4xf32>, tensor<f32>) -> tensor<11x9xf32>
+  %1 = stablehlo.slice %0 [0:8, 3:7] : (tensor<11x9xf32>) -> tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}
+
+// -----
+
+// a gradient of a depthwise convolution, with rows and features of the image sharded
+// 1 all_reduce, 2 collective_permute
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%x: tensor<2x8x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}, {"y"}]>}, %g: tensor<2x8x4x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}, {"y"}]>}) -> tensor<3x3x1x4xf32> {
+  %0 = stablehlo.convolution(%x, %g) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 4 : i64, feature_group_count = 1 : i64} : (tensor<2x8x4x4xf32>, tensor<2x8x4x4xf32>) -> tensor<3x3x1x4xf32>
+  return %0 : tensor<3x3x1x4xf32>
+}
+
+// -----
+
+// a convolution with groups of batches and rows that are sharded
+// 2 collective_permute
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(%x: tensor<8x8x4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}, {}, {}]>}, %k: tensor<3x3x2x4xf32>) -> tensor<2x8x4x4xf32> {
+  %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 4 : i64, feature_group_count = 1 : i64} : (tensor<8x8x4x2xf32>, tensor<3x3x2x4xf32>) -> tensor<2x8x4x4xf32>
+  return %0 : tensor<2x8x4x4xf32>
+}
+
+// -----
+
+// a loop that gathers what does not change in it
+// 1 all_gather
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<4x8xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %r:3 = stablehlo.while(%i = %zero, %v = %w, %y = %x) : tensor<i32>, tensor<8x8xf32>, tensor<4x8xf32>
+   cond {
+    %n = stablehlo.constant dense<3> : tensor<i32>
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %0 = sdy.sharding_constraint %v <@mesh, [{}, {}]> : tensor<8x8xf32>
+    %1 = stablehlo.dot_general %y, %0, contracting_dims = [1] x [0] : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+    %2 = stablehlo.minimum %1, %x : tensor<4x8xf32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    stablehlo.return %j, %v, %2 : tensor<i32>, tensor<8x8xf32>, tensor<4x8xf32>
+  }
+  return %r#2 : tensor<4x8xf32>
 }

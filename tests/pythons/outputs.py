@@ -10,11 +10,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from sdyopt.tools.lit.directives import parse_directives
+from sdyopt.tools.lit.directives import Substitutions, parse_directives
 from sdyopt.tools.lit.features import Features
 from sdyopt.tools.lit.in_process import InProcess, can_run
 from sdyopt.tools.lit.shell import Stage, parse, run_pipeline
-from sdyopt.tools.lit.substitutions import Substitutions
 from tests.harness.lit_features import lit_features
 
 COLLECTIVES = "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true"

@@ -13,7 +13,9 @@ GUIDES = [
     *("docs/comparing.md", "docs/explain.md", "docs/reducing.md"),
 ]
 # Guides whose blocks are the files of a recipe, which tests/unit/test_recipes.py follows.
-RECIPES = ["docs/writing-a-pass.md", "docs/writing-an-operation.md"]
+RECIPES = [
+    f"docs/{name}.md" for name in ("writing-a-pass", "writing-an-operation", "writing-an-analysis", "recipes")
+]
 
 
 @pytest.mark.parametrize("page", GUIDES)

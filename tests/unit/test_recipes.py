@@ -1,4 +1,4 @@
-"""The guides to passes and operations work as written: their files are tested in a copy of the checkout."""
+"""The guides and recipes work as written: their files are tested in a copy of the checkout."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ pytestmark = pytest.mark.sources
 
 ROOT = Path(__file__).parents[2]
 PASS, OPERATION = "docs/writing-a-pass.md", "docs/writing-an-operation.md"
+ANALYSIS, RECIPE = "docs/writing-an-analysis.md", "docs/recipes.md"
 # Each recipe is a section of a page.
 RECIPES = {
     "Add a pass": (PASS, "In this repository"),
     "Write a plugin": (PASS, "In a package of your own"),
     "Add an operation": (OPERATION, "An operation"),
     "Add a dialect": (OPERATION, "A dialect of its own"),
+    "Add an analysis": (ANALYSIS, "In this repository"),
+    "Write a plugin of an analysis": (ANALYSIS, "In a package of your own"),
+    "Add a lint rule": (RECIPE, "A lint rule"),
+    "Add a help hint": (RECIPE, "A help hint"),
 }
 # What a recipe may add to or run.
 COPIED = ("sdyopt", "passes", "tests", "docs", "pyproject.toml", "README.md")
@@ -116,6 +121,46 @@ def test_add_a_dialect(checkout: Path) -> None:
     follow(checkout, "Add a dialect")
 
 
+def test_add_an_analysis(checkout: Path) -> None:
+    assert len(follow(checkout, "Add an analysis")) == 3
+    assert "--count-rows=N" in run(checkout, "sdyopt", "--help-hidden").stdout
+    run(checkout, "pytest", "-q", "-p", "no:cacheprovider", "-k", "op_count", "tests/unit/test_layering.py")
+
+
+def test_add_a_lint_rule(checkout: Path) -> None:
+    assert len(follow(checkout, "Add a lint rule")) == 3
+    assert "unused-argument" in run(checkout, "sdyopt", "--help-lint").stdout
+
+
+def test_add_a_help_hint(checkout: Path) -> None:
+    assert len(follow(checkout, "Add a help hint")) == 2
+
+
+def test_write_a_plugin_of_an_analysis(tmp_path: Path) -> None:
+    for path, text in files("Add an analysis").items():
+        name = path.replace("sdyopt/analysis", "my_package").replace("tests/lit/report/", "")
+        add(tmp_path, name, text.replace("sdyopt.analysis.op_count", "my_package.op_count"))
+    add(tmp_path, "my_package/__init__.py", "")
+    add_entry_points(tmp_path, files("Write a plugin of an analysis")["pyproject.toml"])
+
+    path = os.pathsep.join([str(ROOT), str(tmp_path)])
+    load = "--load-analysis-plugin=op-count"
+    done = run(tmp_path, "sdyopt", "op_count.mlir", "--count-ops", load, PYTHONPATH=path)
+    assert done.stdout.splitlines()[0] == "2 stablehlo.add"
+    assert "--count-rows=N" in run(tmp_path, "sdyopt", load, "--help-hidden", PYTHONPATH=path).stdout
+
+
+def add_entry_points(folder: Path, pyproject: str) -> None:
+    """Adds the entry points of a package, as an installer writes them."""
+    groups = tomllib.loads(pyproject)["project"]["entry-points"]
+    lines = [
+        line
+        for group, entries in groups.items()
+        for line in (f"[{group}]", *(f"{name} = {value}" for name, value in entries.items()))
+    ]
+    add(folder, "my_package-1.dist-info/entry_points.txt", "\n".join(lines))
+
+
 def test_write_a_plugin(tmp_path: Path) -> None:
     [drop_names] = [text for path, text in files("Add a pass").items() if path.startswith("passes/")]
     dialect = files("Add a dialect")
@@ -126,14 +171,7 @@ def test_write_a_plugin(tmp_path: Path) -> None:
     add(tmp_path, "my_package/toy.py", dialect["sdyopt/mlir/dialects/toy.py"])
     add(tmp_path, "my_package/toy.py", plugin["my_package/toy.py"])
     add(tmp_path, "relu.mlir", dialect["tests/lit/dialects/toy/relu.mlir"])
-    # The entry points, as an installer writes them.
-    groups = tomllib.loads(plugin["pyproject.toml"])["project"]["entry-points"]
-    lines = [
-        line
-        for group, entries in groups.items()
-        for line in (f"[{group}]", *(f"{name} = {value}" for name, value in entries.items()))
-    ]
-    add(tmp_path, "my_package-1.dist-info/entry_points.txt", "\n".join(lines))
+    add_entry_points(tmp_path, plugin["pyproject.toml"])
 
     [command] = re.findall(r"^\$ sdy-opt (.*)$", recipe("Write a plugin"), re.MULTILINE)
     path = os.pathsep.join([str(ROOT), str(tmp_path)])

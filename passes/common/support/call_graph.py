@@ -1,14 +1,18 @@
-"""The call graph: callees, orders of functions, strongly connected components."""
+"""The call graph of a module, and copies of its functions under fresh names within a budget."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import inf
+from typing import NamedTuple
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.ir.attribute import StringAttr, SymbolRef, string
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.symbols import lookup_symbol
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import SymbolTableOp, lookup_symbol, symbol_name
 
 
 def callee_of(call: CallOp) -> FuncOp | None:
@@ -153,3 +157,179 @@ class CallGraph:
                             self.calls[function].append(op)
                     op = op.next
         return count
+
+
+# The attribute of a copy with the name of the original function, which is not a copy itself.
+ORIGINAL_NAME = "sdy.original_func_name"
+
+
+def original_name(function: FuncOp) -> str:
+    """The name of the function, or of the function that it is a copy of."""
+    original = function.attributes.get(ORIGINAL_NAME)
+    return original.value if isinstance(original, StringAttr) else function.sym_name
+
+
+class FunctionCopies:
+    """Clones functions to the end of a module, with unique names."""
+
+    def __init__(self, module: ModuleOp, rewriter: Rewriter) -> None:
+        self._module = module
+        self._rewriter = rewriter
+        self._names = FreshNames(module)
+        self._functions = {op.sym_name: op for op in module.block.ops if isinstance(op, FuncOp)}
+
+    def callee(self, call: CallOp) -> FuncOp:
+        """The callee of a call, also if the call is in a copy that is not in the module yet.
+
+        Raises DiagnosticError if the module does not contain the callee, as in a nested module.
+        """
+        function = self._functions.get(call.callee)
+        if function is None:
+            raise call.error(f"Failed to lookup function: {call.callee}")
+        return function
+
+    def copy_for(self, call: CallOp) -> None:
+        """Copies the callee of a call, with copies of all its callees, and redirects the call to the copy.
+
+        Copies of callees are named and inserted first. The callee must not be recursive; `CopyBudget` ensures
+        that.
+        """
+        # The calls whose callees are being copied, each with the copy and the remaining calls in it.
+        path = [(call, *self._start(call))]
+        while path:
+            caller, copy, calls = path[-1]
+            if calls:
+                inner = calls.pop()
+                path.append((inner, *self._start(inner)))
+                continue
+            path.pop()
+            self._insert(copy)
+            self._rewriter.set_attribute(caller, "callee", SymbolRef(copy.sym_name))
+
+    def _start(self, call: CallOp) -> tuple[FuncOp, list[CallOp]]:
+        """A copy of the callee that is not in the module yet, and the calls in it in reverse order."""
+        function = self.callee(call)
+        copy = self._rewriter.clone(function)
+        assert isinstance(copy, FuncOp)
+        self._rewriter.set_attribute(copy, ORIGINAL_NAME, string(original_name(function)))
+        return copy, calls_in(copy)[::-1]
+
+    def _insert(self, copy: FuncOp) -> None:
+        self._rewriter.set_attribute(copy, "sym_name", string(self._names.take(copy.sym_name)))
+        self._rewriter.insert(copy, at_end_of=self._module.block)
+        self._functions[copy.sym_name] = copy
+
+
+# The limits for copies, for each program and in addition for each of its operations: a chain of functions
+# that each call the next one twice grows exponentially.
+MAX_COPIED_OPERATIONS = 100_000
+MAX_COPIES_OF_OPERATION = 100
+
+# The limit for the nesting depth of regions after inlining.
+MAX_NESTING_DEPTH = 1000
+
+
+class InlinedSize(NamedTuple):
+    """The size of a function after all its calls have been inlined, transitively.
+
+    `depth` is the nesting depth of its regions. Both are infinite if its calls are recursive.
+    """
+
+    operations: float
+    depth: float
+
+
+def most_copied_operations(graph: CallGraph) -> int:
+    """The number of operations that copies may add to the module of a call graph."""
+    return MAX_COPIED_OPERATIONS + MAX_COPIES_OF_OPERATION * sum(graph.op_counts.values())
+
+
+_DECLARATION = InlinedSize(1, 0)
+_RECURSIVE = InlinedSize(inf, inf)
+
+
+class CopyBudget:
+    """Limits the number of operations that copies of functions add to a module."""
+
+    def __init__(self, graph: CallGraph) -> None:
+        self._limit = most_copied_operations(graph)
+        self._copied: float = 0
+        self._sizes: dict[FuncOp, InlinedSize] = {}
+        for function in graph.callees_first():
+            self._sizes[function] = self._measure(function, graph)
+
+    def is_recursive(self, function: FuncOp) -> bool:
+        """Whether the calls of a function lead back to it, or to another recursion."""
+        return self._sizes.get(function, _DECLARATION).operations == inf
+
+    def spend(self, call: CallOp, function: FuncOp) -> None:
+        """Counts a copy of a function and its callees, made for a call.
+
+        Raises DiagnosticError if the limit is exceeded or the function is recursive.
+        """
+        operations = self._sizes.get(function, _DECLARATION).operations
+        if operations == inf:
+            raise call.op_error(f"cannot clone '{function.sym_name}' for this call: its calls are recursive")
+        self.spend_operations(call, function, operations)
+
+    def spend_operations(self, call: CallOp, function: FuncOp, operations: float) -> None:
+        """Counts a copy of so many operations, made for a call.
+
+        Raises DiagnosticError if the limit is exceeded.
+        """
+        self._copied += operations
+        if self._copied > self._limit:
+            raise call.op_error(
+                f"cannot clone '{function.sym_name}' for this call: the copies for all calls would exceed "
+                f"{self._limit} operations"
+            )
+
+    def check_nesting(self, call: CallOp, function: FuncOp) -> None:
+        """Raises DiagnosticError if regions would nest too deeply with all calls in `function` inlined.
+
+        It also does so if the function is recursive. The error is located at `call`, a call of the function.
+        """
+        depth = self._sizes.get(function, _DECLARATION).depth
+        if depth == inf:
+            raise call.op_error(f"cannot inline '{function.sym_name}': its calls are recursive")
+        if depth > MAX_NESTING_DEPTH:
+            raise call.op_error(
+                f"cannot inline '{function.sym_name}': regions would nest deeper than {MAX_NESTING_DEPTH}"
+            )
+
+    def _measure(self, function: FuncOp, graph: CallGraph) -> InlinedSize:
+        operations: float = graph.op_counts[function]
+        depth: float = 1
+        for call in graph.calls[function]:
+            callee = called_function(call)
+            # Callees are measured first, so a callee without a size is part of a recursion.
+            default = _DECLARATION if callee.is_declaration else _RECURSIVE
+            size = self._sizes.get(callee, default)
+            operations += size.operations
+            depth = max(depth, size.depth + _nesting(call, function))
+        return InlinedSize(operations, depth)
+
+
+def _nesting(call: CallOp, function: FuncOp) -> int:
+    """The number of operations around a call, up to and including its function."""
+    return 1 + next(depth for depth, op in enumerate(call.ancestors()) if op is function)
+
+
+class FreshNames:
+    """Creates unique names for a symbol table, from a base name and, if it is taken, a number.
+
+    As in MLIR, one counter serves all names: if `a` and `b` are taken, the new names are `a_0` and `b_1`.
+    """
+
+    def __init__(self, table: SymbolTableOp) -> None:
+        self._taken = {symbol_name(op) for op in table.symbols()}
+        self._number = 0
+
+    def take(self, base: str) -> str:
+        """A unique name, which is taken from now on."""
+        name = base
+        while name in self._taken:
+            name = f"{base}_{self._number}"
+            self._number += 1
+        self._taken.add(name)
+        return name

@@ -12,7 +12,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import Value
 
-from .insertion_points import directly_after_definition
+from .shardings import directly_after_definition
 
 
 def add_edges(owners: Sequence[Value], rewriter: Rewriter) -> None:

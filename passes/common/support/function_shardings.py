@@ -1,17 +1,22 @@
-"""The argument and result shardings of a function."""
+"""Functions of a module: the main function, their uses, and the shardings of arguments and results."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
+from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
-from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import is_public, symbol_references
 from sdyopt.mlir.ir.types import Type
+from sdyopt.shardy.partition.entry_functions import MAIN, entry_functions
 from sdyopt.shardy.record import Truncation, record_truncation
 
 
@@ -87,3 +92,72 @@ def is_maximal(sharding: TensorSharding, function: FuncOp) -> bool:
     """Whether a sharding in a function is on a single device."""
     mesh = mesh_of(sharding, function)
     return mesh is not None and mesh.is_maximal
+
+
+def main_function(module: ModuleOp) -> FuncOp:
+    """The only function of a module, or else its only entry function.
+
+    Raises DiagnosticError if the module has no entry function, or several.
+    """
+    functions = [op for op in module.block.ops if isinstance(op, FuncOp)]
+    if len(functions) == 1:
+        return functions[0]
+    entries = entry_functions(module)
+    if len(entries) == 1:
+        return entries[0]
+    message = f"Failed to lookup function: {MAIN}"
+    if not functions:
+        error = module.error(message).help("add a function to the module as the entry point")
+    else:
+        error = (entries or functions)[0].error(message).help("rename the entry point to `@main`")
+    error.diagnostic.operation = None  # a note would print the whole program
+    raise error
+
+
+class FunctionUses:
+    """Counts the symbol references in a module. A function that is not public is dead without uses."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self._all = _references(module)
+        self._inside: dict[FuncOp, Counter[str]] = {}
+
+    def recount(self, function: FuncOp) -> None:
+        """Counts the references in a function, at first and after another pass has edited it."""
+        old = self._inside.get(function)
+        if old is not None:
+            self._all.subtract(old)
+        self._inside[function] = _references(function)
+        if old is not None:
+            self._all.update(self._inside[function])
+
+    def is_dead(self, function: FuncOp) -> bool:
+        return not is_public(function) and self._all[function.sym_name] == 0
+
+    def has_one_use(self, function: FuncOp) -> bool:
+        """Whether the function is dead after its one remaining use has been inlined."""
+        return not is_public(function) and self._all[function.sym_name] == 1
+
+    def record_inlining(self, callee: FuncOp, caller: FuncOp, is_moved: bool) -> None:
+        """Updates the counts after a callee's body, or a copy of it, has replaced a call."""
+        inner = self._inside[callee]
+        outer = self._inside[caller]
+        outer.update(inner)
+        outer[callee.sym_name] -= 1
+        self._all[callee.sym_name] -= 1
+        if is_moved:
+            del self._inside[callee]
+        else:
+            self._all.update(inner)
+
+
+def _references(op: Op) -> Counter[str]:
+    """The number of references to each symbol in an operation and its regions."""
+    counts: Counter[str] = Counter()
+    names: dict[Attribute, list[str]] = {}
+    for inner in op.walk():
+        for attributes in (inner.inherent_attributes(), inner.attributes):
+            if attributes.entries:
+                if attributes not in names:
+                    names[attributes] = [reference.root for reference in symbol_references(attributes)]
+                counts.update(names[attributes])
+    return counts

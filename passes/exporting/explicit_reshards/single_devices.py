@@ -30,7 +30,7 @@ from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import OpOperand, Value
 
-from ...common.support.set_sharding import set_sharding
+from ...common.support.shardings import set_sharding
 from .insertion import insertion_point_after, reshard_use
 
 

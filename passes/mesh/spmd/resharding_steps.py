@@ -26,7 +26,7 @@ from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, INDEX, RankedTensor
 from sdyopt.mlir.ir.value import Value
 
-from ...common.support.insertion_points import directly_after_definition
+from ...common.support.shardings import directly_after_definition
 
 
 class ReshardingBuilder:

@@ -26,7 +26,7 @@ from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.shardy.partition.local_builder import shape_of
 from sdyopt.shardy.partition.local_types import LocalTypes
 
-from ...common.support.set_sharding import set_sharding
+from ...common.support.shardings import set_sharding
 from ...exporting.explicit_reshards.insertion import apply_plan, insertion_point_after_definition
 from ...exporting.explicit_reshards.reshard_plan import ReshardPlan
 from .without_reshards import erase_unused, gather_of

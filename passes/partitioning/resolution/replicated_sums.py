@@ -30,7 +30,7 @@ from sdyopt.shardy.partition.operations.convolution import replicates_sums_of_gr
 from sdyopt.shardy.partition.replication import dims_to_replicate, has_user_rule
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
-from ...common.support.set_sharding import set_sharding
+from ...common.support.shardings import set_sharding
 
 
 def drop_sums_of_copies(module: ModuleOp, types: LocalTypes, rewriter: Rewriter) -> None:

@@ -40,7 +40,7 @@ from sdyopt.shardy.partition.replication import dims_to_replicate
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
-from ...common.support.set_sharding import set_sharding
+from ...common.support.shardings import set_sharding
 from ...exporting.explicit_reshards.insertion import insertion_point_after
 
 

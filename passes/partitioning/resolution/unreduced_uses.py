@@ -11,20 +11,20 @@ from collections.abc import Sequence
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRefList, difference
 from sdyopt.mlir.dialects.sdy.collectives import ReplicatedToUnreducedOp
-from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of
-from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, OptimizationBarrierOp, WhileOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import OpOperand, Value
 from sdyopt.shardy.partition.local_types import LocalTypes
 
-from ...common.support.set_sharding import set_sharding
+from ...common.support.shardings import set_sharding
+from ...exporting.explicit_reshards.insertion import UseResharder
 from ...exporting.explicit_reshards.unreduced_axes import all_reduce_use, unreduce_use
-from ...exporting.explicit_reshards.use_resharder import UseResharder
 
 # Besides operations with data-flow edges, those with uses to reshard.
 _WITH_USES = (FuncOp, CallOp, ReshardOp, CaseOp, IfOp)
@@ -108,3 +108,72 @@ class PartialUseResharder(UseResharder):
 def _is_whole(value: Value) -> bool:
     sharding = sharding_of(value)
     return sharding is None or (sharding.is_fully_replicated and not sharding.unreduced_axes)
+
+
+# Propagation barriers: they are removed, and become reshards where their users need their sharding.
+#
+# Explicit reshards look through a barrier: the shardings that they make compatible are those of its input.
+# Only functions, calls, operations with data-flow edges, and operations of sdy other than reshards have seen
+# the sharding of its result.
+
+
+def remove_barriers(
+    ops: Sequence[Op], types: LocalTypes, resharder: PartialUseResharder, rewriter: Rewriter
+) -> None:
+    """Removes all barriers of a program, except one of each circle, which has no other value."""
+    for op in ops:
+        if isinstance(op, PropagationBarrierOp):
+            _remove(op, types, resharder, rewriter)
+
+
+def _remove(
+    barrier: PropagationBarrierOp, types: LocalTypes, resharder: PartialUseResharder, rewriter: Rewriter
+) -> None:
+    if barrier.input is barrier.result:
+        return
+    before, after = types.sharding(barrier.input), types.sharding(barrier.result)
+    if before is after or (before is not None and before.is_equivalent(after)):
+        rewriter.replace(barrier, [barrier.input])
+        return
+    for use in list(barrier.result.uses):
+        rewriter.set_operand(use, barrier.input)
+        if _depends_on_barrier(use.owner):
+            resharder.reshard(use, after, {"before": barrier}, True)
+    rewriter.erase(barrier)
+
+
+def _depends_on_barrier(user: Op) -> bool:
+    if isinstance(user, PropagationBarrierOp | ReshardOp):
+        return False
+    return (
+        isinstance(user, CallOp)
+        or user.is_terminator
+        or user.data_flow is not None
+        or user.dialect_name == "sdy"
+    )
+
+
+# stablehlo.if and optimization_barrier: values that become results are resharded to the results' shardings.
+#
+# sdy has data-flow edges for case, but none for if.
+
+
+def reshard_barrier_operands(op: OptimizationBarrierOp, resharder: PartialUseResharder) -> None:
+    """Reshards the operands of a barrier, where its results have other shardings."""
+    for use, result in zip(op.operand_uses, op.results, strict=True):
+        after = sharding_of(result)
+        if after is not None:
+            resharder.reshard(use, after, {"before": op}, True)
+
+
+def reshard_branches(op: IfOp, resharder: PartialUseResharder) -> None:
+    """Reshards the values that the branches return; a result without a sharding is replicated."""
+    for region in op.regions:
+        returned = region.blocks[0].last
+        assert returned is not None
+        for use, result in zip(returned.operand_uses, op.results, strict=True):
+            before, after = sharding_of(use.value), sharding_of(result)
+            if after is None and before is not None:
+                after = fully_replicated(rank_of(result.type), before.mesh_or_ref, is_closed=True)
+            if after is not None:
+                resharder.reshard(use, after, {"before": returned}, True)

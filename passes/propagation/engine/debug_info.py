@@ -22,8 +22,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.shardy.record import StepSite
 from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, StepRunner, propagated_axes
 
-from ...common.support.constraint_debug_info import last_step
-from ...common.support.sharding_origins import ShardingOrigins
+from ...common.support.sharding_origins import ShardingOrigins, last_step
 
 
 class _Edge(NamedTuple):
@@ -87,12 +86,8 @@ def _axis_propagations(
     targets: dict[tuple[AxisRef, EdgeValueRef], list[EdgeValueRef]],
 ) -> tuple[AxisPropagation, ...]:
     propagations = [
-        AxisPropagation(axis, source, tuple(sorted(values, key=_value_order)))
+        AxisPropagation(axis, source, tuple(sorted(values, key=lambda value: (value.kind, value.index))))
         for (axis, source), values in targets.items()
     ]
     propagations.sort(key=lambda propagation: propagation.axis.sort_key)
     return tuple(propagations)
-
-
-def _value_order(value: EdgeValueRef) -> tuple[str, int]:
-    return value.kind, value.index

@@ -1,4 +1,4 @@
-"""Which operations propagate in a round, and in which directions.
+"""The operations that propagate in a round, and their directions.
 
 The first rounds propagate along operations that need no communication. Their shardings take precedence over
 those of later rounds.

@@ -34,13 +34,12 @@ from sdyopt.shardy.sharding.propagation.propagation_step import (
 )
 from sdyopt.shardy.sharding.propagation.step_input import DirectionPolicy
 
-from ...common.support.main_function import main_function
-from .dependent_ops import DependentOps
+from ...common.support.function_shardings import main_function
 from .op_priorities import OpCategory, Round
 from .propagation_sites import SITE_KINDS, PropagationSite, PropagationSites, SiteKind
 from .sharding_groups import ShardingGroups
 from .sharding_map import UNSHARDABLE, RecordedShardingMap, ShardingMap
-from .worklist import Worklist
+from .worklist import DependentOps, Worklist
 
 
 class _Unvisited(Enum):
@@ -327,7 +326,7 @@ class PropagationDriver:
         self._run_recorder.finish(sites, without_site, self.sharding_map.slots)
 
     def _shardings(self, site: PropagationSite) -> Shardings:
-        """What a step at a site would use now."""
+        """The input of a step at a site now."""
         shardings = site.read(self.sharding_map.shardings)
         conversion = site.conversion
         if conversion is not None and shardings[-1] is not None:

@@ -11,7 +11,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import Means, record_copy
 
-from ...common.support.set_sharding import set_sharding
+from ...common.support.shardings import set_sharding
 
 Members = list[OpResult | BlockArgument]
 

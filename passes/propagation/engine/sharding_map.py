@@ -31,7 +31,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import FunctionResult, RunRecorder, Subject
 
-from ...common.support.set_sharding import set_sharding
+from ...common.support.shardings import set_sharding
 
 # The slot of all values that cannot have a sharding. It is the index of the module, which has no results.
 UNSHARDABLE = 0
@@ -93,7 +93,7 @@ class ShardingMap:
         return slot
 
     def subject(self, slot: int) -> Subject:
-        """What the sharding in a slot other than `UNSHARDABLE` is of."""
+        """The owner of the sharding in a slot other than `UNSHARDABLE`."""
         count = len(self._ops)
         return self._ops[slot].results[0] if slot < count else self._others[slot - count]
 

@@ -1,16 +1,150 @@
-"""The worklist of a propagation round, in the order of MLIR's greedy pattern driver.
+"""The operations that depend on the sharding of a value, in the order in which the driver visits them.
 
-A round visits every dirty operation in program order. Operations that depend on an update are pushed on a
-stack, and visited before the next one in order, unless they are on the stack already or have not been reached
-in this round. An operation is dirty until its first visit, and again once a sharding that it reads has
-changed, or how it propagates. Only visits of dirty operations can change anything, so all others are skipped.
-
-The results of the main function, which are visited before and after each round, are dirty likewise.
+The order is that of Shardy's C++, because the result of propagation depends on it. For the result of an
+`sdy.data_flow_edge`, first come the users of the targets of the edge other than its owner. Then come the
+operation that defines the value or whose block has it as an argument, and the users of the value, most recent
+use first. Some users are replaced by others: an operation or terminator with an operand that is a source of a
+data-flow edge by the `sdy.data_flow_edge`, a call by the users of the callee's argument, the return of a
+called function by the users of the call results, and any other terminator by its parent operation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, edge_of_owner, owning_op
+from sdyopt.mlir.ir.attribute import DictAttr
+from sdyopt.mlir.ir.interfaces import SINGLE_BODY
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import symbol_references
+from sdyopt.mlir.ir.traits import TERMINATOR
+from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
+
+from ...common.support.call_graph import callee_of
+
+
+class DependentOps:
+    """The dependent operations of the values in a module, and the users of its functions."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self._module = module
+
+    def of_value(self, value: OpResult | BlockArgument) -> Iterator[Op]:
+        """The operations to visit again when the sharding of a value has changed."""
+        op = owning_op(value)
+        if isinstance(op, DataFlowEdgeOp):
+            owner = op.input
+            assert isinstance(owner, OpResult | BlockArgument)
+            for target in owning_op(owner).data_flow.other_targets(owning_op(owner), owner):
+                yield from self._users(target, set())
+        yield op
+        yield from self._users(value, set())
+
+    def of_function(self, function: FuncOp) -> list[Op]:
+        """The operations with a symbol reference to a function."""
+        return self._function_users.get(function, [])
+
+    def _users(self, value: Value, visited: set[Value]) -> Iterator[Op]:
+        if value in visited:
+            # Two calls of one function, or recursion, lead to the same value.
+            return
+        visited.add(value)
+        for use in value.uses:
+            user = use.owner
+            if not (user.is_terminator or user.data_flow is not None or isinstance(user, CallOp)):
+                # Nearly all users.
+                yield user
+                continue
+            edge = _edge_of_use(use)
+            if edge is not None:
+                yield edge
+            elif TERMINATOR in user.traits:
+                yield from self._users_of_returned(use, visited)
+            elif isinstance(user, CallOp):
+                callee = callee_of(user)
+                if callee is not None and not callee.is_declaration:
+                    yield from self._users(callee.entry.arguments[use.index], visited)
+            else:
+                yield user
+
+    def _users_of_returned(self, use: OpOperand, visited: set[Value]) -> Iterator[Op]:
+        """The operations that depend on an operand of a terminator."""
+        terminator = use.owner
+        parent = terminator.parent_op
+        assert parent is not None
+        function = terminator.parent_of_type(FuncOp)
+        users = self.of_function(function) if isinstance(function, FuncOp) else []
+        if not isinstance(terminator, ReturnOp) or not users:
+            yield parent
+            return
+        for user in users:
+            if isinstance(user, CallOp):
+                yield from self._users(user.results[use.index], visited)
+
+    @cached_property
+    def _function_users(self) -> dict[FuncOp, list[Op]]:
+        functions = {op.sym_name: op for op in self._module.block.ops if isinstance(op, FuncOp)}
+        users: dict[FuncOp, dict[Op, None]] = {}
+        names_in: dict[DictAttr, list[str]] = {}
+        for op in _in_symbol_use_order(self._module):
+            attributes = op.attributes
+            names = names_in.get(attributes)
+            if names is None:
+                names = names_in[attributes] = [symbol.root for symbol in symbol_references(attributes)]
+            for name in (*op.signature.cached(_names_in_signature), *names):
+                if name in functions:
+                    users.setdefault(functions[name], {})[op] = None
+        return {function: list(ops) for function, ops in users.items()}
+
+
+def _edge_of_use(use: OpOperand) -> DataFlowEdgeOp | None:
+    """The operation for the data-flow edge that a use is a source of, if there is one.
+
+    As in Shardy's C++, there is none for an operand that flows to a block argument of a single body.
+    """
+    user = use.owner
+    is_terminator = TERMINATOR in user.traits
+    edge_owner = user.parent_op if is_terminator else user
+    if edge_owner is None or edge_owner.data_flow is None:
+        return None
+    if edge_owner.data_flow is SINGLE_BODY and not is_terminator:
+        return None
+    return edge_of_owner(edge_owner.results[use.index]) if use.index < len(edge_owner.results) else None
+
+
+def _names_in_signature(signature: OpSignature) -> list[str]:
+    return [symbol.root for symbol in symbol_references(signature.attributes)]
+
+
+def _in_symbol_use_order(module: ModuleOp) -> Iterator[Op]:
+    """All operations of a module in the order in which MLIR collects symbol uses.
+
+    For each top-level operation in turn: the operation, those directly in its regions, and then those of
+    nested regions, from the last region to the first.
+    """
+    for top in module.block.ops:
+        yield top
+        pending = list(top.regions)
+        while pending:
+            for block in pending.pop().blocks:
+                for op in block.ops:
+                    yield op
+                    pending.extend(op.regions)
+
+
+# The worklist of a propagation round, in the order of MLIR's greedy pattern driver.
+#
+# A round visits every dirty operation in program order. Operations that depend on an update are pushed on a
+# stack, and visited before the next one in order, unless they are on the stack already or have not been
+# reached in this round. An operation is dirty until its first visit, and again once a sharding that it reads
+# has changed, or how it propagates. Only visits of dirty operations can change anything, so all others are
+# skipped.
+#
+# The results of the main function, which are visited before and after each round, are dirty likewise.
 
 
 class Worklist:

@@ -8,7 +8,10 @@ from sdyopt.base.dataclasses import replace
 
 
 class Options(AnalysisOptions):
-    """The check of a program after the passes. `speeds` is the file of --topology."""
+    """The check of a program after the passes.
+
+    `speeds` is the file of --topology, and `memory` the bytes of a device.
+    """
 
     order, group = 35, REPORTS
     needs_module = True
@@ -18,13 +21,8 @@ class Options(AnalysisOptions):
         help="print in 12 lines what the program sends, stores and computes, and the places that cost most, "
         "with changes that were tried",
     )
-    device_memory: str | None = flag(
-        default=None,
-        placeholder="SIZE",
-        needs=("check", "mesh-sweep"),
-        help="the memory of a device, such as 16GiB; --check and --mesh-sweep print whether the program fits",
-    )
     speeds: TextFile | None = None
+    memory: int | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -39,10 +37,9 @@ class Options(AnalysisOptions):
         return self.is_needed
 
     def prepared(self, request: Request) -> Options:
-        from sdyopt.analysis.check.checker import device_memory
-
-        device_memory(self.device_memory)
-        path = request["topology"]
-        if path is None:
+        if not self.is_needed:
             return self
-        return replace(self, speeds=TextFile(path, request.read(path).decode("utf-8", "surrogateescape")))
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
+
+        memory = memory_size("device-memory", request["device-memory"])
+        return replace(self, speeds=topology_file(request), memory=memory)

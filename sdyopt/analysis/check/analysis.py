@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 
 from sdyopt.analysis.check import Options
 from sdyopt.analysis.check.check_text import check_text
-from sdyopt.analysis.check.checker import Checker, device_memory
+from sdyopt.analysis.check.checker import Checker
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
@@ -22,7 +22,7 @@ class Checking(Analysis[Options]):
         super().__init__(options, run)
         with identified(TOPOLOGY_ERROR):
             self._topology = None if options.speeds is None else read_topology(*options.speeds)
-        self._memory = device_memory(options.device_memory)
+        self._memory = options.memory
         self._checker: Checker
 
     def around_passes(self, program: Program) -> AbstractContextManager[None]:

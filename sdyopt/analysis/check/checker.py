@@ -20,13 +20,11 @@ from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.figures.units import BYTES, parse_quantity
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.analysis.trials.trials import Completion, Effect, Trials
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
@@ -39,15 +37,6 @@ PLACES = 3
 # At one place, at most so many changes are tried; and for all, on so many operations together.
 _MAX_TRIALS = 4
 _MAX_OPERATIONS = 60_000
-
-
-def device_memory(text: str | None) -> Fraction | None:
-    """The bytes of a value of --device-memory. Raises UsageError."""
-    found = None if text is None else parse_quantity(text, BYTES)
-    if text is not None and not found:
-        message = f"for the --device-memory option: '{text}' is not a size of memory"
-        raise UsageError(message, "such as 16GiB")
-    return found
 
 
 class Trial(NamedTuple):
@@ -96,7 +85,7 @@ class Check:
 
     report: Report
     places: list[Place]
-    device_memory: Fraction | None
+    device_memory: int | None
     can_try: bool
 
     @property
@@ -133,7 +122,7 @@ class Checker:
         """Records the passes that run in the `with` block."""
         return self._record.active()
 
-    def check(self, module: Op, report: Report, memory: Fraction | None = None) -> Check:
+    def check(self, module: Op, report: Report, memory: int | None = None) -> Check:
         """The check of the program after the passes, on which a report was made."""
         places = _places(report.collectives)[:PLACES]
         trials = Trials(self._module, self._completion)

@@ -30,7 +30,7 @@ class ShardingChange:
 
     @property
     def growth(self) -> int | None:
-        """How many bytes one device has more; None if unknown."""
+        """The number of bytes that one device has more; None if unknown."""
         old, new = self.before, self.after
         if old is None or new is None or old.bytes is None or new.bytes is None:
             return None
@@ -143,7 +143,7 @@ def _differs_in_openness(match: Match) -> bool:
 
 
 def _key(value: ProgramValue) -> tuple[object, ...]:
-    """What identifies a value before and after passes, approximately: passes rename values."""
+    """An approximate key of a value before and after passes, which rename values."""
     return value.role, value.function, value.label, value.op, value.type
 
 

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import (
-    Callable,
-    Iterable,
-    Iterator,
-    Sequence,
-)
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import TypeVar
 
@@ -22,6 +17,7 @@ from sdyopt.analysis.report.markdown_report import markdown_text, section_lines
 from sdyopt.analysis.report.sections import Row, Section
 from sdyopt.analysis.report.text_report import MIN_WIDTH
 from sdyopt.analysis.report.text_report import section_lines as text_section_lines
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 
@@ -57,7 +53,7 @@ def _program(title: str, values: ProgramValues) -> dict[str, object]:
 
 
 def _changes(changes: Sequence[ShardingChange]) -> list[dict[str, object]]:
-    """What the value is, once, and its name, type and sharding in each program that has it."""
+    """The role of the value, once, and its name, type and sharding in each program that has it."""
     return [
         {
             **_identity(change.value),
@@ -198,7 +194,7 @@ def _sections(found: Comparison) -> Iterator[Section]:
         return
     if found.annotations:
         yield _sharding_section(
-            found, f"{_count(len(found.annotations), 'annotation')} changed in the input", found.annotations
+            found, f"{counted(len(found.annotations), 'annotation')} changed in the input", found.annotations
         )
     placed = len(found.placements)
     section = _sharding_section(
@@ -206,12 +202,12 @@ def _sections(found: Comparison) -> Iterator[Section]:
     )
     section.sentences += _note(found)
     if found.retyped:
-        section.sentences.append(f"{_count(found.retyped, 'value')} changed in type")
+        section.sentences.append(f"{counted(found.retyped, 'value')} changed in type")
     yield section
     if found.openness:
         yield _sharding_section(
             found,
-            f"{_count(len(found.openness), 'value')} with the same slices changed in open dimensions, "
+            f"{counted(len(found.openness), 'value')} with the same slices changed in open dimensions, "
             "priorities or replicated axes",
             found.openness,
         )
@@ -223,7 +219,7 @@ def _sections(found: Comparison) -> Iterator[Section]:
         if values:
             yield _values_section(program, values)
     if found.copies:
-        yield Section(f"{_count(found.copies, 'constant')} only in one program, as copies")
+        yield Section(f"{counted(found.copies, 'constant')} only in one program, as copies")
 
 
 # --- Shardings ------------------------------------------------------------------------------------
@@ -241,7 +237,7 @@ def change_text(change: ShardingChange, mesh: Mesh | None) -> str:
 def _sharding_section(found: Comparison, heading: str, changes: Sequence[ShardingChange]) -> Section:
     section = Section(heading)
     mesh = found.after.mesh or found.before.mesh
-    has_functions = _has_functions(found)
+    has_functions = max(len(found.before.functions), len(found.after.functions)) > 1
 
     def rows() -> Iterator[Row]:
         for group in _grouped(changes, lambda change: (_row_key(change.value), change_text(change, mesh))):
@@ -264,14 +260,14 @@ def _sharding_section(found: Comparison, heading: str, changes: Sequence[Shardin
 
 
 def _row_key(value: ProgramValue) -> object:
-    """What values in one row have in common; arguments and results have rows of their own."""
+    """The key that values in one row have in common; arguments and results have rows of their own."""
     if value.role is not Role.OPERATION:
         return value
     return value.function, value.location.path_text, value.op, value.type
 
 
 def _values_section(program: str, values: Sequence[ProgramValue]) -> Section:
-    section = Section(f"{_count(len(values), 'value')} only {program}")
+    section = Section(f"{counted(len(values), 'value')} only {program}")
     rows = [
         (str(len(group)), _where(group[0]), _what(group[0]), _name(group[0], True), group[0].type)
         for group in _grouped(values, _row_key)
@@ -299,16 +295,12 @@ def _what(value: ProgramValue) -> str:
     return value.op.partition(".")[2] or value.op or value.role
 
 
-def _has_functions(found: Comparison) -> bool:
-    return max(len(found.before.functions), len(found.after.functions)) > 1
-
-
 def _meshes_text(values: ProgramValues) -> str:
     return ", ".join([Mesh.assembly.text(mesh) for mesh in values.meshes.values()]) or "none"
 
 
 def _matched_text(found: Comparison) -> str:
-    return _count(found.matched, "value") + (" at the peak of memory" if found.before.is_partial else "")
+    return counted(found.matched, "value") + (" at the peak of memory" if found.before.is_partial else "")
 
 
 def _note(found: Comparison) -> list[str]:
@@ -317,16 +309,12 @@ def _note(found: Comparison) -> list[str]:
     return ["a report has no other shardings: compare with the program or a snapshot to see all"]
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 # --- Costs ----------------------------------------------------------------------------------------
 
 
 def _costs(costs: CostChanges) -> Iterator[Section]:
     old, new = costs.collectives
-    numbers = _count(new, "collective") if old == new else f"{old} {ARROW} {new} collectives"
+    numbers = counted(new, "collective") if old == new else f"{old} {ARROW} {new} collectives"
     yield _cost_section("communication", costs.wire_bytes, bytes_text, f"on the wire per device, {numbers}")
     memory = _cost_section("memory per device", costs.peak_memory, bytes_text, "at the peak")
     old, new = costs.argument_memory

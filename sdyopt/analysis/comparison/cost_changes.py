@@ -1,4 +1,4 @@
-"""What two reports differ in: communication, memory and compute.
+"""The differences of two reports in communication, memory and compute.
 
 Collectives, live values and products with the same figures are matched first, also where lines or operations
 moved, and then those of the same kind at the same location. So what is left has changed.
@@ -44,7 +44,7 @@ class FigureChange:
 
     @property
     def growth(self) -> int:
-        """How much the figure grew, as far as it is known."""
+        """The growth of the figure, as far as it is known."""
         return (self.after or 0) - (self.before or 0)
 
 
@@ -93,12 +93,12 @@ def cost_changes(before: Report, after: Report) -> CostChanges:
             ),
         ),
         (len(before.collectives), len(after.collectives)),
-        TotalChange(*peaks, _changes(*live, _value_tokens, _value_kind, _bytes)),
+        TotalChange(*peaks, _changes(*live, _value_tokens, lambda each: each.type, lambda each: each.bytes)),
         (before.memory.arguments, after.memory.arguments),
         TotalChange(
             round(flop_totals(before)[0].high),
             round(flop_totals(after)[0].high),
-            _changes(before.products, after.products, _product_tokens, _product_kind, _flops),
+            _changes(before.products, after.products, _product_tokens, lambda each: each.kind, _flops),
         ),
     )
 
@@ -177,21 +177,9 @@ def _wire_bytes(each: Collective) -> Figure:
     return None if size is None else round(size)
 
 
-def _value_kind(each: LiveValue) -> str:
-    return each.type
-
-
 def _value_tokens(each: LiveValue) -> Tokens:
     where = _location_key(each.location)
     return (each.type, each.bytes, where), (each.type, each.bytes), (each.type, where), each.type
-
-
-def _bytes(each: LiveValue) -> Figure:
-    return each.bytes
-
-
-def _product_kind(each: Product) -> str:
-    return each.kind
 
 
 def _product_tokens(each: Product) -> Tokens:

@@ -9,12 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import (
-    Callable,
-    Hashable,
-    Iterator,
-    Sequence,
-)
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues
 from sdyopt.base.dataclasses import dataclass, field

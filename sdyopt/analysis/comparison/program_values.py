@@ -36,7 +36,7 @@ CONSTRAINT = "sharding_constraint"
 
 
 class Role(StrEnum):
-    """What a value is to its function. A manual input is an operand of a manual computation."""
+    """The role of a value in its function. A manual input is an operand of a manual computation."""
 
     ARGUMENT = "argument"
     RESULT = "result"

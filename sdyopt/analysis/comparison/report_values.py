@@ -63,12 +63,10 @@ def _sharding(text: str, mesh: Mesh | None) -> ValueSharding | None:
     if not text:
         return None
     sharding = parse_sdy(Source("sharding", text))
-    is_on_mesh = mesh is not None and sharding_problem(sharding, _any_shape(sharding.rank), mesh) is None
+    is_on_mesh = (
+        mesh is not None and sharding_problem(sharding, RankedTensor((1,) * sharding.rank, F32), mesh) is None
+    )
     return ValueSharding(sharding, mesh if is_on_mesh else None)
-
-
-def _any_shape(rank: int) -> RankedTensor:
-    return RankedTensor((1,) * rank, F32)
 
 
 class _ReportReader(JsonReader):

@@ -50,7 +50,7 @@ class Structure:
 
     def __init__(self) -> None:
         self.full = StructureHashes(label_of)
-        self.outline = StructureHashes(_name_of)
+        self.outline = StructureHashes(lambda op: op.signature.name)
         self.constants: set[Op] = set()
         self._returned: dict[Op, Sequence[Value]] = {}
 
@@ -143,10 +143,6 @@ class StructureHashes:
         for use in uses:
             # A sum, because the order of uses is no structure.
             used[use.value] = used.get(use.value, 0) + hash((key, use.index))
-
-
-def _name_of(op: Op) -> Hashable:
-    return op.signature.name
 
 
 # Symbols may be renamed; shardings are what is compared.

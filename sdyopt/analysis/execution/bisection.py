@@ -6,21 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Protocol
 
-from sdyopt.analysis.execution.bisection_units import (
-    Unit,
-    UnitsProgram,
-    program_of_units,
-    units_of,
-)
+from sdyopt.analysis.execution.bisection_units import Unit, UnitsProgram, program_of_units, units_of
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.validation import FunctionValidation, ValidationOptions, compare
 from sdyopt.base.dataclasses import dataclass, field
-from sdyopt.base.diagnostics.diagnostic import (
-    Diagnostic,
-    DiagnosticError,
-    Severity,
-    handling,
-)
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
 from sdyopt.base.diagnostics.ids import BISECTED
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import printable
@@ -51,7 +41,7 @@ _BATCH = 256
 
 @dataclass(frozen=True)
 class Culprit:
-    """What makes a program compute something else.
+    """The culprit for which a program computes something else.
 
     `pass_flag` is the first pass after which it does, and `op` the operation; None if it was not found.
     `program` consists of this operation or, without one, is the whole program before `steps`. `difference` is
@@ -59,7 +49,7 @@ class Culprit:
     """
 
     pass_flag: str
-    steps: Sequence[Step]
+    steps: Sequence[PassStep]
     program: ModuleOp
     op: Op | None
     difference: FunctionValidation
@@ -75,7 +65,7 @@ class Bisection:
         # Whether the passes of this project partition the program correctly.
         self._is_partitioner_right = True
 
-    def culprit(self, before: ModuleOp, name: str, steps: Sequence[Step]) -> Culprit:
+    def culprit(self, before: ModuleOp, name: str, steps: Sequence[PassStep]) -> Culprit:
         """The culprit in the function of this name. Raises NotValidated if nothing differs when run again."""
         programs = [before, *self._runner.run(before, steps)]
         self._is_partitioner_right = self._partitions_correctly(before, name)
@@ -137,7 +127,7 @@ class Bisection:
     # --- Operations ---------------------------------------------------------------------------
 
     def _smallest(
-        self, program: ModuleOp, steps: Sequence[Step]
+        self, program: ModuleOp, steps: Sequence[PassStep]
     ) -> tuple[Unit, ModuleOp, FunctionValidation] | None:
         """The smallest unit that differs by itself, and the program that consists of it."""
         units = units_of(program)
@@ -152,7 +142,7 @@ class Bisection:
                     return unit, alone, validation
         return None
 
-    def _wrong_units(self, program: ModuleOp, units: Sequence[Unit], steps: Sequence[Step]) -> list[Unit]:
+    def _wrong_units(self, program: ModuleOp, units: Sequence[Unit], steps: Sequence[PassStep]) -> list[Unit]:
         """The units that differ if all are run at once; those that cannot be run are left out, by halving."""
         wrong: list[Unit] = []
         pending = [units[start : start + _BATCH] for start in range(0, len(units), _BATCH)]
@@ -167,7 +157,7 @@ class Bisection:
                 pending += [batch[:half], batch[half:]]
         return wrong
 
-    def _run(self, program: ModuleOp, steps: Sequence[Step]) -> FunctionValidation | None:
+    def _run(self, program: ModuleOp, steps: Sequence[PassStep]) -> FunctionValidation | None:
         """The comparison of a program before and after the steps; None if it cannot be run."""
         try:
             return self._compare(program, self._runner.run(program, steps)[-1], MAIN)
@@ -175,8 +165,8 @@ class Bisection:
             return None
 
 
-def _start(steps: Sequence[Step], wrong: int) -> int:
-    """How many steps come before those that operations are tested with.
+def _start(steps: Sequence[PassStep], wrong: int) -> int:
+    """The number of steps before those that operations are tested with.
 
     The operations of a program with explicit reshards depend on each other: partial results are reduced by
     another operation. So these reshards are inserted into each operation by itself.
@@ -200,17 +190,13 @@ def _size(unit: Unit) -> int:
 
 def reduced_program(culprit: Culprit, path: str) -> str:
     """The text of the reduced program, after a comment that says how it fails."""
-    pipeline = ",".join(_inside_module(step.text) for step in culprit.steps)
+    pipeline = ",".join(step.text.removeprefix("builtin.module(").removesuffix(")") for step in culprit.steps)
     what = "This operation" if culprit.op is not None else "This program"
     lines = [
         f"{what} computes something else after {culprit.pass_flag}:",
         f"  sdy-opt {path} --pass-pipeline='builtin.module({pipeline})' --validate",
     ]
     return "".join(f"// {printable(line)}\n" for line in lines) + print_op(culprit.program)
-
-
-def _inside_module(text: str) -> str:
-    return text.removeprefix("builtin.module(").removesuffix(")")
 
 
 def bisection_finding(culprit: Culprit, before: ModuleOp, path: str) -> Diagnostic:
@@ -237,7 +223,7 @@ def _sharding_words(value: Value) -> str:
 
 
 @dataclass(frozen=True)
-class Step:
+class PassStep:
     """One pass: its flag, and the pipeline that runs it."""
 
     flag: str
@@ -262,20 +248,20 @@ _WITH_LOCATIONS = PrintOptions(debuginfo=True)
 _SAVE = "sdy-save-module"
 
 
-def steps_of(pipeline: Pipeline) -> Iterator[Step]:
+def steps_of(pipeline: Pipeline) -> Iterator[PassStep]:
     """The passes of a pipeline in order; passes on functions run on all functions, one pass at a time."""
     for element in pipeline.elements:
         if isinstance(element, Pass) and element.flag != _SAVE:
-            yield Step(element.flag, Pipeline(pipeline.anchor, [element]))
+            yield PassStep(element.flag, Pipeline(pipeline.anchor, [element]))
         elif isinstance(element, Pipeline):
             for step in steps_of(element):
-                yield Step(step.flag, Pipeline(pipeline.anchor, [step.pipeline]))
+                yield PassStep(step.flag, Pipeline(pipeline.anchor, [step.pipeline]))
 
 
 class Runner(Protocol):
     """Runs steps on a copy of a program."""
 
-    def run(self, program: ModuleOp, steps: Sequence[Step]) -> list[ModuleOp]:
+    def run(self, program: ModuleOp, steps: Sequence[PassStep]) -> list[ModuleOp]:
         """The program after each step. Raises NotValidated if one fails."""
 
 
@@ -285,7 +271,7 @@ class OwnPasses:
 
     verify: Verify
 
-    def run(self, program: ModuleOp, steps: Sequence[Step]) -> list[ModuleOp]:
+    def run(self, program: ModuleOp, steps: Sequence[PassStep]) -> list[ModuleOp]:
         """The program after each step."""
         programs: list[ModuleOp] = []
         for step in steps:
@@ -301,7 +287,7 @@ def _copy(program: ModuleOp) -> ModuleOp:
     return copy
 
 
-def _run(program: ModuleOp, step: Step, verify: Verify) -> None:
+def _run(program: ModuleOp, step: PassStep, verify: Verify) -> None:
     errors: list[Diagnostic] = []
 
     def keep(diagnostic: Diagnostic) -> None:
@@ -326,7 +312,7 @@ class ReferencePasses:
     verify: Verify
     note_own: Callable[[str], None] = field(default=lambda flag: None)
 
-    def run(self, program: ModuleOp, steps: Sequence[Step]) -> list[ModuleOp]:
+    def run(self, program: ModuleOp, steps: Sequence[PassStep]) -> list[ModuleOp]:
         """The program after each step."""
         programs: list[ModuleOp] = []
         remaining = list(steps)

@@ -19,13 +19,7 @@ from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, FuncDataFlowEdgeOp, sharding_of
-from sdyopt.mlir.ir.attribute import (
-    Attribute,
-    SymbolRef,
-    TypeAttr,
-    nested_attributes,
-    string,
-)
+from sdyopt.mlir.ir.attribute import Attribute, SymbolRef, TypeAttr, nested_attributes, string
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

@@ -1,4 +1,4 @@
-"""What a validation found, as diagnostics."""
+"""The findings of a validation, as diagnostics."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from sdyopt.analysis.execution.global_program import function_named
 from sdyopt.analysis.execution.validation import FunctionValidation, ResultComparison, ValidationOptions
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import NOT_VALIDATED, VALIDATED, VALIDATION_DIFFERENCE
-from sdyopt.base.diagnostics.location import Location
+from sdyopt.base.diagnostics.location import Location, resolve_file_location
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.operation import Op
 
 # If a larger share of the elements is NaN or infinite, a comparison says little.
 _MANY = 0.5
@@ -52,11 +54,10 @@ def summary(validation: FunctionValidation, seeds: int) -> str:
     error = max((result.error for result in validation.results), default=0.0)
     limit = max((result.limit for result in validation.results), default=0.0)
     where = "" if validation.devices == 1 else f" on {validation.devices} devices"
-    inputs = "1 random input" if seeds == 1 else f"{seeds} random inputs"
-    verb = "1 result is" if count == 1 else f"{count} results are"
+    verb = f"{counted(count, 'result')} {'is' if count == 1 else 'are'}"
     figures = f"largest relative error {error:.1g}, limit {limit:.0e}" if error else "without any difference"
     reason = f"; not in f64, because {validation.not_promoted}" if validation.not_promoted else ""
-    return f"@{validation.name}: {verb} equal{where} for {inputs}, {figures}{reason}"
+    return f"@{validation.name}: {verb} equal{where} for {counted(seeds, 'random input')}, {figures}{reason}"
 
 
 def _difference(result: ResultComparison, validation: FunctionValidation, before: ModuleOp) -> Diagnostic:
@@ -85,7 +86,10 @@ def _devices(devices: Sequence[int], total: int) -> str:
 
 def _function_location(module: ModuleOp, name: str) -> Location:
     function = function_named(module, name) if name else None
-    return module.location if function is None else function.location
+    op: Op = module if function is None else function
+    # The functions of JAX have no location: that of the first operation with a line stands for it.
+    located = (each.location for each in op.walk() if resolve_file_location(each.location) is not None)
+    return next(located, op.location)
 
 
 def _result_location(module: ModuleOp, name: str, index: int) -> Location:
@@ -94,5 +98,6 @@ def _result_location(module: ModuleOp, name: str, index: int) -> Location:
     assert function is not None
     returned = function.body.blocks[-1].last
     if returned is None or index >= len(returned.operands):
-        return function.location
-    return returned.operands[index].location
+        return _function_location(module, name)
+    location = returned.operands[index].location
+    return _function_location(module, name) if resolve_file_location(location) is None else location

@@ -36,7 +36,7 @@ _CHECK = re.compile(r"\] (Check failed: .*)")
 
 @dataclass(frozen=True)
 class Worker:
-    """How programs are run: by which Python, and for how many seconds and GiB of memory at most."""
+    """The options of execution: the Python that runs programs, and its limits in seconds and GiB."""
 
     python: str = ""
     timeout: int = 300
@@ -84,7 +84,7 @@ class Worker:
         )
 
     def _reason(self, code: int, stderr: str) -> str:
-        """Why the process has given no answer."""
+        """The reason for which the process has given no answer."""
         if any(text in stderr for text in _OUT_OF_MEMORY):
             return f"it needs more than {self.memory} GiB of memory"
         # A failed check is followed by a stack trace.

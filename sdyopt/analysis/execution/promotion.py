@@ -12,26 +12,12 @@ from collections.abc import Callable, Sequence
 
 from sdyopt.base.interning import field_names
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.ir.attribute import (
-    Attribute,
-    DictAttr,
-    nested_attributes,
-    string,
-)
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, nested_attributes, string
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, FloatAttr
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import (
-    BF16,
-    F16,
-    F32,
-    F64,
-    ComplexType,
-    FloatType,
-    RankedTensor,
-    Type,
-)
+from sdyopt.mlir.ir.types import BF16, F16, F32, F64, ComplexType, FloatType, RankedTensor, Type
 
 # The `struct` format of each promoted type; the bits of bf16 are the upper half of those of f32.
 _FORMATS = {F32: "f", F16: "e", BF16: "H"}
@@ -54,7 +40,7 @@ _IN_DOUBLE = {"s": "d", "c": "z"}
 
 
 def reason_not_to_promote(module: ModuleOp) -> str:
-    """Why a program must be run in its own types; empty if it can be promoted."""
+    """The reason for which a program must be run in its own types; empty if it can be promoted."""
     for op in module.walk():
         if op.name in _SEES_BITS and _has_promoted_type(op) and not _is_of_any_float(_target(op)):
             return f"'{op.name}' depends on how numbers are represented"

@@ -14,12 +14,7 @@ from sdyopt.analysis.execution.global_program import (
     partitioning_of,
     program_of,
 )
-from sdyopt.analysis.execution.local_program import (
-    REPLICAS,
-    is_local,
-    local_text,
-    program_text,
-)
+from sdyopt.analysis.execution.local_program import REPLICAS, is_local, local_text, program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.promotion import promote, reason_not_to_promote
 from sdyopt.base.dataclasses import dataclass, field
@@ -66,7 +61,7 @@ class ValidationOptions:
 
 @dataclass(frozen=True)
 class ResultComparison:
-    """How far one result is from the expected one.
+    """The distance of one result from the expected one.
 
     `error` and `limit` are relative to `largest`, the largest element; `not_finite` is the share of elements
     that are NaN or infinite. A result is unstable if it differs as much when only its inputs are rounded

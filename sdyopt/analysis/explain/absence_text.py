@@ -1,4 +1,4 @@
-"""Sentences on why an axis did not come to a value."""
+"""Sentences on the reasons for which an axis is not propagated to a value."""
 
 from __future__ import annotations
 
@@ -143,14 +143,6 @@ def _closed(question: Question) -> str:
     return f"dimension {dim} of {question.culprit_name} is closed{annotated}"
 
 
-def _replicated(question: Question) -> str:
-    return f"{question.culprit_name} is explicitly replicated along {question.axes}{question.annotation()}"
-
-
-def _unreduced(question: Question) -> str:
-    return f"{question.culprit_name} is unreduced along {question.axes}: its shards are to be summed along it"
-
-
 def _other_factor(question: Question) -> str:
     refusal = question.refusal
     assert refusal.other_factor is not None
@@ -181,7 +173,7 @@ def _other_axes(question: Question) -> str:
 
 
 def _sources_text(question: Question, found: Precedence) -> str:
-    """Where the axis of the culprit comes from: `"y" comes from the input %b and the input %c`."""
+    """The origin of the axis of the culprit: `"y" comes from the input %b and the input %c`."""
     axis = found.winner.axis
     annotations = [each.annotation for each in sources(question.record, question.run, question.culprit, axis)]
     listed = list(dict.fromkeys([annotation_text(each, question.names) for each in annotations]))
@@ -213,20 +205,6 @@ def _overflow(question: Question) -> str:
     return f"the size of {question.axes} does not divide the corresponding part of {question.culprit_name}"
 
 
-def _major_factor(question: Question) -> str:
-    return (
-        f"dimension {question.absence.dim} is several dimensions in one, and the more major one is not fully "
-        f"sharded: shards along {question.axes} would not be contiguous"
-    )
-
-
-def _not_recorded(question: Question) -> str:
-    return (
-        f"no reason was recorded: a step along it shards dimension {question.absence.dim} along "
-        f"{question.axes}, and the final sharding does not have it"
-    )
-
-
 def _direction(question: Question) -> str:
     absence = question.absence
     assert isinstance(absence.site, Site)
@@ -237,33 +215,6 @@ def _direction(question: Question) -> str:
     return f"the factor does not propagate {way}"
 
 
-def _blocked(question: Question) -> str:
-    return f"its rule blocks propagation along dimension {question.absence.dim}"
-
-
-def _results(question: Question) -> str:
-    return (
-        f"operands of an elementwise operation take from each other only axes that its result has, and "
-        f"{question.culprit_name} lacks {question.axes}"
-    )
-
-
-def _conservative(question: Question) -> str:
-    return "conservative propagation does not propagate sub-axes"
-
-
-def _meshes(question: Question) -> str:
-    return "its operands and results have shardings on different meshes"
-
-
-def _maximal(question: Question) -> str:
-    return "the sharding is on a mesh of one device"
-
-
-def _rank(question: Question) -> str:
-    return "the sharding, which comes from a sharding group, has another rank than the tensor"
-
-
 def _axis_size(question: Question) -> int:
     sharding = question.run.final.get(question.absence.neighbor)
     mesh = None if sharding is None else question.run.mesh_of(sharding.mesh_or_ref)
@@ -271,22 +222,37 @@ def _axis_size(question: Question) -> int:
 
 
 _REASONS: dict[Reason, Callable[[Question], str]] = {
-    Reason.MESHES: _meshes,
-    Reason.MAXIMAL_MESH: _maximal,
-    Reason.RANK: _rank,
-    Reason.BLOCKED: _blocked,
+    Reason.MESHES: lambda _: "its operands and results have shardings on different meshes",
+    Reason.MAXIMAL_MESH: lambda _: "the sharding is on a mesh of one device",
+    Reason.RANK: lambda _: (
+        "the sharding, which comes from a sharding group, has another rank than the tensor"
+    ),
+    Reason.BLOCKED: lambda the: f"its rule blocks propagation along dimension {the.absence.dim}",
     Reason.DIRECTION: _direction,
     Reason.OTHER_AXES: _other_axes,
     Reason.CLOSED: _closed,
-    Reason.REPLICATED: _replicated,
-    Reason.UNREDUCED: _unreduced,
+    Reason.REPLICATED: lambda the: (
+        f"{the.culprit_name} is explicitly replicated along {the.axes}{the.annotation()}"
+    ),
+    Reason.UNREDUCED: lambda the: (
+        f"{the.culprit_name} is unreduced along {the.axes}: its shards are to be summed along it"
+    ),
     Reason.OTHER_FACTOR: _other_factor,
     Reason.NOT_DIVISIBLE: _not_divisible,
     Reason.OVERFLOW: _overflow,
-    Reason.RESULTS: _results,
-    Reason.CONSERVATIVE: _conservative,
-    Reason.MAJOR_FACTOR: _major_factor,
-    Reason.NOT_RECORDED: _not_recorded,
+    Reason.RESULTS: lambda the: (
+        "operands of an elementwise operation take from each other only axes that its result has, and "
+        f"{the.culprit_name} lacks {the.axes}"
+    ),
+    Reason.CONSERVATIVE: lambda _: "conservative propagation does not propagate sub-axes",
+    Reason.MAJOR_FACTOR: lambda the: (
+        f"dimension {the.absence.dim} is several dimensions in one, and the more major one is not fully "
+        f"sharded: shards along {the.axes} would not be contiguous"
+    ),
+    Reason.NOT_RECORDED: lambda the: (
+        f"no reason was recorded: a step along it shards dimension {the.absence.dim} along "
+        f"{the.axes}, and the final sharding does not have it"
+    ),
 }
 
 
@@ -317,13 +283,9 @@ def _along(run: Run, site: Site) -> str:
 
 
 def obstacle_reason(absence: Absence) -> str:
-    """Why no step gives the axis to the value."""
+    """The reason for which no step gives the axis to the value."""
     assert absence.obstacle is not None
     return _OBSTACLES[absence.obstacle](absence)
-
-
-def _no_rule(absence: Absence) -> str:
-    return "it has no sharding rule, so nothing propagates along it"
 
 
 def _no_propagation(absence: Absence) -> str:
@@ -344,7 +306,7 @@ def _manual_axis(absence: Absence) -> str:
 
 
 _OBSTACLES: dict[Obstacle, Callable[[Absence], str]] = {
-    Obstacle.NO_RULE: _no_rule,
+    Obstacle.NO_RULE: lambda _: "it has no sharding rule, so nothing propagates along it",
     Obstacle.NO_PROPAGATION: _no_propagation,
     Obstacle.NO_DIMENSION: _no_dimension,
     Obstacle.MANUAL_AXIS: _manual_axis,

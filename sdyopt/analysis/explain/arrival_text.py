@@ -1,4 +1,4 @@
-"""Sentences on how an axis came to a value."""
+"""Sentences on the steps that propagated an axis to a value."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ from textwrap import wrap
 from sdyopt.analysis.explain.names import Names, axis_text, block_or_result
 from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
 from sdyopt.analysis.sharding_record.arrivals import Arrival
-from sdyopt.analysis.sharding_record.model import (
-    Gap,
-    Run,
-    Site,
-    Step,
-)
+from sdyopt.analysis.sharding_record.model import Gap, Run, Site, Step
 from sdyopt.analysis.sharding_record.sources import Source
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.text import printable_line
@@ -127,7 +122,7 @@ def dimension_of_factor(step: Step, position: int, factor: int) -> int:
 
 
 def annotation_text(annotation: Annotation, names: Names) -> str:
-    """What has the annotation."""
+    """The subject of the annotation."""
     text = _KIND_TEXT[annotation.kind](annotation, names)
     if annotation.means is Means.CONSTRAINT:
         return f"{text}, which its input got before propagation"

@@ -44,7 +44,7 @@ def collectives_of(module: Op) -> list[Op]:
 
 
 def explain_collective(module: Op, number: int, record: ShardingRecord, names: Names) -> Sentence:
-    """Why a collective of the program is necessary."""
+    """Explains the need for a collective of the program."""
     op = collectives_of(module)[number]
     figures = report_on(module).collectives[number]
     value = producer(op) if isinstance(op, CollectiveOp) else op.operands[0]
@@ -81,7 +81,7 @@ def _times(figures: Collective) -> str:
 
 
 def _cause(op: Op, record: ShardingRecord) -> Reshard | Required | ShardingConstraintOp | ReshardOp | None:
-    """What required a collective: an operation with planned reshards, a use, a constraint or a reshard."""
+    """The origin of a collective: an operation with planned reshards, a use, a constraint or a reshard."""
     values: list[Value] = [op.results[0]]
     if isinstance(op, CollectiveOp):
         values.append(last_of_chain(op))
@@ -98,7 +98,7 @@ def _cause(op: Op, record: ShardingRecord) -> Reshard | Required | ShardingConst
 
 
 def _taker(cause: Required) -> str:
-    """What requires a sharding of one of its operands."""
+    """The operation that requires a sharding of one of its operands."""
     user = cause.user
     parent = user.parent_op
     if not user.is_terminator or parent is None:
@@ -200,7 +200,7 @@ def _elements(type: Type) -> int:
 
 
 class Cost(NamedTuple):
-    """What an alternative costs: the positions of the operands and results that it reshards, and the bytes.
+    """The cost of an alternative: the positions of the operands and results that it reshards, and the bytes.
 
     `reduced` are the axes along which results are all-reduced. The bytes are None if a size is unknown.
     """
@@ -216,7 +216,7 @@ def projections(plan: Planned, mesh: Mesh) -> list[TensorProjection]:
 
 
 def cost_of(plan: Planned, axes: Sequence[Axes], mesh: Mesh, shapes: LocalShapes) -> Cost:
-    """What it costs to give each factor these axes."""
+    """The cost of giving each factor these axes."""
     types = (*plan.signature.operand_types, *plan.signature.result_types)
     like = next(sharding for sharding in plan.shardings if sharding is not None)
     total: Fraction | None = Fraction(0)

@@ -64,7 +64,7 @@ class Explainer:
         self._written: dict[Value, TensorSharding | None] = {}
 
     def target(self, text: str) -> Target:
-        """What a question is about, asked before passes run. Raises DiagnosticError, located in the text."""
+        """The target of a question, asked before passes run. Raises DiagnosticError, located in the text."""
         target = find_target(text, self._inputs)
         if isinstance(target, ValueTarget):
             self._written.update({value: sharding_of(value) for value in target.values})
@@ -159,7 +159,7 @@ class Explainer:
                     tree.add(text).add("axes of size 1 are removed before propagation")
 
     def _subjects(self, value: Value) -> dict[Subject, Run]:
-        """What had the sharding of a value, or of its copies, in the last run of propagation that saw it.
+        """The subjects with the sharding of a value or its copies, in the last run of propagation with it.
 
         In program order: some passes insert copies before the original, some after it.
         """
@@ -225,7 +225,7 @@ def _size(subject: Subject) -> int:
 def explain_subject(
     record: ShardingRecord, run: Run, subject: Subject, names: Names, advice: Advice | None
 ) -> Sentence:
-    """How a subject got its axes, and why it did not get others."""
+    """Explains the axes of a subject, and those that it did not get."""
     sharding = run.final[subject]
     type, name = type_text(subject), names.subject(run, subject)
     names = names.within(run, subject)

@@ -1,4 +1,4 @@
-"""What an answer calls values, operations and places."""
+"""The names of values, operations and places in an answer."""
 
 from __future__ import annotations
 
@@ -21,12 +21,7 @@ from sdyopt.mlir.error_help.statement import without_locations
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
-from sdyopt.mlir.ir.value import (
-    BlockArgument,
-    LazyLocation,
-    OpResult,
-    Value,
-)
+from sdyopt.mlir.ir.value import BlockArgument, LazyLocation, OpResult, Value
 from sdyopt.mlir.value_names import name_of, name_of_result
 from sdyopt.shardy.record import FunctionResult, Subject
 

@@ -1,4 +1,4 @@
-"""What a question is about: a value, a line of the user's program, or a collective.
+"""The target of a question: a value, a line of the user's program, or a collective.
 
 params['w'], result[0]['w']            arguments and results, by the names that JAX gives them
 %14, @main %arg3, @main result 0       values, by their names in the source
@@ -19,6 +19,7 @@ from sdyopt.analysis.notation.text_parser import TextParser, error_at_range
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.diagnostics.usage import nearest, nearest_or_all
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
@@ -74,7 +75,7 @@ Target = ValueTarget | ResultTarget | OutputTarget | CollectiveTarget
 
 
 def find_target(text: str, inputs: InputNames) -> Target:
-    """What a text names. Raises DiagnosticError, located in the text, with similar names."""
+    """The target that a text names. Raises DiagnosticError, located in the text, with similar names."""
     source = Source("--explain", text)
     stripped = text.strip()
     if named := find_named(inputs.module, stripped):
@@ -164,7 +165,7 @@ class _ValueParser:
         name = function or next(iter(functions))
         count = len(functions[name].result_attributes)
         if index >= count:
-            message = f"the function has {count} result{'s' * (count != 1)}"
+            message = f"the function has {counted(count, 'result')}"
             raise self._error(self._parser.error_since(start, message))
         return ResultTarget(name, index)
 

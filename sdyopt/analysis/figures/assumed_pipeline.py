@@ -29,7 +29,7 @@ def assumed_pipeline(module: Op) -> tuple[str, Pipeline]:
 
 
 def reason_to_leave(module: Op) -> str:
-    """Why a program needs no pass to have its collectives, in words; "" if it needs some."""
+    """The reason for which a program needs no pass to have its collectives, in words; "" if it needs some."""
     if not any(isinstance(op, FuncOp) for op in module.walk()):
         return "has no function"
     if is_partitioned(module):

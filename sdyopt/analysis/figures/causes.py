@@ -1,4 +1,4 @@
-"""Why a collective is necessary, as far as the program shows it.
+"""The cause of a collective, as far as the program shows it.
 
 A reduction is necessary where the operand is the partial result of an operation whose reduction factors are
 sharded. Every other collective is necessary for what uses its result: an operation in which another dimension
@@ -184,7 +184,7 @@ _BOUNDARIES: tuple[tuple[tuple[type[Op], ...], Callable[[Op], str]], ...] = (
 
 
 def _conflict(op: CollectiveOp, user: Op, shapes: LocalShapes) -> str:
-    """Why the user needs another sharding: it needs all of a dimension, or the axes shard another one."""
+    """The need of the user for another sharding: all of a dimension, or the axes for another one."""
     before, value = shapes.sharding(producer(op)), last_of_chain(op)
     after, rule = shapes.sharding(value), shapes.rule(user)
     if rule is None:

@@ -1,4 +1,4 @@
-"""What functions compute for results that none of their calls uses.
+"""Operations that functions run only for results that none of their calls uses.
 
     %0:2 = call @f(%a) : (tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>)
     return %0#0

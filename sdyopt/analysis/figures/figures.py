@@ -44,6 +44,8 @@ class Collective:
     the SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
     that contains this collective. `moved` is the name of the argument of the program that it moves a part of,
     `updated` that of the argument that a gradient, which it computes, is combined with; both may be empty.
+    `is_activation`: it reshards a value that is no argument and no result of
+    the program, which XLA may do otherwise.
     """
 
     number: int
@@ -64,6 +66,7 @@ class Collective:
     change: str = ""
     moved: str = ""
     updated: str = ""
+    is_activation: bool = False
 
     @property
     def axis_names(self) -> list[str]:
@@ -183,12 +186,45 @@ class TimedProduct:
     is_communication_bound: bool
 
 
+@dataclass(slots=True)
+class Elementwise:
+    """The bytes that elementwise operations read and write in all runs: each alone, and fused where possible.
+
+    Of the `count` operations, `unknown` are of unknown size or number.
+    """
+
+    count: int = 0
+    unknown: int = 0
+    alone: int = 0
+    fused: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class TimeEstimate:
-    """Estimated times, in the order of the collectives and products of the report."""
+    """Estimated times, in the order of the collectives and products of the report.
+
+    `elementwise` are the least and the greatest seconds of elementwise operations: fused, and each alone.
+    They are None if unknown.
+    """
 
     collectives: list[TimedCollective]
     products: list[TimedProduct]
+    elementwise: tuple[Fraction, Fraction] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A donated argument whose sharding is not that of the result that takes its place.
+
+    `bytes` are those of the result on one device.
+    """
+
+    argument: str
+    result: int
+    sharding_before: str
+    sharding_after: str
+    bytes: int | None
+    location: SourceLocation
 
 
 @dataclass(slots=True)
@@ -198,7 +234,8 @@ class Report:
     `is_sharded` is False if there are several devices, but no shardings and no manual computations, such as
     after partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.
     `assumption` says which passes were assumed, where none are given. `group_by` is how the collectives are
-    grouped.
+    grouped. `carried` is the carried state that changes its sharding from step to step. `device_memory` are
+    the bytes of a device, if they are given.
     """
 
     devices: int = 1
@@ -211,6 +248,9 @@ class Report:
     time: TimeEstimate | None = None
     assumption: str = ""
     group_by: str = "auto"
+    carried: list[Carried] = field(default_factory=list)
+    elementwise: Elementwise | None = None
+    device_memory: int | None = None
 
 
 @dataclass(slots=True)
@@ -253,6 +293,19 @@ def wire_bytes_of_runs(each: Collective) -> Fraction | None:
 def wire_total(report: Report) -> Total:
     """Wire bytes of one device in one run of the program."""
     return wire_totals(report.collectives, lambda _: "").get("", Total())
+
+
+def activation_total(report: Report) -> Total:
+    """Wire bytes of the collectives that reshard activations."""
+    found = [each for each in report.collectives if each.is_activation]
+    return wire_totals(found, lambda _: "").get("", Total())
+
+
+def time_range(report: Report, estimate: TimeEstimate) -> tuple[Fraction, Fraction]:
+    """The seconds of a run: if communication overlaps with all else, and if nothing overlaps."""
+    communication, compute = time_totals(report, estimate)
+    fused, alone = estimate.elementwise or (Fraction(0), Fraction(0))
+    return max(communication.high, compute.high + fused), communication.high + compute.high + alone
 
 
 def flop_totals(report: Report) -> tuple[Total, Total]:

@@ -14,7 +14,7 @@ MAX_CONTRIBUTORS = 3
 
 
 class Contributor(NamedTuple):
-    """What contributes to a figure, an operation or a value, in words, with its location and its cause."""
+    """An operation or a value that contributes to a figure, in words, with its location and its cause."""
 
     what: str
     location: SourceLocation

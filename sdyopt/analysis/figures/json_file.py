@@ -173,7 +173,7 @@ class JsonReader:
         return None if self.at(path) is None else self.integer(path)
 
     def parsed(self, path: Path, parse: Callable[[Source], T]) -> T:
-        """What `parse` returns for the string at a path; errors are located at the string."""
+        """The result of `parse` for the string at a path; errors are located at the string."""
         try:
             return parse(Source(self.file.name, self.text(path)))
         except DiagnosticError as error:

@@ -13,12 +13,7 @@ from sdyopt.analysis.figures.execution_counts import (
     entry_functions,
     nested_regions,
 )
-from sdyopt.analysis.figures.figures import (
-    NEVER,
-    LiveValue,
-    Memory,
-    MemoryPoint,
-)
+from sdyopt.analysis.figures.figures import NEVER, LiveValue, Memory, MemoryPoint
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins

@@ -11,6 +11,7 @@ from operator import ne
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.shardy.partition.device_positions import device_ids, stride_in_axis
 
 # Devices are examined one by one up to this number; for more of them, the figure is unknown.
 MAX_DEVICES = 1 << 14
@@ -21,8 +22,7 @@ def shard_index(axes: Sequence[AxisRef], coordinates: dict[str, int], mesh: Mesh
     index = 0
     for axis in axes:
         size = axis.size(mesh)
-        minor = mesh.axis_size(axis.name) // (axis.pre_size * size)
-        index = index * size + coordinates[axis.name] // minor % size
+        index = index * size + coordinates[axis.name] // stride_in_axis(axis, mesh) % size
     return index
 
 
@@ -53,8 +53,8 @@ def moved_share(
         return None
     first, second = _shards_by_position(before, before_mesh), _shards_by_position(after, after_mesh)
     if before_mesh.device_ids != after_mesh.device_ids or len(first) != len(second):
-        of_device = dict(zip(_device_ids(after_mesh), second, strict=True))
-        second = [of_device.get(device, -1) for device in _device_ids(before_mesh)]
+        of_device = dict(zip(device_ids(after_mesh), second, strict=True))
+        second = [of_device.get(device, -1) for device in device_ids(before_mesh)]
     return sum(map(ne, first, second)), len(first)
 
 
@@ -148,10 +148,6 @@ def _representative(digit: _Digit, same: dict[_Digit, _Digit]) -> _Digit:
 # --- Device by device ---------------------------------------------------------------------------------
 
 
-def _device_ids(mesh: Mesh) -> Sequence[int]:
-    return mesh.device_ids or range(mesh.total_size)
-
-
 def _shards_by_position(sharding: TensorSharding, mesh: Mesh) -> list[int]:
     """A number for the shard of each device of a mesh, equal for equal shards of tensors of one shape."""
     # For each axis, the parts of the number that its coordinates decide: (minor size, size, weight).
@@ -163,8 +159,7 @@ def _shards_by_position(sharding: TensorSharding, mesh: Mesh) -> list[int]:
         for axis in dim.axes:
             size = axis.size(mesh)
             weight //= size
-            minor = mesh.axis_size(axis.name) // (axis.pre_size * size)
-            parts[axis.name].append((minor, size, weight))
+            parts[axis.name].append((stride_in_axis(axis, mesh), size, weight))
         scale *= mesh.total_size
     shards = [0]
     for mesh_axis in mesh.axes:

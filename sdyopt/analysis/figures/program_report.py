@@ -6,10 +6,13 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures import stablehlo_collectives
+from sdyopt.analysis.figures.boundary import carried_state, is_activation_reshard
 from sdyopt.analysis.figures.causes import cause_of, change_of, location_of
+from sdyopt.analysis.figures.elementwise import elementwise_figures
 from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
 from sdyopt.analysis.figures.figures import (
     Collective,
+    Elementwise,
     Product,
     Report,
     Undecided,
@@ -47,9 +50,13 @@ def report_on(module: Op, topology: Topology | None = None) -> Report:
     The module is not changed.
     """
     with handling(_ignore):
-        report = _Collector(module).report()
+        collector = _Collector(module)
+        report = collector.report()
+        if topology is not None:
+            report.elementwise = collector.elementwise()
     if topology is not None:
         report.time = time_estimate(report, topology)
+        report.device_memory = None if topology.memory is None else int(topology.memory)
     return report
 
 
@@ -93,9 +100,14 @@ class _Collector:
         values = ValueTexts(
             self._names, self._printer, self._shapes, self._mesh, self._location, self._origins
         )
+        found.carried = list(carried_state(self._module, self._shapes, self._names))
         found.memory = memory_figures(self._module, self._shapes, self._counts, values)
         found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
         return found
+
+    def elementwise(self) -> Elementwise:
+        """The figures of elementwise operations."""
+        return elementwise_figures(self._module, self._shapes, self._counts)
 
     # --- Communication ------------------------------------------------------------------------
 
@@ -130,6 +142,7 @@ class _Collector:
             cause_of(op, self._shapes, self._origins, self._lines),
             change_of(op, self._shapes),
             *self._tensor(op),
+            is_activation_reshard(op),
         )
 
     def _stablehlo_collective(self, op: Op, number: int) -> Collective:

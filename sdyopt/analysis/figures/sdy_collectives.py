@@ -1,4 +1,4 @@
-"""What sdy's collectives move: axes, group size, and bytes on the wire by the ring model."""
+"""The traffic of sdy's collectives: axes, group size, and bytes on the wire by the ring model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 
 
 class Traffic(NamedTuple):
-    """What a collective moves: the axes along which devices form groups, the size of a group, and the
+    """The traffic of a collective: the axes along which devices form groups, the size of a group, and the
     bytes that one device sends as a multiple of its local operand and of its local result.
 
     `share_in` is None where the number of devices that send is unknown.
@@ -58,22 +58,6 @@ def _local(axes: Iterable[AxisRef], mesh: Mesh) -> Traffic:
     return Traffic(axes, prod(axis.size(mesh) for axis in axes), Fraction(0))
 
 
-def _all_gather(op: AllGatherOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
-    return ring(op.gathering_axes.axes, mesh, 1, of_result=True)
-
-
-def _all_reduce(op: AllReduceOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
-    return ring(op.reduction_axes, mesh, 2)
-
-
-def _reduce_scatter(op: ReduceScatterOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
-    return ring(op.reduce_scatter_axes.axes, mesh, 1)
-
-
-def _all_to_all(op: AllToAllOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
-    return ring([axis for move in op.params for axis in move.axes], mesh, 1)
-
-
 def _permute(op: CollectivePermuteOp, before: TensorSharding, mesh: Mesh, after_mesh: Mesh) -> Traffic:
     after = op.out_sharding
     share = moved_share(before, mesh, after, after_mesh)
@@ -88,31 +72,15 @@ def _permute(op: CollectivePermuteOp, before: TensorSharding, mesh: Mesh, after_
     return Traffic(axes, size, None if share is None else Fraction(*share))
 
 
-def _all_slice(op: AllSliceOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh) -> Traffic:
-    return _local(op.slicing_axes.axes, mesh)
-
-
-def _sharded_to_unreduced(
-    op: ShardedToUnreducedOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh
-) -> Traffic:
-    return _local(op.axes.axes, mesh)
-
-
-def _replicated_to_unreduced(
-    op: ReplicatedToUnreducedOp, before: TensorSharding, mesh: Mesh, _after_mesh: Mesh
-) -> Traffic:
-    return _local(op.axes, mesh)
-
-
 TRAFFIC: dict[type[CollectiveOp], TrafficOf] = {
-    AllGatherOp: _all_gather,
-    AllReduceOp: _all_reduce,
-    AllSliceOp: _all_slice,
-    AllToAllOp: _all_to_all,
+    AllGatherOp: lambda op, _, mesh, __: ring(op.gathering_axes.axes, mesh, 1, of_result=True),
+    AllReduceOp: lambda op, _, mesh, __: ring(op.reduction_axes, mesh, 2),
+    AllSliceOp: lambda op, _, mesh, __: _local(op.slicing_axes.axes, mesh),
+    AllToAllOp: lambda op, _, mesh, __: ring([a for move in op.params for a in move.axes], mesh, 1),
     CollectivePermuteOp: _permute,
-    ReduceScatterOp: _reduce_scatter,
-    ReplicatedToUnreducedOp: _replicated_to_unreduced,
-    ShardedToUnreducedOp: _sharded_to_unreduced,
+    ReduceScatterOp: lambda op, _, mesh, __: ring(op.reduce_scatter_axes.axes, mesh, 1),
+    ReplicatedToUnreducedOp: lambda op, _, mesh, __: _local(op.axes, mesh),
+    ShardedToUnreducedOp: lambda op, _, mesh, __: _local(op.axes.axes, mesh),
 }
 
 

@@ -1,4 +1,4 @@
-"""What StableHLO's collectives move, in manual computations and in partitioned programs."""
+"""The traffic of StableHLO's collectives, in manual computations and in partitioned programs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class GroupTraffic:
 
 
 def traffic_of(op: Op, mesh: Mesh | None) -> GroupTraffic:
-    """What a StableHLO collective moves, with the names of mesh axes if the groups follow them."""
+    """The traffic of a StableHLO collective, with the names of mesh axes if the groups follow them."""
     if isinstance(op, CollectivePermuteOp):
         return _permute(op.source_target_pairs, mesh)
     rounds, is_of_result = _RINGS[type(op)]

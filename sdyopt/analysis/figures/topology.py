@@ -3,15 +3,22 @@
     flops = "197 TFLOP/s"          # of one device
     memory_bandwidth = "819 GB/s"  # of one device
 
+    memory = "16 GiB"              # of one device
+    node = 8                       # devices that [link] connects; default: all
+
     [axes.data]                    # the links along a mesh axis
     bandwidth = "45 GB/s"          # that one device sends with
     latency = "1 us"               # of one step of a ring
 
-Every key may be left out; the times that need it are then unknown.
+    [link]                         # along other axes, between devices of a node
+    [network]                      # along other axes, between nodes
+
+Every key may be left out; the times that need it are then unknown. `machines` has such texts by name.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
@@ -28,15 +35,19 @@ from sdyopt.analysis.figures.figures import (
 )
 from sdyopt.analysis.figures.toml_file import TomlFile
 from sdyopt.analysis.figures.units import (
+    BYTES,
     BYTES_PER_SECOND,
     FLOPS_PER_SECOND,
     SECONDS,
     Dimension,
 )
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.dataclasses import dataclass, replace
 
-_DEVICE = {"flops": FLOPS_PER_SECOND, "memory_bandwidth": BYTES_PER_SECOND}
+_DEVICE = {"flops": FLOPS_PER_SECOND, "memory_bandwidth": BYTES_PER_SECOND, "memory": BYTES}
+_SHARED = ("link", "network")
 _LINK = {"bandwidth": BYTES_PER_SECOND, "latency": SECONDS}
+
+_AXIS = re.compile(r'"([^"]*)"=(\d+)')
 
 # Rates are divisors, so they must not be zero.
 _RATES = (BYTES_PER_SECOND, FLOPS_PER_SECOND)
@@ -52,11 +63,29 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """FLOPs and bytes of memory traffic per second of one device, None if unknown, and the links by axis."""
+    """FLOPs and bytes of memory traffic per second of one device, None if unknown, and the links by axis.
+
+    Other axes have the `local` link within a node of devices, and the `network` between nodes.
+    """
 
     flops: Fraction | None
     memory_bandwidth: Fraction | None
     links: dict[str, Link]
+    memory: Fraction | None = None
+    local: Link | None = None
+    network: Link | None = None
+    node: int | None = None
+
+    def on(self, mesh: str) -> Topology:
+        """The topology with a link for each axis of a mesh, whose last axes are within a node."""
+        links, size = dict(self.links), 1
+        for name, axis_size in reversed(_AXIS.findall(mesh)):
+            size *= int(axis_size)
+            is_local = self.node is None or size <= self.node
+            link = self.local if is_local else self.network or self.local
+            if link is not None:
+                links.setdefault(name, link)
+        return replace(self, links=links)
 
     def link(self, axes: Iterable[str]) -> Link:
         """The link of a ring along several axes: as slow as the slowest, and unknown if any is unknown."""
@@ -72,7 +101,7 @@ class Topology:
 def read_topology(name: str, text: str) -> Topology:
     """The topology of a file. Raises DiagnosticError, located in the file, for any other text."""
     file = TomlFile(name, text)
-    file.check_keys(list(file.values), (*_DEVICE, "axes"), "")
+    file.check_keys(list(file.values), (*_DEVICE, "node", "axes", *_SHARED), "")
     axes = file.values.get("axes", {})
     if not isinstance(axes, dict):
         error = file.error("'axes' must be a table", "", "axes")
@@ -85,7 +114,18 @@ def read_topology(name: str, text: str) -> Topology:
         table = f"axes.{axis}"
         file.check_keys(list(values), tuple(_LINK), table)
         links[axis] = Link(**_quantities(file, values, _LINK, table))
-    return Topology(**_quantities(file, file.values, _DEVICE, ""), links=links)
+    shared: dict[str, Link] = {}
+    for table in _SHARED:
+        if (values := file.values.get(table)) is not None:
+            if not isinstance(values, dict):
+                raise file.error(f"'{table}' must be a table", "", table).help(f"write [{table}]")
+            file.check_keys(list(values), tuple(_LINK), table)
+            shared[table] = Link(**_quantities(file, values, _LINK, table))
+    node = file.values.get("node")
+    if node is not None and (type(node) is not int or node < 1):
+        raise file.error("'node' is not a number of devices", "", "node").help("write node = 8")
+    device = _quantities(file, file.values, _DEVICE, "")
+    return Topology(**device, links=links, local=shared.get("link"), network=shared.get("network"), node=node)
 
 
 def _quantities(
@@ -106,8 +146,9 @@ def _quantities(
 #
 # A collective takes its wire bytes divided by the bandwidth along its axes, plus a latency for each step of
 # the ring. A product takes the time of its FLOPs, or that of reading its operands and writing its result if
-# that is longer. Other operations take no time, as if fused. A time that depends on an unknown figure, or on
-# a speed that the topology does not have, is unknown.
+# that is longer. An elementwise operation takes the time of its bytes: between those of a single pass over
+# each fused chain, and those of each operation alone. Other operations take no time. A time that depends on
+# an unknown figure, or on a speed that the topology does not have, is unknown.
 
 
 # The number of ring steps of a collective with groups of n devices, by kind; a permute is one step.
@@ -125,6 +166,7 @@ _STEPS: dict[str, Callable[[int], int]] = {
 
 def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
     """The time of each collective and of each product, in their order."""
+    topology = topology.on(report.mesh)
     collectives = [
         TimedCollective(each.number, _seconds_of_collective(each, topology)) for each in report.collectives
     ]
@@ -142,7 +184,15 @@ def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
             )
             for product in report.products
         ],
+        _seconds_of_elementwise(report, topology),
     )
+
+
+def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fraction, Fraction] | None:
+    if report.elementwise is None or topology.memory_bandwidth is None:
+        return None
+    found, rate = report.elementwise, topology.memory_bandwidth
+    return Fraction(found.fused) / rate, Fraction(found.alone) / rate
 
 
 def _seconds_of_collective(each: Collective, topology: Topology) -> Fraction | None:

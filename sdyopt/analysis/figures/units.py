@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.figures import Times, Total
+from sdyopt.base.diagnostics.usage import UsageError
 
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _FLOP_UNITS = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP")
@@ -111,3 +112,12 @@ def parse_quantity(value: object, dimension: Dimension) -> Fraction | None:
     if match is None or (match[2] and match[2] not in dimension.units):
         return None
     return Fraction(Decimal(match[1])) * dimension.units.get(match[2], 1)
+
+
+def device_memory(text: str | None) -> Fraction | None:
+    """The bytes of a value of --device-memory. Raises UsageError."""
+    found = None if text is None else parse_quantity(text, BYTES)
+    if text is not None and not found:
+        message = f"for the --device-memory option: '{text}' is not a size of memory"
+        raise UsageError(message, "such as 16GiB")
+    return found

@@ -6,12 +6,7 @@ from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.lint import Options
 from sdyopt.analysis.lint.linter import Linter, LintResult
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, all_rules
-from sdyopt.analysis.lint.settings import (
-    ALL,
-    Settings,
-    read_settings,
-    select,
-)
+from sdyopt.analysis.lint.settings import ALL, Settings, read_settings, select
 from sdyopt.base.diagnostics.diagnostic import Severity, emit
 from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR, identified
 

@@ -188,7 +188,7 @@ def _best(placed: _Placed, remedies: Remedies) -> Tried | None:
 
 
 def _saved(placed: _Placed, tried: Tried) -> tuple[Measure, Fraction]:
-    """What a remedy saves, by the first of the measures by which it saves enough."""
+    """The savings of a remedy, by the first of the measures by which it saves enough."""
     saved = [(each, tried.effect.saved(each)) for each in placed.rule.measures]
     return next((each for each in saved if each[1] >= placed.rule.least), saved[0])
 

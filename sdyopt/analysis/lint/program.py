@@ -51,7 +51,7 @@ class LintedProgram(CostedProgram):
 
     @cached_property
     def texts(self) -> ValueTexts:
-        """How the report describes values."""
+        """The descriptions of values in the report."""
         mesh = max(self.meshes, key=lambda mesh: mesh.total_size, default=None)
         # Without names: findings show lines.
         return ValueTexts(

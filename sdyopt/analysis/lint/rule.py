@@ -30,14 +30,13 @@ from sdyopt.analysis.trials.trials import Measure, Trials
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.ids import describe_rule
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.mlir.error_help.table import Step
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.base import docstring
 
 
 class Looks(StrEnum):
-    """What a rule analyzes, in the words of its page."""
+    """The program that a rule analyzes, in the words of its page."""
 
     AS_READ = "the program as it is read"
     WITH_COLLECTIVES = "the program with collectives"
@@ -45,7 +44,7 @@ class Looks(StrEnum):
 
 
 class Subject(Protocol):
-    """What a rule may analyze. The program is partitioned when its collectives are first needed."""
+    """The programs that a rule may analyze. They are partitioned when collectives are first needed."""
 
     @property
     def as_read(self) -> LintedProgram:
@@ -97,7 +96,7 @@ class Rule:
 
     @property
     def least(self) -> Fraction:
-        """What a remedy has to save at least."""
+        """The least that a remedy has to save."""
         return next(iter(self._limits.values()), Fraction(1))
 
     def check(self, subject: Subject) -> Iterator[Finding]:
@@ -111,7 +110,7 @@ class Rule:
 
     @classmethod
     def summary(cls) -> str:
-        """What the rule reports, in one line."""
+        """A summary of the rule, in one line."""
         return cls.manual().partition("\n")[0].partition(": ")[2].removesuffix(".")
 
 
@@ -144,7 +143,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a rule reports. `steps` lead to the piece of the statement of `op` that the excerpt underlines.
+    """A finding of a rule. `steps` lead to the piece of the statement of `op` that the excerpt underlines.
 
     `cost` is what the finding costs on each device in one run of the program, in the unit of the rule; None
     if it has no cost, or an unknown one. `collectives` are those that the cost is of: it is told once.
@@ -190,19 +189,9 @@ def collective_text(each: Collective) -> str:
     return f"{each.kind} {each.group} of {types}{f' and {more} more' if more > 0 else ''}"
 
 
-def axes_text(axes: tuple[AxisRef, ...] | list[AxisRef]) -> str:
-    """`"x", "y"`."""
-    return axis_refs_text(axes)
-
-
 def runs_text(times: Times | None) -> str:
     """` in 24 runs`; empty for a single run or an unknown number."""
     return "" if times is None or times.high == 1 else f" in {times.high} runs"
-
-
-def count_text(count: int, noun: str) -> str:
-    """`1 device`, `4 devices`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 @cache

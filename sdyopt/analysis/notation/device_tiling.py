@@ -17,7 +17,7 @@ from sdyopt.base.dataclasses import dataclass
 
 
 class Sharing(StrEnum):
-    """How devices along a subgroup share a shard."""
+    """The relation of the devices along a subgroup that share a shard."""
 
     REPLICATED = "replicated"
     UNREDUCED = "unreduced"

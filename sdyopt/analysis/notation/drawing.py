@@ -12,15 +12,10 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from sdyopt.analysis.notation.device_tiling import (
-    DeviceTiling,
-    Maximal,
-    Sharing,
-    Uniform,
-    slice_of,
-)
+from sdyopt.analysis.notation.device_tiling import DeviceTiling, Maximal, Sharing, Uniform, slice_of
 from sdyopt.analysis.notation.mesh_text import Shape
 from sdyopt.analysis.notation.reading import Form, ShardingView, forms
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 
@@ -54,11 +49,11 @@ def drawing(view: ShardingView, width: int = 80, rows: int | None = 16, mesh_ver
 def _head(view: ShardingView, width: int, max_devices: int | None) -> Iterator[str]:
     if view.shape is not None:
         yield from _entry("tensor", shape_text(view.shape), width)
-    subject = view.subject
-    if subject is not None:
-        yield _line("mesh", mesh_text(subject.mesh, max_devices))
-        if subject.manual_axes:
-            names = ", ".join([f'"{name}"' for name in subject.manual_axes])
+    on_mesh = view.on_mesh
+    if on_mesh is not None:
+        yield _line("mesh", mesh_text(on_mesh.mesh, max_devices))
+        if on_mesh.manual_axes:
+            names = ", ".join([f'"{name}"' for name in on_mesh.manual_axes])
             yield from _entry("manual", f"in the body of an sdy.manual_computation along {names}", width)
     tiling = view.device_tiling
     if tiling is not None:
@@ -98,7 +93,7 @@ def mesh_text(mesh: Mesh, max_devices: int | None = None) -> str:
 def _summary(tiling: DeviceTiling, shape: Shape) -> str:
     local = tuple([None if n is None else -(-n // k) for n, k in zip(shape, tiling.tiles, strict=True)])
     shards = f"{tiling.shard_count} of {shape_text(local)}" if local else str(tiling.shard_count)
-    devices = "1 device" if tiling.group_size == 1 else f"{tiling.group_size} devices"
+    devices = counted(tiling.group_size, "device")
     if tiling.shard_count == 1:
         return f"{shards}, on {devices}"
     return f"{shards}, each on {devices}"
@@ -161,7 +156,8 @@ def shard_table(
     `reduction` combines the partial results of unreduced devices.
     """
     if tiling.shard_count == 1:
-        yield f"the whole tensor: {_plural(tiling)} {devices_text(tiling, 0, width - 30)}\n"
+        devices = "device" if tiling.group_size == 1 else "devices"
+        yield f"the whole tensor: {devices} {devices_text(tiling, 0, width - 30)}\n"
     else:
         yield from _grid(tiling, shape, width, rows) or _table(tiling, shape, width, rows)
     for group in tiling.subgroups:
@@ -170,15 +166,10 @@ def shard_table(
             yield f"{_OTHER_REDUCTION.format(reduction) if is_other else _LEGENDS[group.sharing]}\n"
 
 
-def _plural(tiling: DeviceTiling) -> str:
-    return "device" if tiling.group_size == 1 else "devices"
-
-
 def _hidden(tiling: DeviceTiling, shown: int) -> str:
     """The line with the number of shards that are not shown; empty if all are."""
     hidden = tiling.shard_count - shown
-    shards = "shard" if hidden == 1 else "shards"
-    return f"… and {hidden} more {shards}; --sharding-rows=0 shows all\n" if hidden else ""
+    return f"… and {counted(hidden, 'more shard')}; --sharding-rows=0 shows all\n" if hidden else ""
 
 
 # --- Grid -----------------------------------------------------------------------------------------

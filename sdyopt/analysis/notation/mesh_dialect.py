@@ -28,14 +28,14 @@ _UNSUPPORTED = re.compile("halo_sizes|sharded_dims_offsets")
 # --- Text -----------------------------------------------------------------------------------------
 
 
-def mesh_dialect_text(subject: ShardingOnMesh, mesh_version: int = 19) -> str:
+def mesh_dialect_text(on_mesh: ShardingOnMesh, mesh_version: int = 19) -> str:
     """The text of a sharding in the mesh dialect of an LLVM release. Raises NotExpressible."""
-    sharding, mesh = subject.sharding, subject.mesh
+    sharding, mesh = on_mesh.sharding, on_mesh.mesh
     if not mesh.axes:
         raise NotExpressible("its mesh has no axes")
     if mesh.device_ids:
         raise NotExpressible("the mesh dialect has no device_ids")
-    if subject.manual_axes:
+    if on_mesh.manual_axes:
         raise NotExpressible("the mesh dialect has no manual axes")
     split = tuple([_numbers(dim.axes, mesh) for dim in sharding.dims])
     partial_axes = _numbers(sharding.unreduced_axes, mesh)

@@ -18,12 +18,7 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.parser_state import ParserState
 from sdyopt.mlir.dialects.sdy.dialect import sdy
-from sdyopt.mlir.dialects.sdy.mesh import (
-    Mesh,
-    MeshAxis,
-    mesh,
-    mesh_problem,
-)
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis, mesh, mesh_problem
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -169,15 +164,15 @@ def parse_sdy(source: Source) -> TensorSharding:
     return sharding
 
 
-def check_sdy(source: Source, subject: ShardingOnMesh, shape: Shape | None) -> None:
+def check_sdy(source: Source, on_mesh: ShardingOnMesh, shape: Shape | None) -> None:
     """Checks a parsed sharding against its mesh and the rank of a shape, if any. Raises DiagnosticError."""
-    sharding, mesh = subject.sharding, subject.mesh
+    sharding, mesh = on_mesh.sharding, on_mesh.mesh
     rank = sharding.rank if shape is None else len(shape)
     problem = sharding_problem(sharding, RankedTensor((1,) * rank, F32), mesh)
     if problem is not None:
         raise _located(source, problem).help(_help(problem, mesh))
     try:
-        tiling_of(subject)
+        tiling_of(on_mesh)
     except IncompatibleSubAxes as error:
         raise _located(source, str(error)).help("divide the axis at the same sizes for both") from None
 

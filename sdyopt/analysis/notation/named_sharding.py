@@ -52,19 +52,19 @@ class UniformOnMesh(NamedTuple):
 # --- Text -----------------------------------------------------------------------------------------
 
 
-def named_sharding_text(subject: ShardingOnMesh, max_devices: int | None = None) -> str:
+def named_sharding_text(on_mesh: ShardingOnMesh, max_devices: int | None = None) -> str:
     """The text of a sharding, with at most `max_devices` devices of a list; None shows all.
 
     As in XLA, it has no priorities.
     """
-    on, sharding = subject.mesh, subject.sharding
+    on, sharding = on_mesh.mesh, on_mesh.sharding
     if on.is_maximal:
         return f"{{single_device[device_id={on.device_ids[0]}]}}"
     parts = [f"mesh[{_mesh_axes_text(on, ',')}]"]
     if on.device_ids:
         ids = ",".join(map(str, on.device_ids[:max_devices]))
         parts.append(f"device_ids=({ids}{'…' if on.device_ids[:max_devices] != on.device_ids else ''})")
-    manual = [AxisRef(axis.name) for axis in on.axes if axis.name in subject.manual_axes]
+    manual = [AxisRef(axis.name) for axis in on.axes if axis.name in on_mesh.manual_axes]
     kind = sharding.reduction.prefix
     word = None if sharding.rank else _uniform_word(sharding, manual, on)
     if word is not None:

@@ -29,10 +29,10 @@ _KIND_PREFIXES = ("", "UnreducedKind.", "jax.sharding.UnreducedKind.")
 # --- Text -----------------------------------------------------------------------------------------
 
 
-def partition_spec_text(subject: ShardingOnMesh) -> str:
+def partition_spec_text(on_mesh: ShardingOnMesh) -> str:
     """The PartitionSpec of a sharding. Raises NotExpressible."""
-    sharding = subject.sharding
-    if subject.mesh.is_maximal:
+    sharding = on_mesh.sharding
+    if on_mesh.mesh.is_maximal:
         raise NotExpressible("a single device without axes is a SingleDeviceSharding in JAX")
     for axis in sharding.axis_refs:
         if axis.sub_axis is not None:

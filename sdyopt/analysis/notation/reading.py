@@ -55,7 +55,7 @@ _MESH_NAME = re.compile(r"[^@]*@\"?(\w+)")
 
 @dataclass(frozen=True)
 class Context:
-    """What the text of a sharding leaves open: its mesh and the shape of the tensor. Both may be unknown."""
+    """The context of a sharding's text: its mesh and the shape of the tensor. Both may be unknown."""
 
     mesh: Mesh | None
     shape: Shape | None
@@ -121,9 +121,9 @@ def _check_rank(source: Source, rank: int, context: Context) -> None:
 def _read_sdy(source: Source, context: Context) -> ShardingView:
     sharding = parse_sdy(source)
     inlined = sharding.mesh_or_ref
-    subject = ShardingOnMesh(sharding, inlined if isinstance(inlined, Mesh) else _mesh(source, context))
-    check_sdy(source, subject, context.shape)
-    return view_of_sharding(subject, context.shape)
+    on_mesh = ShardingOnMesh(sharding, inlined if isinstance(inlined, Mesh) else _mesh(source, context))
+    check_sdy(source, on_mesh, context.shape)
+    return view_of_sharding(on_mesh, context.shape)
 
 
 def _read_gspmd(source: Source, context: Context) -> ShardingView:
@@ -180,35 +180,35 @@ DEFAULT_MESH = SymbolRef("mesh")
 
 @dataclass(frozen=True)
 class ShardingView:
-    """A sharding to be shown. `subject` is its sdy form; None if it has none, and `problem` says why."""
+    """A sharding to be shown. `on_mesh` is its sdy form; None if it has none, and `problem` says why."""
 
     shape: Shape | None
     tiling: Tiling
-    subject: ShardingOnMesh | None
+    on_mesh: ShardingOnMesh | None
     problem: str = ""
 
     @property
     def reduction(self) -> ReductionKind:
-        """How partial results along unreduced axes are combined."""
-        return ReductionKind.SUM if self.subject is None else self.subject.sharding.reduction
+        """The combination of partial results along unreduced axes."""
+        return ReductionKind.SUM if self.on_mesh is None else self.on_mesh.sharding.reduction
 
     @property
     def device_tiling(self) -> DeviceTiling | None:
         """The devices of each shard; None for a single device, or if the devices are unknown."""
         if isinstance(self.tiling, DeviceTiling):
             return self.tiling
-        mesh = None if self.subject is None else self.subject.mesh
+        mesh = None if self.on_mesh is None else self.on_mesh.mesh
         if isinstance(self.tiling, Uniform) and mesh is not None and not mesh.is_empty:
             rank = len(self.shape or ())
             return uniform_tiling(self.tiling.sharing, mesh.total_size, rank, mesh.device_ids)
         return None
 
 
-def view_of_sharding(subject: ShardingOnMesh, shape: Shape | None) -> ShardingView:
+def view_of_sharding(on_mesh: ShardingOnMesh, shape: Shape | None) -> ShardingView:
     """The view of a sharding of the sdy dialect; without a shape, the sizes of dimensions are unknown."""
     if shape is None:
-        shape = (None,) * subject.sharding.rank
-    return ShardingView(shape, tiling_of(subject), subject)
+        shape = (None,) * on_mesh.sharding.rank
+    return ShardingView(shape, tiling_of(on_mesh), on_mesh)
 
 
 def view_of_tiling(tiling: Tiling, mesh: Mesh | None, shape: Shape | None) -> ShardingView:
@@ -242,10 +242,10 @@ class Form(NamedTuple):
 def forms(view: ShardingView, mesh_version: int = 19, max_devices: int | None = None) -> Iterator[Form]:
     """The sharding in each notation, with at most `max_devices` devices of a list; None shows all."""
     writers: dict[str, Callable[[ShardingOnMesh], str]] = {
-        "sdy": lambda subject: "#sdy.sharding" + sharding_text(subject.sharding),
-        "HLO V3": lambda subject: named_sharding_text(subject, max_devices),
+        "sdy": lambda on_mesh: "#sdy.sharding" + sharding_text(on_mesh.sharding),
+        "HLO V3": lambda on_mesh: named_sharding_text(on_mesh, max_devices),
         "PartitionSpec": partition_spec_text,
-        "mesh dialect": lambda subject: mesh_dialect_text(subject, mesh_version),
+        "mesh dialect": lambda on_mesh: mesh_dialect_text(on_mesh, mesh_version),
     }
     yield _form("sdy", view, writers["sdy"])
     yield _form("HLO V3", view, writers["HLO V3"])
@@ -258,10 +258,10 @@ def forms(view: ShardingView, mesh_version: int = 19, max_devices: int | None = 
 
 
 def _form(notation: str, view: ShardingView, write: Callable[[ShardingOnMesh], str]) -> Form:
-    if view.subject is None:
+    if view.on_mesh is None:
         return Form(notation, problem=view.problem)
     try:
-        return Form(notation, write(view.subject))
+        return Form(notation, write(view.on_mesh))
     except NotExpressible as reason:
         return Form(notation, problem=str(reason))
 

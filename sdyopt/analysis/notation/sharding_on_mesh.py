@@ -26,13 +26,7 @@ from sdyopt.analysis.notation.device_tiling import (
     split_digits,
 )
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.mlir.dialects.sdy.axes import (
-    AxisRef,
-    SubAxis,
-    axis_ref_text,
-    sorted_and_merged,
-    with_axes,
-)
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, axis_ref_text, sorted_and_merged, with_axes
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 
@@ -55,14 +49,14 @@ class IncompatibleSubAxes(Exception):
         self.second = second
 
 
-def tiling_of(subject: ShardingOnMesh) -> Tiling:
+def tiling_of(on_mesh: ShardingOnMesh) -> Tiling:
     """The tiling of a sharding. Raises IncompatibleSubAxes."""
-    mesh, sharding = subject.mesh, subject.sharding
+    mesh, sharding = on_mesh.mesh, on_mesh.sharding
     if mesh.is_maximal:
         return Maximal(mesh.device_ids[0])
     if mesh.is_empty:
         return Uniform(Sharing.REPLICATED)
-    manual = [AxisRef(axis.name) for axis in mesh.axes if axis.name in subject.manual_axes]
+    manual = [AxisRef(axis.name) for axis in mesh.axes if axis.name in on_mesh.manual_axes]
     dims = [dim.axes for dim in sharding.dims]
     pieces = _pieces(mesh, [*manual, *sharding.unreduced_axes, *(axis for axes in dims for axis in axes)])
     pieces_by_name = _by_name(pieces)

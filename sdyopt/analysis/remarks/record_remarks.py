@@ -10,12 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.analysis.explain.absence_text import neighbors_text, reasons_of
-from sdyopt.analysis.explain.arrival_text import (
-    annotation_text,
-    dimension_of_factor,
-    direction,
-    site_text,
-)
+from sdyopt.analysis.explain.arrival_text import annotation_text, dimension_of_factor, direction, site_text
 from sdyopt.analysis.explain.names import Names, axis_text, block_or_result, sharding_text
 from sdyopt.analysis.remarks.remark import ANNOTATION, PROPAGATION, RESHARD, Kind, Remark, RemarkFilter
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences

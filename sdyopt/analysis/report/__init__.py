@@ -6,6 +6,7 @@ import re
 
 from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
 
 # Those of `groupings`.
@@ -32,7 +33,7 @@ class Options(AnalysisOptions):
     report_rows: int = flag(
         default=5,
         placeholder="N",
-        needs=("report", "compare-with", "compare-pipeline", "compare-sdy-version"),
+        needs=("report", "advise", "compare-with", "compare-pipeline", "compare-sdy-version"),
         help="print at most N rows of each table, all for 0",
     )
     group_by: str = flag(
@@ -42,10 +43,19 @@ class Options(AnalysisOptions):
         help="group the collectives of the report by line, by the line that calls a helper, by named scope, "
         "by weight, or by function; by default, by what tells them apart",
     )
-    topology: TextFile | None = flag(
+    topology: str | None = flag(
         default=None,
-        placeholder="FILE",
-        help="add estimated times to the report, for the speeds in this TOML file",
+        placeholder="NAME",
+        reads=True,
+        help="add estimated times to the report, for a machine (tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, a100, "
+        "h100 or b200) or for the speeds in a TOML file",
+    )
+    device_memory: str | None = flag(
+        default=None,
+        placeholder="SIZE",
+        needs=("report", "check", "advise"),
+        help="report whether the program fits in the memory of a device, such as 16GiB (default: that of "
+        "--topology)",
     )
     budget: TextFile | None = flag(
         default=None,
@@ -66,6 +76,9 @@ class Options(AnalysisOptions):
         help="allow figures to exceed the baseline by PERCENT",
     )
 
+    speeds: TextFile | None = None
+    memory: int | None = None
+
     @property
     def is_needed(self) -> bool:
         return not (self.report is None and self.budget is None and self.baseline is None)
@@ -83,10 +96,15 @@ class Options(AnalysisOptions):
             from sdyopt.analysis.report.formats import check_format
 
             check_format(self.report)
-        if self.topology is not None and self.report is None and not request["check"]:
+        if self.topology is not None and not (self.report or request["check"] or request["advise"]):
             message = "the --topology option adds estimated times to a report and cannot be used without one"
-            raise UsageError(message, "add --report or --check")
+            raise UsageError(message, "add --report, --check or --advise")
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
             raise UsageError(message, "such as 2.5")
-        return self
+        if self.topology is None and self.device_memory is None:
+            return self
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
+
+        memory = memory_size("device-memory", self.device_memory)
+        return replace(self, speeds=topology_file(request), memory=memory)

@@ -39,7 +39,7 @@ class Reporting(Analysis[Options]):
             help = "print a report for each chunk with --report, or give each chunk a file of its own"
             run.check_is_one_chunk(f"--report={path} is one file", help)
         with identified(TOPOLOGY_ERROR):
-            self._topology = None if options.topology is None else read_topology(*options.topology)
+            self._topology = None if options.speeds is None else read_topology(*options.speeds)
         with identified(BUDGET_ERROR):
             self._budget = None if options.budget is None else Budget(*options.budget)
         with identified(BASELINE_ERROR):
@@ -49,6 +49,8 @@ class Reporting(Analysis[Options]):
     def on_output(self, program: Program) -> None:
         report, path = report_on(program.op, self._topology), self.options.report
         report.assumption, report.group_by = program.assumption, self.options.group_by
+        if self.options.memory is not None:
+            report.device_memory = self.options.memory
         if path == STDOUT:
             self.texts.append(text_report(report, self.run.width, self.options.report_rows or None))
         elif path is not None:

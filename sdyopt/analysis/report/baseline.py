@@ -64,21 +64,39 @@ class Baseline:
                 self.wire_bytes,
                 wire_total(report).high,
                 bytes_text,
-                _grown(self.wire_bytes, report.collectives, _collective_key, wire_bytes_of_runs, bytes_text),
+                _grown(
+                    self.wire_bytes,
+                    report.collectives,
+                    lambda each: (each.kind, each.group, _location_key(each.location)),
+                    wire_bytes_of_runs,
+                    bytes_text,
+                ),
             ),
             (
                 "peak of live memory",
                 self.peak_memory,
                 report.memory.peak,
                 bytes_text,
-                _grown(self.peak_memory, report.memory.live_at_peak, _value_key, _bytes, bytes_text),
+                _grown(
+                    self.peak_memory,
+                    report.memory.live_at_peak,
+                    lambda each: (each.type, "", _location_key(each.location)),
+                    lambda each: each.bytes,
+                    bytes_text,
+                ),
             ),
             (
                 "FLOPs per device",
                 self.flops,
                 flop_totals(report)[0].high,
                 flops_text,
-                _grown(self.flops, report.products, _product_key, _flops_of_runs, flops_text),
+                _grown(
+                    self.flops,
+                    report.products,
+                    lambda each: (each.kind, "", _location_key(each.location)),
+                    _flops_of_runs,
+                    flops_text,
+                ),
             ),
         )
         for what, old, new, text, contributors in comparisons:
@@ -175,24 +193,8 @@ def _grown(
             yield Contributor(f"{what}: {text(sums[key])}, {before}", example.location, cause)
 
 
-def _collective_key(each: Collective) -> Key:
-    return each.kind, each.group, _location_key(each.location)
-
-
-def _value_key(each: LiveValue) -> Key:
-    return each.type, "", _location_key(each.location)
-
-
-def _product_key(each: Product) -> Key:
-    return each.kind, "", _location_key(each.location)
-
-
 def _location_key(location: SourceLocation) -> str:
     return location.name_stack or f"{location.file}:{location.line}"
-
-
-def _bytes(each: LiveValue) -> int:
-    return each.bytes
 
 
 def _flops_of_runs(each: Product) -> int | None:

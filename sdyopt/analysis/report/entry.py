@@ -15,6 +15,7 @@ from pathlib import PurePath
 
 from sdyopt.analysis.figures import topology
 from sdyopt.analysis.figures.figures import Report
+from sdyopt.analysis.figures.machines import MACHINES
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.report import formats
 from sdyopt.analysis.report.baseline import read_baseline
@@ -59,8 +60,8 @@ def write_report(report: Report, path: str, program: str = "") -> None:
 
 
 def read_topology(path: str) -> topology.Topology:
-    """The topology of a TOML file."""
-    return topology.read_topology(path, _text(path))
+    """The topology of a well-known machine, or of a TOML file."""
+    return topology.read_topology(path, MACHINES.get(path) or _text(path))
 
 
 def over_budget(report: Report, path: str) -> list[Diagnostic]:

@@ -16,28 +16,12 @@ from sdyopt.base.diagnostics.usage import UsageError
 DEFAULT_WIDTH = 100
 
 
-def _text(report: Report, program: Callable[[], str], title: str) -> str:
-    return text_report(report, DEFAULT_WIDTH, None)
-
-
-def _markdown(report: Report, program: Callable[[], str], title: str) -> str:
-    return markdown_report(report)
-
-
-def _json(report: Report, program: Callable[[], str], title: str) -> str:
-    return json_report(report)
-
-
-def _html(report: Report, program: Callable[[], str], title: str) -> str:
-    return html_report(report, program(), title)
-
-
 # (report, the printed program, title) -> the text of the file
 _WRITERS: dict[str, Callable[[Report, Callable[[], str], str], str]] = {
-    ".html": _html,
-    ".json": _json,
-    ".md": _markdown,
-    ".txt": _text,
+    ".html": lambda report, program, title: html_report(report, program(), title),
+    ".json": lambda report, _, __: json_report(report),
+    ".md": lambda report, _, __: markdown_report(report),
+    ".txt": lambda report, _, __: text_report(report, DEFAULT_WIDTH, None),
 }
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from sdyopt.analysis.figures.figures import Collective, MemoryPoint, Report
+from sdyopt.analysis.figures.figures import Collective, Memory, Report
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.report.sections import ReportTable, Section, sections_of
 
@@ -43,7 +43,7 @@ _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
 
 def html_report(report: Report, program: str, title: str) -> str:
     """The report on a program, whose printed text is shown below the figures."""
-    axes = {axis: number % AXIS_COLOURS for number, axis in enumerate(_axis_names(report.mesh))}
+    axes = {axis: number % AXIS_COLOURS for number, axis in enumerate(re.findall(r'"([^"]*)"=', report.mesh))}
     parts = [
         *page_start(title),
         f"<h1>{escape(printable(title))}</h1>",
@@ -56,7 +56,7 @@ def html_report(report: Report, program: str, title: str) -> str:
     for section in sections_of(report):
         parts += _section(section, axes, links)
         if section.heading.startswith("memory"):
-            parts += _curve(report.memory.curve)
+            parts += _curve(report.memory)
     parts += _program(program, axes, {line: number for number, line in links.items()})
     parts.append(f"<script>{_text_of('report.js')}</script></body></html>")
     return "\n".join(parts) + "\n"
@@ -64,10 +64,6 @@ def html_report(report: Report, program: str, title: str) -> str:
 
 def _text_of(name: str) -> str:
     return (_FOLDER / name).read_text(encoding="utf-8")
-
-
-def _axis_names(mesh: str) -> list[str]:
-    return re.findall(r'"([^"]*)"=', mesh)
 
 
 # --- Figures ------------------------------------------------------------------------------------------
@@ -107,8 +103,9 @@ def _cell(column: str, text: str, is_figure: bool, axes: Mapping[str, int], link
     return f"<td class=n>{content}" if is_figure else f"<td>{content}"
 
 
-def _curve(points: Sequence[MemoryPoint]) -> Iterator[str]:
+def _curve(memory: Memory) -> Iterator[str]:
     """A line chart of live bytes over the operations of the entry function."""
+    points = memory.curve
     if len(points) < 2:
         return
     size = -(-len(points) // MAX_POINTS)
@@ -125,8 +122,7 @@ def _curve(points: Sequence[MemoryPoint]) -> Iterator[str]:
         f'aria-label="live memory over the program"><path class=area d="{path} L{_CURVE_WIDTH} '
         f'{_CURVE_HEIGHT} L0 {_CURVE_HEIGHT} Z"/><path class=line d="{path}"/></svg>'
     )
-    peak = max(shown, key=lambda point: point.bytes)
-    yield f"<p>peak at {escape(printable(peak.location.path_text))}</p>"
+    yield f"<p>peak at {escape(printable(memory.peak_location.path_text))}</p>"
 
 
 # --- The program --------------------------------------------------------------------------------------

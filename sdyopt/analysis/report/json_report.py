@@ -11,7 +11,9 @@ from sdyopt.analysis.figures.figures import (
     TimeEstimate,
     Times,
     Total,
+    activation_total,
     flop_totals,
+    time_range,
     time_totals,
     useful_share,
     wire_total,
@@ -39,6 +41,7 @@ def json_report(report: Report) -> str:
             "wire_bytes_by_kind": _totals(wire_totals(report.collectives, lambda c: c.kind)),
             "wire_bytes_by_axes": _totals(wire_totals(report.collectives, lambda c: c.group)),
             "wire_bytes_by_line": _totals(wire_totals(report.collectives, lambda c: c.location.path_text)),
+            "wire_bytes_of_activation_reshards": _total(activation_total(report)),
             "flops": _total(local),
             "global_flops": _total(whole),
             "useful_share": None if share is None else float(share),
@@ -46,6 +49,11 @@ def json_report(report: Report) -> str:
         "collectives": report.collectives,
         "undecided": report.undecided,
         "memory": report.memory,
+        "device_memory": report.device_memory,
+        "fits": None
+        if report.device_memory is None
+        else report.memory.peak_with_arguments <= report.device_memory,
+        "carried": report.carried,
         "products": report.products,
         "time": None if report.time is None else _time(report, report.time),
     }
@@ -76,6 +84,8 @@ def _time(report: Report, estimate: TimeEstimate) -> dict[str, object]:
     return {
         "communication": _seconds(asdict(communication)),
         "compute": _seconds(asdict(compute)),
+        "elementwise": None if estimate.elementwise is None else [*map(_number, estimate.elementwise)],
+        "range": [*map(_number, time_range(report, estimate))],
         "collectives": [_seconds(asdict(each)) for each in estimate.collectives],
         "products": [_seconds(asdict(each)) for each in estimate.products],
     }

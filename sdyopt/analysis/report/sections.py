@@ -14,8 +14,10 @@ from sdyopt.analysis.figures.figures import (
     TimedProduct,
     TimeEstimate,
     Total,
+    activation_total,
     flop_totals,
     seconds_of_runs,
+    time_range,
     time_totals,
     useful_share,
     wire_bytes_of_runs,
@@ -33,6 +35,7 @@ from sdyopt.analysis.figures.units import (
 )
 from sdyopt.analysis.report.groupings import Grouping, grouping_of
 from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.text import counted
 
 _PHASES = {Phase.FORWARD: "", Phase.BACKWARD: "in a gradient, ", Phase.REMATERIALIZED: "recomputed, "}
 # The title of a table that a short report leaves out.
@@ -52,12 +55,18 @@ def sections_of(report: Report) -> list[Section]:
 
 def _communication(report: Report) -> Section:
     total, count = wire_total(report), len(report.collectives)
-    collectives = f"{count} collective{'' if count == 1 else 's'}"
-    section = Section(f"communication: {total_text(total)} on the wire per device, {collectives}")
+    wire = f"communication: {total_text(total)} on the wire per device"
+    section = Section(f"{wire}, {counted(count, 'collective')}")
     if count:
         section.sentences.append("wire bytes by the ring model, times the number of runs")
         if not any(each.location.file.endswith(".py") for each in report.collectives):
             section.sentences.append(_NO_PYTHON_LINES)
+    activations = activation_total(report)
+    if activations.count:
+        section.sentences.append(
+            f"activation reshards: {total_text(activations)} in {activations.count} of them; XLA may do them "
+            "otherwise, and at more expense"
+        )
     section.add_table(
         "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)
     )
@@ -94,7 +103,10 @@ def _by_kind(report: Report, total: Total) -> Iterator[Row]:
 
 
 def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]:
-    """A row for the collectives of each group, kind, axes and phase, with the reason for the largest."""
+    """A row for the collectives of each group, kind, axes and phase, with the reason for the largest.
+
+    The groups with the most bytes come first, with all of their rows.
+    """
 
     def key(each: Collective) -> str:
         return "\n".join((grouping.group_of(each), each.kind, each.group, each.location.phase))
@@ -102,14 +114,16 @@ def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]
     together: dict[str, list[Collective]] = {}
     for each in report.collectives:
         together.setdefault(key(each), []).append(each)
-    for name, part in wire_totals(report.collectives, key).items():
+    ranks = {group: rank for rank, group in enumerate(wire_totals(report.collectives, grouping.group_of))}
+    parts = wire_totals(report.collectives, key).items()
+    for name, part in sorted(parts, key=lambda each: ranks[grouping.group_of(together[each[0]][0])]):
         largest = min(together[name], key=_order)
         group, kind = grouping.text_of(largest) or "elsewhere", f"{largest.kind} {largest.group}"
         yield total_text(part), _share(part, total), str(part.count), group, kind, reason_text(largest)
 
 
 def reason_text(each: Collective) -> str:
-    """Why a collective is necessary, and how its chain changes the sharding."""
+    """The cause of a collective, and the change of the sharding by its chain."""
     return _PHASES[each.location.phase] + "; ".join(filter(None, (each.cause, each.change)))
 
 
@@ -156,27 +170,52 @@ def _memory(report: Report) -> Section:
         section.sentences.append(
             f"{bytes_text(memory.replicated)} of the peak are copies of what other devices have, too"
         )
+    if report.device_memory is not None:
+        section.sentences.append(_fit_text(memory.peak_with_arguments, report.device_memory))
+    if report.carried:
+        total = sum(each.bytes or 0 for each in report.carried)
+        section.sentences.append(
+            f"carried state: {bytes_text(total)} of donated arguments have another sharding as results: the "
+            "next step reshards them"
+        )
+    section.add_table(
+        "carried state with another sharding",
+        ("bytes", "argument", "result", "sharding", "of the result"),
+        1,
+        [
+            (
+                bytes_text(each.bytes),
+                each.argument,
+                str(each.result),
+                each.sharding_before,
+                each.sharding_after,
+            )
+            for each in sorted(report.carried, key=lambda each: -(each.bytes or 0))
+        ],
+    )
     section.add_table(
         "live at the peak",
-        ("bytes", "copies", "value", "where", "could be", "type"),
+        ("bytes", "copies", "value", "where", "type"),
         2,
         [_live_row(each, report.devices) for each in memory.live_at_peak],
     )
     return section
 
 
+def _fit_text(needed: int, memory: int) -> str:
+    """Whether a program fits into the memory of a device."""
+    share = f", {share_text(Fraction(needed, memory))} of it" if memory else ""
+    fits = "fits" if needed <= memory else "does not fit"
+    return f"{fits} in {bytes_text(memory)} of device memory: {bytes_text(needed)} with all arguments{share}"
+
+
 def _live_row(each: LiveValue, devices: int) -> Row:
-    could_be = f'{bytes_text(each.spare_bytes)} along "{each.spare_axis}"' if each.spare_axis else ""
     copies = "" if each.replicas is None else f"{each.replicas} of {devices}"
     where = "" if each.location.file_text == each.shown_name else each.location.file_text
-    return bytes_text(each.bytes), copies, each.shown_name, where, could_be, each.type
+    return bytes_text(each.bytes), copies, each.shown_name, where, each.type
 
 
 # --- Compute ------------------------------------------------------------------------------------------
-
-
-def _products(count: int) -> str:
-    return "1 product" if count == 1 else f"{count} products"
 
 
 def _compute(report: Report) -> Section:
@@ -185,8 +224,9 @@ def _compute(report: Report) -> Section:
     useful = "" if share is None else f", {share_text(share)} of them useful"
     if local.count and not report.is_sharded:
         useful = ", useful share unknown: no shardings"
-    unknown = f", {_products(local.unknown)} unknown" if local.unknown else ""
-    heading = f"compute per device: {flops_text(local.high)} in {_products(local.count)}{useful}{unknown}"
+    unknown = f", {counted(local.unknown, 'product')} unknown" if local.unknown else ""
+    products = counted(local.count, "product")
+    heading = f"compute per device: {flops_text(local.high)} in {products}{useful}{unknown}"
     section = Section(heading)
     section.add_table(
         "repeated or padded work",
@@ -285,13 +325,20 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     """The time of a run, the operations by time, and the communication-bound products."""
     communication, compute = time_totals(report, estimate)
     total = communication.high + compute.high
-    section = Section(f"estimated time: {seconds_text(total)}{_unknown(communication, compute)}")
+    least, most = time_range(report, estimate)
+    spent = _range_text(least, most)
+    section = Section(f"estimated time: {spent}{_unknown(communication, compute)}")
+    elementwise = "" if estimate.elementwise is None else _range_text(*estimate.elementwise)
     section.sentences.append(
-        f"communication {seconds_text(communication.high)}, products {seconds_text(compute.high)}; "
-        f"{seconds_text(max(communication.high, compute.high))} if they overlap entirely"
+        f"communication {seconds_text(communication.high)}, products {seconds_text(compute.high)}"
+        + (f", elementwise operations {elementwise}" if elementwise else "")
     )
     section.sentences.append(
-        "an estimate from wire bytes, bandwidths and latencies, and from FLOPs and bytes of products"
+        "the least if communication overlaps with all else and elementwise operations are fused, the most if "
+        "nothing overlaps and each runs alone"
+    )
+    section.sentences.append(
+        "an estimate from wire bytes, bandwidths and latencies, and from FLOPs and bytes of operations"
     )
     rows = [*_collectives(report, estimate), *_timed_products(report, estimate)]
     section.add_table(
@@ -326,9 +373,14 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     return section
 
 
+def _range_text(least: Fraction, most: Fraction) -> str:
+    low, high = seconds_text(least), seconds_text(most)
+    return low if low == high else f"{low} to {high}"
+
+
 def _unknown(communication: Total, compute: Total) -> str:
     parts = [
-        f"{total.unknown} {what}{'' if total.unknown == 1 else 's'}"
+        counted(total.unknown, what)
         for total, what in ((communication, "collective"), (compute, "product"))
         if total.unknown
     ]

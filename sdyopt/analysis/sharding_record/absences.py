@@ -1,4 +1,4 @@
-"""Why a value does not have an axis that a neighbor has.
+"""Absences: the reasons for which a value does not have an axis that a neighbor has.
 
 A neighbor is another operand or result of an operation that the value is an operand or result of. For each
 axis of a neighbor that the value lacks there is an absence, with the refusals of the step along the operation
@@ -211,7 +211,7 @@ def _is_of(refusal: Refusal, axes: Axes, part: AxisRef, neighbor_position: int) 
 
 
 class Rule(Enum):
-    """Why the axis went to the dimension that has it."""
+    """The reason for which the axis went to the dimension that has it."""
 
     ANNOTATION = "the tensor is annotated with it"
     USER_PRIORITY = "it has a higher user priority"
@@ -240,7 +240,7 @@ _RULES = (Rule.MORE_ELEMENTS, Rule.SHARDED_SIZE, Rule.EARLIER_TENSOR, Rule.LOWER
 
 
 def precedence(record: ShardingRecord, run: Run, absence: Absence, refusal: Refusal) -> Precedence | None:
-    """Why the conflicting axes of a refusal shard its culprit; None without such axes or a culprit."""
+    """The reason for the conflicting axes of a refusal's culprit; None without such axes or a culprit."""
     culprit = None if refusal.culprit is None else absence.site.subjects[refusal.culprit]
     overlapping = [axis for axis in refusal.conflicting if axis.overlaps(absence.axis)]
     if culprit is None or not (overlapping or refusal.conflicting):

@@ -1,4 +1,4 @@
-"""Where the axes of a sharding start: the annotations of the user's program."""
+"""Annotations of the user's program, at which the axes of shardings start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sdyopt.shardy.record import FunctionResult, Means, Subject
 
 
 class Kind(Enum):
-    """What an annotation is on."""
+    """The place of an annotation."""
 
     INPUT = "input"
     OUTPUT = "output"

@@ -1,4 +1,4 @@
-"""How an axis came to a value: the steps that propagated it, back to a user annotation.
+"""The steps that propagated an axis to a value, back to a user annotation.
 
     for arrival in arrivals(record, run, subject, axis):
         for each in arrival.chain():      # the closest step first
@@ -68,7 +68,7 @@ class Arrival:
 def arrivals(
     record: ShardingRecord, run: Run, subject: Subject, axis: AxisRef, before: int = _NOW
 ) -> list[Arrival]:
-    """How a subject got an axis; with `before`, the parts that it had before the cause with this number."""
+    """The arrival of an axis at a subject; with `before`, of its parts before the cause of this number."""
     roots: list[Arrival] = []
     pending: list[tuple[Run, Subject, AxisRef, int, list[Arrival]]] = [
         (run, subject, part, before, roots) for part in _present(run, subject, axis, before)

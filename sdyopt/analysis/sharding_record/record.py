@@ -23,25 +23,11 @@ only these, and the code that decided runs again if someone asks which axes it m
 
 from __future__ import annotations
 
-from collections.abc import (
-    Collection,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
 
-from sdyopt.analysis.sharding_record.model import (
-    Cause,
-    Change,
-    Copied,
-    Gap,
-    Restored,
-    Run,
-    Site,
-    Step,
-)
+from sdyopt.analysis.sharding_record.model import Cause, Change, Copied, Gap, Restored, Run, Site, Step
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup
@@ -238,7 +224,7 @@ def _manual_axes(owner: OpResult | BlockArgument | None) -> Collection[str]:
 
 
 class TrackedValues:
-    """Which values replace others and which are copies. Implements `ValueTracker`."""
+    """The values that replace others, and those that are copies. Implements `ValueTracker`."""
 
     def __init__(self) -> None:
         self._successor: dict[Value, Value] = {}

@@ -31,7 +31,6 @@ class Options(AnalysisOptions):
     check_snapshot: TextFile | None = flag(
         default=None,
         placeholder="FILE",
-        is_common=True,
         help="fail if shardings differ from a snapshot, which --snapshot=FILE wrote",
     )
 

@@ -11,12 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from sdyopt.analysis.comparison.program_values import (
-    FunctionValues,
-    ProgramValue,
-    ProgramValues,
-    Role,
-)
+from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, Role
 from sdyopt.analysis.comparison.value_sharding import ValueSharding
 from sdyopt.analysis.figures.json_file import JsonFile, JsonReader, Path
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation

@@ -31,7 +31,7 @@ _GONE = "the program does not have it"
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    """What differs, in words, with the entry of the program and that of the snapshot, if it is about entries.
+    """A difference in words, with the entry of the program and that of the snapshot, if it is about entries.
 
     `path` is the path in the snapshot for any other difference.
     """

@@ -10,19 +10,9 @@ from pathlib import Path
 
 from sdyopt.analysis.explain.recorded_program import RecordedProgram, recorded
 from sdyopt.analysis.interface import Analysis, Program, Run
-from sdyopt.analysis.report.html_report import (
-    as_tag_text,
-    page_start,
-    printable,
-    printable_lines,
-)
+from sdyopt.analysis.report.html_report import as_tag_text, page_start, printable, printable_lines
 from sdyopt.analysis.steps import Options
-from sdyopt.analysis.steps.step_data import (
-    MAX_MISSED,
-    MAX_STEPS,
-    StepData,
-    step_data,
-)
+from sdyopt.analysis.steps.step_data import MAX_MISSED, MAX_STEPS, StepData, step_data
 from sdyopt.base.dataclasses import asdict
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.error_help.statement import without_locations

@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 
 from sdyopt.analysis.explain.arrival_text import site_text
-from sdyopt.analysis.explain.names import (
-    InputNames,
-    Names,
-    block_or_result,
-    sharding_text,
-)
+from sdyopt.analysis.explain.names import InputNames, Names, block_or_result, sharding_text
 from sdyopt.analysis.remarks.record_remarks import RecordRemarks
 from sdyopt.analysis.remarks.remark import RemarkFilter
 from sdyopt.analysis.report.html_report import printable
-from sdyopt.analysis.sharding_record.model import (
-    Cause,
-    Change,
-    Run,
-    Site,
-    Step,
-)
+from sdyopt.analysis.sharding_record.model import Cause, Change, Run, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
@@ -57,7 +46,7 @@ class Table:
 
 @dataclass
 class StepData:
-    """What the page shows.
+    """The data of the page.
 
     `values` are [name, line], `sites` [line, function, operation, values], and `steps` [site, phase, table,
     changes]; site and table are -1 for a step that starts a run or restores dimension shardings. `missed` are

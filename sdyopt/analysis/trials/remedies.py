@@ -16,8 +16,11 @@ from sdyopt.analysis.trials.annotation_edits import Change, is_input
 from sdyopt.analysis.trials.trials import Edit, Effect, Measure, Passes, Trials
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.shardy.record import FunctionResult, Subject
 
 # Texts name at most this many of the values of a remedy.
@@ -61,10 +64,18 @@ class ValueNames:
 
     def __init__(self, module: Op) -> None:
         self._names = SsaNames(module).names
+        self._has_one_function = sum(isinstance(op, FuncOp) for op in module.walk()) == 1
 
     def sdy(self, subject: Subject) -> str:
-        """`%5`."""
-        return "" if isinstance(subject, FunctionResult) else self._names[subject]
+        """`%5`, or `%5 of @f` if there are several functions."""
+        if isinstance(subject, FunctionResult):
+            return ""
+        op = owning_op(subject)
+        function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
+        name = self._names[subject]
+        if self._has_one_function or function is None:
+            return name
+        return f"{name} of @{symbol_name(function)}"
 
     def jax(self, subject: Subject) -> str:
         """`params['w']` for an argument that has a name, `%5 (model.py:12)` for another value."""

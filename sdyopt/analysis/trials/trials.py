@@ -19,12 +19,7 @@ from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.base.diagnostics.diagnostic import (
-    Diagnostic,
-    Severity,
-    emit,
-    handling,
-)
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, handling
 from sdyopt.base.diagnostics.ids import ADVICE
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter

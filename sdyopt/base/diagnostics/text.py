@@ -50,3 +50,8 @@ def printable_line(text: str) -> str:
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 value`, `2 values`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

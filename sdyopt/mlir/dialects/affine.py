@@ -61,8 +61,6 @@ INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 class AffineApply(Op):
     """Base of the operation that applies a map: affine.apply."""
 
-    __slots__ = ()
-
     map = attr(of_class(AffineMapAttr, "AffineMap attribute"))
     map_operands = operands(INDEX_VALUE)
 
@@ -336,8 +334,6 @@ def _simplify(op: ApplyOp, rewriter: Rewriter) -> bool:
 class ApplyOp(AffineApply):
     """Applies an affine map with one result to dimension and symbol operands: `(%dims)[%symbols]`."""
 
-    __slots__ = ()
-
     out = result(INDEX_VALUE)
 
     assembly = assembly(Custom(_parse_apply, _write_apply, elides=["map"]), AttrDict())
@@ -382,8 +378,6 @@ def _write_into(out: Template, signature: OpSignature, attributes: DictAttr) -> 
 @affine.op("delinearize_index", PURE)
 class DelinearizeIndexOp(Op):
     """The multi-index of a row-major linear index, in a grid whose sizes are the basis."""
-
-    __slots__ = ()
 
     linear_index = operand(INDEX_VALUE)
     basis = operands(INDEX_VALUE)

@@ -37,8 +37,6 @@ builtin.is_inlinable = True
 class ModuleOp(SymbolTableOp):
     """A module: functions and other symbols."""
 
-    __slots__ = ()
-
     sym_name = optional_attr(STRING_ATTR)
     sym_visibility = optional_attr(STRING_ATTR)
     body = region(ONE_BLOCK, name="bodyRegion")
@@ -69,8 +67,6 @@ class ModuleOp(SymbolTableOp):
 @builtin.op("unrealized_conversion_cast", PURE)
 class UnrealizedConversionCastOp(Op):
     """Casts between types during a partial conversion."""
-
-    __slots__ = ()
 
     inputs = operands(ANY_TYPE)
     outputs = results(ANY_TYPE)

@@ -89,8 +89,6 @@ def _print_branch(op: BranchOp, printer: OpAsmPrinter) -> None:
 class BranchOp(Op):
     """Branches to a block."""
 
-    __slots__ = ()
-
     dest_operands = operands(ANY_TYPE)
 
     assembly = assembly(Custom(_parse_branch, print=_print_branch), AttrDict())
@@ -129,8 +127,6 @@ def _print_successors(op: ConditionalBranchOp, printer: OpAsmPrinter) -> None:
 class ConditionalBranchOp(Op):
     """Branches to one of two blocks."""
 
-    __slots__ = ()
-
     condition = operand(_BOOLEAN)
     true_dest_operands = operands(ANY_TYPE)
     false_dest_operands = operands(ANY_TYPE)
@@ -161,8 +157,6 @@ def _erase_if_true(op: AssertOp, rewriter: Rewriter) -> bool:
 @cf.op("assert")
 class AssertOp(Op):
     """Aborts the program with a message if the condition is false."""
-
-    __slots__ = ()
 
     condition = operand(_BOOLEAN)
     msg = attr(STRING_ATTR)

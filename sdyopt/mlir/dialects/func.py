@@ -264,8 +264,6 @@ class FuncOp(FunctionOpInterface):
 class ReturnOp(Op):
     """Terminates a function and returns its results."""
 
-    __slots__ = ()
-
     values = operands(ANY_TYPE)
 
     assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
@@ -292,8 +290,6 @@ class ReturnOp(Op):
 @func.op("call")
 class CallOp(Op):
     """Calls a function by name."""
-
-    __slots__ = ()
 
     callee = attr(FLAT_SYMBOL_ATTR)
     inputs = operands(ANY_TYPE)
@@ -370,8 +366,6 @@ def _call_directly(op: CallIndirectOp, rewriter: Rewriter) -> bool:
 class CallIndirectOp(Op):
     """Calls a function value."""
 
-    __slots__ = ()
-
     callee = operand(_FUNCTION)
     inputs = operands(ANY_TYPE)
     outputs = results(ANY_TYPE)
@@ -396,8 +390,6 @@ class CallIndirectOp(Op):
 @func.op("constant", CONSTANT_LIKE, PURE)
 class ConstantOp(Op):
     """A reference to a function, as a value."""
-
-    __slots__ = ()
 
     value = attr(FLAT_SYMBOL_ATTR)
     out = result(ANY_TYPE)

@@ -41,8 +41,6 @@ _TENSOR = TypeConstraint[RankedTensor](
 class YieldOp(Op):
     """Terminates the region of a named operation, and yields one element of the operation's result."""
 
-    __slots__ = ()
-
     values = operands(ANY_TYPE)
 
     assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
@@ -82,8 +80,6 @@ def _print(op: NamedOp, printer: OpAsmPrinter) -> None:
 
 class NamedOp(Op):
     """Base of the named operations: inputs, init values, and a region that computes one element."""
-
-    __slots__ = ()
 
     inputs = operands(ANY_TYPE)
     outputs = operands(ANY_TYPE)
@@ -171,8 +167,6 @@ def _indexing_map(*dims: int) -> AffineMapAttr:
 class MatmulOp(NamedOp):
     """Adds the matrix product of the inputs to the init: `c[m, n] += a[m, k] * b[k, n]`."""
 
-    __slots__ = ()
-
     body_arguments = 3
 
     @staticmethod
@@ -189,8 +183,6 @@ class MatmulOp(NamedOp):
 @linalg.op("fill", ATTR_SIZED_OPERANDS, PURE)
 class FillOp(NamedOp):
     """Fills a tensor with a scalar."""
-
-    __slots__ = ()
 
     body_arguments = 2
 

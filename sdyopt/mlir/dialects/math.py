@@ -21,8 +21,6 @@ math.materialize_constant = make_constant
 class AbsFOp(Op):
     """The absolute value of a number."""
 
-    __slots__ = ()
-
     operand = operand(FLOAT_LIKE)
     fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
     out = result(FLOAT_LIKE)

@@ -70,8 +70,6 @@ class RaggedDotDimensions(Attribute):
 class RaggedDotOp(Op):
     """A dot product with a ragged dimension of lhs; see chlo.ragged_dot."""
 
-    __slots__ = ()
-
     lhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     rhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     group_sizes = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)

@@ -29,8 +29,6 @@ _BOOLEAN = TypeConstraint[Type]("1-bit signless integer", lambda type: type is I
 class YieldOp(Op):
     """Terminates a region of scf.if; its operands are the results of the region."""
 
-    __slots__ = ()
-
     values = operands(ANY_TYPE)
 
     assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
@@ -74,8 +72,6 @@ def _print_if(op: IfOp, printer: OpAsmPrinter) -> None:
 @scf.op("if", RECURSIVE_EFFECTS, NO_TERMINATOR)
 class IfOp(Op):
     """Executes the region that the condition selects, and returns the values that the region yields."""
-
-    __slots__ = ()
 
     condition = operand(_BOOLEAN)
     results_ = results(ANY_TYPE)

@@ -83,8 +83,6 @@ def _merge_casts(op: CastOp, rewriter: Rewriter) -> bool:
 class CastOp(Op):
     """Casts a tensor between types of compatible shapes."""
 
-    __slots__ = ()
-
     source = operand(ANY_TENSOR)
     dest = result(ANY_TENSOR)
 
@@ -130,8 +128,6 @@ def _use_cast_source(op: DimOp, rewriter: Rewriter) -> bool:
 class DimOp(Op):
     """The size of a dimension of a tensor."""
 
-    __slots__ = ()
-
     source = operand(_WITH_DIMENSIONS)
     index = operand(INDEX_VALUE)
     out = result(INDEX_VALUE)
@@ -171,8 +167,6 @@ class DimOp(Op):
 
 class ReifiesShape(Op):
     """Base of the operations whose operands define the shape of their result."""
-
-    __slots__ = ()
 
     def dynamic_size(self, dimension: int) -> Value | None:
         """The operand that defines a size of the result; None if the size is static."""
@@ -227,8 +221,6 @@ def _merge_into_empty(op: CastOp, rewriter: Rewriter) -> bool:
 class EmptyOp(ReifiesShape):
     """A tensor with undefined elements, and an operand per dynamic size."""
 
-    __slots__ = ()
-
     sizes = operands(INDEX_VALUE)
     out = result(RANKED)
 
@@ -278,8 +270,6 @@ _LISTS: tuple[FormatElement | str, ...] = (
 
 class SliceOp(Op):
     """Base of the slice operations: offset, size and stride of each dimension, static or dynamic."""
-
-    __slots__ = ()
 
     static_offsets = attr(I64_ARRAY)
     static_sizes = attr(I64_ARRAY)
@@ -455,8 +445,6 @@ def extract(
 class ExtractSliceOp(SliceOp, ReifiesShape):
     """Extracts a slice of a tensor; the result may omit unit dimensions of the slice."""
 
-    __slots__ = ()
-
     source = operand(RANKED)
     offsets = operands(INDEX_VALUE)
     sizes = operands(INDEX_VALUE)
@@ -515,8 +503,6 @@ def _use_dest(op: DimOp, rewriter: Rewriter) -> bool:
 @tensor_dialect.op("insert_slice", PURE, ATTR_SIZED_OPERANDS)
 class InsertSliceOp(SliceOp):
     """Inserts a slice into a tensor."""
-
-    __slots__ = ()
 
     source = operand(RANKED)
     dest = operand(RANKED)

@@ -101,13 +101,9 @@ _I8 = of_class(IntegerAttr, "8-bit signless integer attribute")
 class ElementwiseOp(Op):
     """Base of the elementwise operations."""
 
-    __slots__ = ()
-
 
 class UnaryOp(ElementwiseOp):
     """Base of the unary operations."""
-
-    __slots__ = ()
 
     input1 = operand(NUMBER_TENSOR)
     output = result(NUMBER_TENSOR)
@@ -118,8 +114,6 @@ class UnaryOp(ElementwiseOp):
 class BinaryOp(ElementwiseOp):
     """Base of the binary operations."""
 
-    __slots__ = ()
-
     input1 = operand(NUMBER_TENSOR)
     input2 = operand(NUMBER_TENSOR)
     output = result(NUMBER_TENSOR)
@@ -129,8 +123,6 @@ class BinaryOp(ElementwiseOp):
 
 class ComparisonOp(BinaryOp):
     """Base of the comparisons."""
-
-    __slots__ = ()
 
     output = result(BOOLEAN_TENSOR)
 
@@ -179,8 +171,6 @@ _define(ComparisonOp, "greater_equal", "Whether the first operand is greater or 
 class AbsOp(UnaryOp):
     """The absolute value."""
 
-    __slots__ = ()
-
     def fold(self, constants: Constants) -> FoldResult:
         return [self.input1] if isinstance(self.input1.defining_op, AbsOp) else None
 
@@ -188,8 +178,6 @@ class AbsOp(UnaryOp):
 @tosa.op("exp", *_SAME)
 class ExpOp(UnaryOp):
     """The exponential function."""
-
-    __slots__ = ()
 
     def fold(self, constants: Constants) -> FoldResult:
         inner = self.input1.defining_op
@@ -200,8 +188,6 @@ class ExpOp(UnaryOp):
 class LogOp(UnaryOp):
     """The natural logarithm."""
 
-    __slots__ = ()
-
     def fold(self, constants: Constants) -> FoldResult:
         inner = self.input1.defining_op
         return [inner.input1] if isinstance(inner, ExpOp) else None
@@ -210,8 +196,6 @@ class LogOp(UnaryOp):
 @tosa.op("negate", *_SAME)
 class NegateOp(UnaryOp):
     """The negation."""
-
-    __slots__ = ()
 
     quantization_info = optional_attr(of_class(Attribute, "Attribute for UnaryOp quantization information."))
 
@@ -224,8 +208,6 @@ class NegateOp(UnaryOp):
 class ArithmeticRightShiftOp(BinaryOp):
     """Shifts bits right, filling with the sign bit."""
 
-    __slots__ = ()
-
     round = attr(BOOL_ATTR)
 
 
@@ -233,16 +215,12 @@ class ArithmeticRightShiftOp(BinaryOp):
 class MulOp(BinaryOp):
     """The product, shifted right by `shift` bits."""
 
-    __slots__ = ()
-
     shift = attr(_I8)
 
 
 @tosa.op("clamp", PURE, SAME_ELEMENT_TYPE)
 class ClampOp(ElementwiseOp):
     """Clamps values to a range."""
-
-    __slots__ = ()
 
     input = operand(NUMBER_TENSOR)
     min_int = attr(I64_ATTR)
@@ -257,8 +235,6 @@ class ClampOp(ElementwiseOp):
 @tosa.op("select", PURE, BROADCASTABLE)
 class SelectOp(ElementwiseOp):
     """Selects one of two values by a condition."""
-
-    __slots__ = ()
 
     pred = operand(BOOLEAN_TENSOR)
     on_true = operand(NUMBER_TENSOR)
@@ -286,8 +262,6 @@ class SelectOp(ElementwiseOp):
 @tosa.op("matmul", PURE)
 class MatMulOp(Op):
     """The batched matrix product: `c[n, h, w]` is the sum over `k` of `a[n, h, k] * b[n, k, w]`."""
-
-    __slots__ = ()
 
     a = operand(TENSOR_3D)
     b = operand(TENSOR_3D)

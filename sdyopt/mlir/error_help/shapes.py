@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.error_help.table import (
     Case,
     Explanation,
     attribute,
-    counted,
     explains,
     first_of,
     operand_type,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.format.directives import symbol_text
 from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -18,7 +19,6 @@ from sdyopt.mlir.error_help.table import (
     argument,
     attribute,
     brackets,
-    counted,
     did_you_mean,
     explains,
     first_of,

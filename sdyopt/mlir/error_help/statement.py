@@ -1,4 +1,4 @@
-"""The tokens of one statement in the source, without those of nested regions, and searches in them.
+"""The tokens of one statement in the source, without those of nested regions, and where statements start.
 
 Diagnostics have the position of a statement. Attributes and types in it have none, because equal ones are the
 same object; they are found by their text.

@@ -332,8 +332,3 @@ def listed(names: Iterable[str], limit: int = MAX_LISTED) -> str:
 def sentences(*parts: str) -> str:
     """The parts that are not empty, as one help text."""
     return "; ".join(part for part in parts if part).replace("?; ", "? ")
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 value`, `2 values`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -60,12 +60,12 @@ class SignatureError(Exception):
 _classes: set[type[Op]] = set()
 
 
-def may_exist(op_class: type[Op]) -> bool:
-    """Whether a program may have operations of a class, or of one derived from it.
+def used_classes(op_classes: tuple[type[Op], ...]) -> frozenset[type[Op]]:
+    """The classes derived from one of these of which a program may have operations.
 
-    It has none if there has never been a signature of such a class.
+    It has none of a class of which there has never been a signature.
     """
-    return any(issubclass(known, op_class) for known in _classes)
+    return frozenset(known for known in _classes if issubclass(known, op_classes))
 
 
 class OpSignature(Interned):

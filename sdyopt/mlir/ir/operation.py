@@ -15,7 +15,7 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.op_fields import Field
-from sdyopt.mlir.ir.op_signature import OpSignature, may_exist
+from sdyopt.mlir.ir.op_signature import OpSignature, used_classes
 from sdyopt.mlir.ir.traits import Trait
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import BlockArgument, LazyLocation, OpOperand, OpResult, Value
@@ -29,7 +29,15 @@ _NO_SOURCE = Source("", "")
 OpT = TypeVar("OpT", bound="Op")
 
 
-class Op:
+class OpMeta(type):
+    """The class of operation classes, whose instances have no slots but those that the class declares."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> OpMeta:
+        namespace.setdefault("__slots__", ())
+        return super().__new__(cls, name, bases, namespace)
+
+
+class Op(metaclass=OpMeta):
     """Base class of all operations. A class declares operands, results, attributes, regions (`ir.op_fields`).
 
     The dialect's `op` decorator sets the class attributes up to `declares_regions`. `name` has the namespace,
@@ -299,8 +307,8 @@ class Op:
     def nested(self, *op_classes: type[OpT]) -> list[OpT]:
         """The nested operations of these classes, in post-order. Walks only if there may be any."""
         found: list[OpT] = []
-        if any(map(may_exist, op_classes)):
-            _add_nested(self, op_classes, found)
+        if classes := used_classes(op_classes):
+            _add_nested(self, classes, found)
         return found
 
     # --- Diagnostics ----------------------------------------------------------------
@@ -334,8 +342,6 @@ class Op:
 class UnregisteredOp(Op):
     """An operation whose name is not registered. The name is in its signature."""
 
-    __slots__ = ()
-
 
 def _blocks_in(op: Op) -> Iterator[Block]:
     regions = op.regions
@@ -344,14 +350,14 @@ def _blocks_in(op: Op) -> Iterator[Block]:
     return (block for region in op.regions for block in region.blocks)
 
 
-def _add_nested(outer: Op, op_classes: tuple[type[OpT], ...], found: list[OpT]) -> None:
+def _add_nested(outer: Op, classes: frozenset[type[Op]], found: list[Any]) -> None:
     for region in outer.regions:
         for block in region.blocks:
             op = block.first
             while op is not None:
                 if op.regions:
-                    _add_nested(op, op_classes, found)
-                if isinstance(op, op_classes):
+                    _add_nested(op, classes, found)
+                if type(op) in classes:
                     found.append(op)
                 op = op.next
 

@@ -245,8 +245,6 @@ class FunctionOpInterface(Op):
     result. The inherent attribute `function_type` is the type of the function.
     """
 
-    __slots__ = ()
-
     argument_attributes: list[DictAttr]
     result_attributes: list[DictAttr]
 

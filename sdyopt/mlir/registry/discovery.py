@@ -10,7 +10,8 @@ Passes and dialects of other packages are plugins, found by entry points.
     my-passes = "my_package.passes"
 
 declares a module that registers passes when imported, for `--load-pass-plugin=my-passes`. An entry point in
-the group `sdyopt.dialects` declares a `Dialect`, for `--load-dialect-plugin`.
+the group `sdyopt.dialects` declares a `Dialect`, for `--load-dialect-plugin`. Those of analyses are loaded by
+`analysis/registry.py`.
 """
 
 from __future__ import annotations
@@ -159,19 +160,20 @@ PASS_GROUP, DIALECT_GROUP = "sdyopt.passes", "sdyopt.dialects"
 
 def load_pass_plugin(name: str) -> None:
     """Registers the passes of an entry point; raises UsageError if it cannot be loaded."""
-    _load_plugin(PASS_GROUP, name, f"Failed to load passes from '{name}'")
+    load_plugin(PASS_GROUP, name, f"Failed to load passes from '{name}'")
 
 
 def load_dialect_plugin(name: str) -> None:
     """Registers the dialect of an entry point; raises UsageError if it cannot be loaded."""
     failure = f"Failed to load dialect plugin from '{name}'"
-    dialect = _load_plugin(DIALECT_GROUP, name, failure)
+    dialect = load_plugin(DIALECT_GROUP, name, failure)
     if not isinstance(dialect, Dialect):
         raise UsageError(f"{failure}: the entry point is not a Dialect")
     add_dialect(dialect)
 
 
-def _load_plugin(group: str, name: str, failure: str) -> object:
+def load_plugin(group: str, name: str, failure: str) -> object:
+    """What an entry point declares; raises UsageError, whose message starts with `failure`."""
     from importlib.metadata import entry_points  # noqa: PLC0415  slow to import, and rarely used
 
     plugins = entry_points(group=group)

@@ -1,4 +1,4 @@
-"""How partial results of several devices are combined.
+"""The combination of partial results of several devices.
 
 An operation whose reduced dimension is sharded has a partial result on each device. The collective after it
 combines them by the operation's own kind of reduction: the maximum of partial maxima, not their sum. The

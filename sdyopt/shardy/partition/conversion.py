@@ -7,14 +7,14 @@ local type of each operand at its original definition. Replacements are applied 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
-from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -25,6 +25,7 @@ from sdyopt.shardy.partition.local_context import RESHARD_HELP, LocalContext, Lo
 from sdyopt.shardy.partition.partial_results import combine_results
 from sdyopt.shardy.partition.registry import lowering
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
+from sdyopt.shardy.sharding.sharding_projection import project_tensor
 
 _KEPT = (ModuleOp, MeshOp)
 
@@ -140,15 +141,6 @@ def check_is_local(op: Op, local: LocalContext) -> None:
     rule = sharding_rule_of(op)
     if rule is None:
         raise op.op_error("has sharded operands or results, and no sharding rule").help(RESHARD_HELP)
-    for what, value, dim in _crossing_dims(op, rule):
-        if local.axes_per_dim(value)[dim]:
-            raise op.op_error(
-                f"dimension {dim} of {what} is sharded, and the operation needs elements of other shards"
-            ).help(RESHARD_HELP)
-
-
-def _crossing_dims(op: Op, rule: OpShardingRule) -> Iterator[tuple[str, Value, int]]:
-    """The dimensions along which an operation needs elements of other shards."""
     crossing = {*rule.need_replication, *rule.permutation}
     if not crossing:
         return
@@ -157,6 +149,34 @@ def _crossing_dims(op: Op, rule: OpShardingRule) -> Iterator[tuple[str, Value, i
         ("result", op.results, rule.results),
     ):
         for number, (value, mapping) in enumerate(zip(values, mappings, strict=True)):
+            axes = local.axes_per_dim(value)
             for dim, factors in enumerate(mapping.dims):
-                if crossing.intersection(factors.factors):
-                    yield f"{kind} {number}", value, dim
+                if (
+                    crossing.intersection(factors.factors)
+                    and axes[dim]
+                    and _shards_any(crossing, mapping, dim, value, rule, local)
+                ):
+                    raise op.op_error(
+                        f"dimension {dim} of {kind} {number} is sharded, and the operation needs elements of "
+                        "other shards"
+                    ).help(RESHARD_HELP)
+
+
+def _shards_any(
+    crossing: set[int],
+    mapping: TensorMapping,
+    dim: int,
+    value: Value,
+    rule: OpShardingRule,
+    local: LocalContext,
+) -> bool:
+    """Whether a sharded dimension is sharded along any of these factors, or beyond any other factor."""
+    factors, sharding = mapping.dims[dim].factors, local.sharding(value)
+    mesh = None if sharding is None else local.types.mesh(sharding)
+    if len(factors) == 1 or mesh is None:
+        return True
+    projection = project_tensor(mapping, sharding, rule.factor_sizes, mesh)
+    shardings = [projection.factors[factor] for factor in factors if factor in projection.factors]
+    return any(each.overflow_axes for each in shardings) or any(
+        projection.factors[factor].axes for factor in crossing.intersection(factors)
+    )

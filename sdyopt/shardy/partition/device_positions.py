@@ -23,7 +23,7 @@ def shard_indices(axes: tuple[AxisRef, ...], mesh: Mesh) -> tuple[int, ...]:
     """The shard of each device, by device id, of a dimension that is sharded along `axes`."""
     digits = [digit_of(axis, mesh) for axis in axes]
     indices = [0] * mesh.total_size
-    for position, device in enumerate(_device_ids(mesh)):
+    for position, device in enumerate(device_ids(mesh)):
         index = 0
         for stride, size in digits:
             index = index * size + position // stride % size
@@ -41,17 +41,21 @@ def replica_groups(axes: Iterable[AxisRef], mesh: Mesh) -> list[list[int]]:
     for stride, size in [digit_of(axis, mesh) for axis in axes]:
         first_positions = [p for p in first_positions if p // stride % size == 0]
         offsets = [offset + number * stride for offset in offsets for number in range(size)]
-    ids = _device_ids(mesh)
+    ids = device_ids(mesh)
     return [[ids[position + offset] for offset in offsets] for position in first_positions]
 
 
-def _device_ids(mesh: Mesh) -> Sequence[int]:
+def device_ids(mesh: Mesh) -> Sequence[int]:
+    """The ids of the devices of a mesh, by position."""
     return mesh.device_ids or range(mesh.total_size)
 
 
 def digit_of(axis: AxisRef, mesh: Mesh) -> tuple[int, int]:
     """The stride and the size of the digit of an axis in positions."""
     minor_axes = mesh.axes[mesh.axis_position(axis.name) + 1 :]
-    size = axis.size(mesh)
-    minor_sub_axes = mesh.axis_size(axis.name) // (axis.pre_size * size)
-    return prod(minor.size for minor in minor_axes) * minor_sub_axes, size
+    return prod(minor.size for minor in minor_axes) * stride_in_axis(axis, mesh), axis.size(mesh)
+
+
+def stride_in_axis(axis: AxisRef, mesh: Mesh) -> int:
+    """The stride of the digit of a sub-axis in the coordinates along its axis; 1 for a whole axis."""
+    return mesh.axis_size(axis.name) // axis.next_pre_size(mesh)

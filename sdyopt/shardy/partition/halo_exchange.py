@@ -212,7 +212,7 @@ def element_index(body: ShardedBody, value: Value, dim: int, first: Value | int)
 def read_dimensions(
     operand: Value, result: Value, windows: list[WindowDimension], context: HaloContext
 ) -> list[ReadDimension] | None:
-    """What the shards read along the sharded dimensions, if operand and result are sharded alike."""
+    """The reads of the shards along the sharded dimensions, if operand and result are sharded alike."""
     types, reads = context.types, []
     result_axes = types.axes_per_dim(result)
     for dim, axes in enumerate(types.axes_per_dim(operand)):

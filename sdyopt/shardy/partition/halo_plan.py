@@ -1,4 +1,4 @@
-"""Which elements of other shards each shard needs along one dimension: halos.
+"""Halos: the elements of other shards that each shard needs along one dimension.
 
 A dimension of 8 elements on four devices, and windows of 3 elements with stride 1:
 
@@ -28,7 +28,7 @@ _LARGEST = 1 << 62
 
 
 class Reads(NamedTuple):
-    """What the shards of a result read along one dimension of an operand.
+    """The reads of the shards of a result along one dimension of an operand.
 
     Shard j computes with `length` positions from `positions[j]` on. Of these it needs `needed[j]`, a pair of
     the first position and the one after the last; None if its results are all padding. `dilation` is the base
@@ -56,7 +56,7 @@ def reads_of_windows(
     results: tuple[int, int] | None = None,
     is_replicated: bool = False,
 ) -> Reads:
-    """What the windows of the results read; only of those in the range `results`, if it is given."""
+    """The reads of the windows of the results; only of those in the range `results`, if it is given."""
     per_shard = -(-result_size // shards)
     extent = (window.size - 1) * window.window_dilation + 1
     first, end = results or (0, result_size)
@@ -85,7 +85,7 @@ class Piece(NamedTuple):
 
 
 class HaloPlan(NamedTuple):
-    """How a shard gets the elements that it reads.
+    """The sources of the elements that a shard reads.
 
     The pieces are concatenated to a buffer. Shard j takes `num_elements` elements of it from `starts[j]` on;
     None is any start. Elements outside of the buffer are padding. The first element is element
@@ -169,7 +169,7 @@ def _elements(needed: tuple[int, int] | None, reads: Reads) -> tuple[int, int] |
 
 
 def _pieces(needed: Sequence[tuple[int, int] | None], reads: Reads) -> Sequence[Piece] | None:
-    """What is needed over each hop; None if there are too many hops."""
+    """The elements needed over each hop; None if there are too many hops."""
     if reads.is_replicated:
         return [Piece(0, 0, reads.size, ())]
     size = -(-reads.size // reads.shards)
@@ -209,7 +209,7 @@ class _Buffer:
             self.size += piece.end - piece.start
 
     def position(self, shard: int, element: int) -> int:
-        """Where a shard finds an element that it needs."""
+        """The source of an element that a shard needs."""
         if self._shards == 1:
             return element
         source, index = divmod(element, self._shard_size)

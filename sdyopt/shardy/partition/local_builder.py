@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, fully_replicated
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
@@ -30,14 +29,7 @@ from sdyopt.mlir.ir.builtin_attributes import (
 )
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import (
-    I1,
-    I64,
-    IntegerType,
-    RankedTensor,
-    Type,
-    tensor,
-)
+from sdyopt.mlir.ir.types import I1, I64, IntegerType, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.identities import exact_sum_identity
 
@@ -308,7 +300,7 @@ def broadcast_components(
 class Channels:
     """Numbers new channels, starting after the largest number in the module."""
 
-    def __init__(self, module: ModuleOp) -> None:
+    def __init__(self, module: Op) -> None:
         self._module = module
         self._next: int | None = None
 
@@ -320,7 +312,7 @@ class Channels:
         return ChannelHandle(self._next - 1, DEVICE_TO_DEVICE)
 
 
-def _largest_channel(module: ModuleOp) -> int:
+def _largest_channel(module: Op) -> int:
     handles = (op.attribute("channel_handle") for op in module.walk())
     return max((handle.handle for handle in handles if isinstance(handle, ChannelHandle)), default=0)
 

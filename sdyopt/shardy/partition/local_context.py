@@ -1,4 +1,4 @@
-"""What lowerings need besides the operation: local types, builders, devices and channels."""
+"""The context of lowerings: local types, builders, devices and channels."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def device_id(builder: LocalBuilder, is_replicated: bool) -> Value:
 
 
 class LocalContext:
-    """What the lowerings of one module share."""
+    """The context that the lowerings of one module share."""
 
     def __init__(self, module: ModuleOp, options: LoweringOptions, rewriter: Rewriter) -> None:
         self.options = options

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -25,7 +25,7 @@ class LocalTypes:
     """
 
     def __init__(self, module: Op) -> None:
-        self._module = module
+        self.module = module
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
         self._padded_types: dict[tuple[Type, TensorSharding], Type] = {}
         self._types: dict[tuple[Type, TensorSharding], Type | None] = {}
@@ -40,7 +40,7 @@ class LocalTypes:
     def find_mesh(self, mesh_or_ref: MeshOrRef) -> Mesh | None:
         """A mesh that is inlined, or that a reference names; None if there is none of that name."""
         if mesh_or_ref not in self._meshes:
-            self._meshes[mesh_or_ref] = find_mesh(mesh_or_ref, self._module)
+            self._meshes[mesh_or_ref] = find_mesh(mesh_or_ref, self.module)
         return self._meshes[mesh_or_ref]
 
     def declared_sharding(self, value: Value) -> TensorSharding | None:
@@ -118,6 +118,18 @@ class LocalTypes:
         if sharding is None or sharding.rank != rank:  # of another rank on a maximal mesh
             return ((),) * rank
         return [dim.axes for dim in sharding.dims]
+
+
+class AssumedTypes(LocalTypes):
+    """Local types if some values had other shardings."""
+
+    def __init__(self, types: LocalTypes, shardings: Mapping[Value, TensorSharding]) -> None:
+        super().__init__(types.module)
+        self._assumed = shardings
+
+    def sharding(self, value: Value) -> TensorSharding | None:
+        """The assumed sharding of a value, or else the one that it has."""
+        return self._assumed.get(value) or super().sharding(value)
 
 
 class FinalLocalTypes(LocalTypes):

@@ -25,12 +25,11 @@ from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.elementwise import AndOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I32, I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.local_builder import DeferredReplacements, LocalBuilder, ranked, shape_of
-from sdyopt.shardy.partition.local_types import LocalTypes
 from sdyopt.shardy.partition.registry import OpTable
+from sdyopt.shardy.partition.sharded_body import HaloContext
 
 Padded = Sequence[Value] | None
 pads: OpTable[Callable[[Any, Padder], Padded]] = OpTable()
@@ -42,12 +41,13 @@ _LARGEST_SIZE = (1 << 63) - 1
 class Padder:
     """Pads the values of one function."""
 
-    def __init__(self, types: LocalTypes, rewriter: Rewriter) -> None:
-        self.types = types
-        self.rewriter = rewriter
+    def __init__(self, context: HaloContext) -> None:
+        self.context = context
+        self.types = context.types
+        self.rewriter = context.rewriter
         # Values whose padding is zero.
         self.zero_padded: set[Value] = set()
-        self._replacements = DeferredReplacements(rewriter)
+        self._replacements = DeferredReplacements(context.rewriter)
 
     def visit(self, op: Op) -> None:
         """Pads the results of an operation and the arguments of its blocks."""

@@ -1,4 +1,4 @@
-"""Which dimensions of an operation must not be sharded, because it needs elements of other shards along them.
+"""Finds dimensions that must not be sharded: along them an operation needs elements of other shards.
 
     @crosses_shards(SliceOp)
     def slice(op: SliceOp, types: LocalTypes) -> Iterable[Dim]: ...
@@ -11,12 +11,14 @@ dimension sharded if each window over it lies in one shard.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sdyopt.mlir.dialects.func import CallOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
@@ -73,7 +75,28 @@ def has_user_rule(op: Op) -> bool:
     rule = op.attributes.get(SHARDING_RULE)
     if not isinstance(rule, OpShardingRule) or rule is chlo_rule_of(op):
         return False
-    return rule.is_custom or rule is not derived_rule_of(op)
+    derived = derived_rule_of(op)
+    if rule is derived and not rule.is_custom:
+        return False
+    if rule.is_custom or derived is None or not isinstance(op, ConvolutionOp):
+        return True
+    # Earlier releases have other factors for windows for which the input leaves no room.
+    return _shared(rule) != _shared(derived)
+
+
+def _shared(rule: OpShardingRule) -> object:
+    """The factors that several dimensions have, numbered in the order of the dimensions, and their types."""
+    counts = Counter(factor for tensor in rule.tensors for dim in tensor.dims for factor in dim.factors)
+    numbers: dict[int, int] = {}
+    dims = [
+        [
+            [numbers.setdefault(factor, len(numbers)) for factor in dim.factors if counts[factor] > 1]
+            for dim in tensor.dims
+        ]
+        for tensor in rule.tensors
+    ]
+    types = (rule.reduction, rule.need_replication, rule.permutation, rule.blocked_propagation)
+    return dims, [sorted(numbers[factor] for factor in each if factor in numbers) for each in types]
 
 
 def _differently_sharded(op: Op, axes: Sequence[Sequence[Axes]]) -> Iterator[Dim]:

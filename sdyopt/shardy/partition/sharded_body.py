@@ -15,28 +15,17 @@ from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ReturnOp
-from sdyopt.mlir.dialects.sdy.sharding import (
-    MeshOrRef,
-    ShardingPerValue,
-    TensorSharding,
-    fully_replicated,
-)
+from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, DivOp, MulOp, RemOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import I64, RankedTensor, tensor
+from sdyopt.mlir.ir.types import I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.device_positions import MAX_DEVICES, digit_of, shard_indices
-from sdyopt.shardy.partition.local_builder import (
-    SCALAR_I64,
-    Channels,
-    LocalBuilder,
-    ranked,
-    shape_of,
-)
+from sdyopt.shardy.partition.local_builder import SCALAR_I64, Channels, LocalBuilder, ranked, shape_of
 from sdyopt.shardy.partition.local_context import device_id
 from sdyopt.shardy.partition.local_types import Axes, LocalTypes
 from sdyopt.shardy.partition.registry import OpTable
@@ -44,7 +33,7 @@ from sdyopt.shardy.partition.replication import has_different_meshes, has_user_r
 
 
 class HaloContext:
-    """What is needed to replace operations by per-device programs, besides the operations."""
+    """The context in which operations are replaced by per-device programs."""
 
     def __init__(self, types: LocalTypes, rewriter: Rewriter, channels: Channels, replica_count: int) -> None:
         self.types = types
@@ -101,23 +90,16 @@ class ShardedBody(LocalBuilder):
 
     def finish(self, locals: Sequence[Value]) -> Sequence[Value]:
         """Creates the manual computation, and returns what replaces the results of the operation."""
-        location = self.before.lazy_location
-        self.rewriter.create(ReturnOp, locals, at_end_of=self._body, location=location)
         results = self.before.results
         shardings = [self.sharding(result) for result in results]
         types = [
             self.context.types.padded_type(result.type, sharding)
             for result, sharding in zip(results, shardings, strict=True)
         ]
-        attributes = {
-            "in_shardings": ShardingPerValue(tuple(self._shardings)),
-            "out_shardings": ShardingPerValue(tuple(shardings)),
-            "manual_axes": self._manual_axes([*self._shardings, *shardings]),
-        }
         outside = LocalBuilder(self.before, self.rewriter)
-        computation = outside.create(ManualComputationOp, self._operands, types, attributes, [self._region])
         values: list[Value] = []
-        for value, result, sharding in zip(computation.results, results, shardings, strict=True):
+        padded = self.computation(locals, types, shardings)
+        for value, result, sharding in zip(padded, results, shardings, strict=True):
             if value.type is result.type:
                 values.append(value)
             else:
@@ -125,6 +107,19 @@ class ShardedBody(LocalBuilder):
                 values.append(outside.slice(value, [0] * len(shape), shape))
                 self._set_sharding(values[-1], sharding)
         return values
+
+    def computation(
+        self, locals: Sequence[Value], types: Sequence[Type], shardings: Sequence[TensorSharding]
+    ) -> Sequence[Value]:
+        """Creates the manual computation, whose results have even shards, and returns these."""
+        self.rewriter.create(ReturnOp, locals, at_end_of=self._body, location=self.before.lazy_location)
+        attributes = {
+            "in_shardings": ShardingPerValue(tuple(self._shardings)),
+            "out_shardings": ShardingPerValue(tuple(shardings)),
+            "manual_axes": self._manual_axes([*self._shardings, *shardings]),
+        }
+        outside = LocalBuilder(self.before, self.rewriter)
+        return outside.create(ManualComputationOp, self._operands, types, attributes, [self._region]).results
 
     def _manual_axes(self, shardings: Sequence[TensorSharding]) -> ManualAxes:
         names = {axis.name for sharding in shardings for axis in sharding.axis_refs}

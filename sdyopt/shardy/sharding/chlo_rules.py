@@ -5,6 +5,7 @@ Propagation stops at these operations, as in Shardy, unless they have their rule
 
 from __future__ import annotations
 
+from sdyopt.mlir.dialects.chlo.elementwise import NextAfterOp, PolygammaOp, ZetaOp
 from sdyopt.mlir.dialects.chlo.top_k import TopKOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -12,6 +13,9 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
+
+# Elementwise operations that chlo does not declare as such.
+_ELEMENTWISE = (NextAfterOp, PolygammaOp, ZetaOp)
 
 
 def chlo_rule_of(op: Op) -> OpShardingRule | None:
@@ -21,7 +25,7 @@ def chlo_rule_of(op: Op) -> OpShardingRule | None:
     rule: object = None
     if isinstance(op, TopKOp):
         rule = op.signature.cached(_top_k_rule)
-    elif ELEMENTWISE in op.traits and SAME_SHAPE in op.traits:
+    elif isinstance(op, _ELEMENTWISE) or (ELEMENTWISE in op.traits and SAME_SHAPE in op.traits):
         rule = op.signature.cached(_elementwise_rule)
     assert rule is None or isinstance(rule, OpShardingRule)
     return rule

@@ -1,4 +1,4 @@
-"""Which operations are elementwise.
+"""Whether an operation is elementwise.
 
 Operations with an elementwise trait are elementwise, and so are `sdy.propagation_barrier`,
 `sdy.sharding_constraint`, `sdy.reshard`, and a `bitcast_convert` that keeps the shape.

@@ -30,7 +30,7 @@ class FactorType(Enum):
 
 
 class Reduction(Enum):
-    """How partial results are combined if a reduction factor is sharded."""
+    """The combination of partial results if a reduction factor is sharded."""
 
     ADD = auto()
     MAX = auto()

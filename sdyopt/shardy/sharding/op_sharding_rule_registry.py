@@ -98,7 +98,7 @@ def derived_rule_of(op: Op) -> OpShardingRule | None:
 
 
 def reduction_of(op: Op) -> Reduction | None:
-    """How partial results of an operation are combined, as its rule declares; None if it is unknown."""
+    """The combination of partial results of an operation, as its rule declares; None if it is unknown."""
     _load_rules()
     return _entries.get(type(op), _UNKNOWN).reduction
 

@@ -6,6 +6,7 @@ while this interface stays the same.
 """
 
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.tools.api.advice import Advice
 from sdyopt.tools.api.attributes import Attribute, Type
 from sdyopt.tools.api.checks import Check, CostlyPlace, check
 from sdyopt.tools.api.comparisons import Comparison, ShardingChange
@@ -34,6 +35,7 @@ from sdyopt.tools.api.reports import Collective, Report
 from sdyopt.tools.api.shardings import Axis, DimensionSharding, Mesh, Sharding
 
 __all__ = [
+    "Advice",
     "Attribute",
     "Axis",
     "Block",

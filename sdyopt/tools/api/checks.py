@@ -140,14 +140,14 @@ def check(
     Raises ParseError, VerifyError, PassError, or UsageError for a malformed size.
     """
     from sdyopt.analysis.check.checker import Checker
-    from sdyopt.analysis.check.checker import device_memory as memory_of
     from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
+    from sdyopt.analysis.figures.machines import memory_size
     from sdyopt.analysis.report.entry import read_topology, report_on
 
     if not isinstance(program, Module):
         program = parse(_lowered(program, arguments, keywords) if hasattr(program, "lower") else program)
     assert isinstance(program, Module)
-    memory = memory_of(device_memory)
+    memory = memory_size("device-memory", device_memory)
     copy = program._program.clone()
     collector = copy.collector()
     with session(collector.handle, copy.sdy_version):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sdyopt.base.diagnostics import diagnostic as ir
 from sdyopt.base.diagnostics.ids import SNAPSHOT_DIFFERENCE, SNAPSHOT_ERROR, identify
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.api.errors import Diagnostic, Location, ParseError, diagnostic_of, from_source
 
@@ -82,8 +83,7 @@ class Comparison:
         return self._write(".txt")
 
     def __repr__(self) -> str:
-        count = len(self.ir.placements)
-        return f"<sdyopt.Comparison: {count} sharding{'' if count == 1 else 's'} changed>"
+        return f"<sdyopt.Comparison: {counted(len(self.ir.placements), 'sharding')} changed>"
 
     def _write(self, suffix: str) -> str:
         from sdyopt.analysis.comparison.comparison_formats import comparison_text

@@ -17,7 +17,7 @@ from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.dialect import DialectTable
-from sdyopt.tools.driver.error_help import LazyExplainer
+from sdyopt.tools.driver.display import LazyExplainer
 
 # Characters of Python strings that have no UTF-8 encoding.
 SURROGATE = re.compile("[\ud800-\udfff]")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # imported when programs are run
 
 @dataclass(frozen=True, slots=True)
 class HowToRun:
-    """How programs are run: the mode, the Python and the limits, as in the flags of `--validate`."""
+    """The options of execution: the mode, the Python and the limits, as in the flags of `--validate`."""
 
     mode: str = "replicas"
     python: str = ""

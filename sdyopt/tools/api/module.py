@@ -8,21 +8,22 @@ from typing import Any
 
 from sdyopt.base.diagnostics.diagnostic import emit
 from sdyopt.base.diagnostics.ids import VERIFY_ERROR, identified
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.tools.api.advice import Advice, advice_on
 from sdyopt.tools.api.comparisons import Comparable, Comparison
 from sdyopt.tools.api.errors import Diagnostic, PassError, VerifyError
 from sdyopt.tools.api.execution import HowToRun, Validation, results_of, validation_of
-from sdyopt.tools.api.explanations import explanation
 from sdyopt.tools.api.html import coloured, html_fragment
 from sdyopt.tools.api.operations import Function, Operation, operation_view
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline, create_pass
 from sdyopt.tools.api.program import Program, discard, session
-from sdyopt.tools.api.reports import Report, report_of
+from sdyopt.tools.api.reports import Report, explanation, report_of
 from sdyopt.tools.api.shardings import Mesh, mesh_data
 from sdyopt.tools.driver.chunk import resource_error
 
@@ -69,14 +70,44 @@ class Module:
             raise PassError(collector.diagnostics)
         return Module(program, collector.diagnostics)
 
-    def report(self, topology: str | PathLike[str] | None = None) -> Report:
+    def report(self, topology: str | PathLike[str] | None = None, device_memory: str | None = None) -> Report:
         """What the program communicates, stores and computes on each device.
 
-        A `topology` file adds estimated times. Raises ParseError if it is malformed.
+        A `topology`, of a machine such as "tpu-v5e" or in a file, adds estimated times. Raises ParseError if
+        the file is malformed, UsageError for a malformed size. `device_memory`, such as "16GiB", adds whether
+        the program fits; default: that of the topology.
         """
         with session(discard, self._program.sdy_version):
             title = symbol_name(self.ir) or self._program.source.name
-            return report_of(self.ir, title, str(self), topology)
+            return report_of(self.ir, title, str(self), topology, device_memory)
+
+    def advise(
+        self,
+        *,
+        changes: int = 1,
+        from_scratch: bool = False,
+        memory: int | None = None,
+        seconds: int = 0,
+        partitioner: str = "xla",
+        jobs: int = 0,
+        topology: str | PathLike[str] | None = None,
+    ) -> Advice[Module]:
+        """Which changes of annotations make the program cheaper, each tried on it.
+
+        The options are those of `--advise`: up to `changes` are made one after the other, `memory` limits the
+        bytes of the peak, `partitioner` is "xla" or "sdy". Raises ParseError if the topology is malformed.
+        """
+        options: dict[str, object] = {
+            "advise": "-",
+            "advise_changes": changes,
+            "advise_from_scratch": from_scratch,
+            "advise_seconds": seconds,
+            "advise_partitioner": partitioner,
+            "advise_jobs": jobs,
+            "memory": memory,
+        }
+        with session(discard, self._program.sdy_version):
+            return advice_on(self.ir, options, topology, lambda op: Module(self._program.with_op(op), ()))
 
     def explain(self, what: str, *passes: Passes, width: int = 100) -> str:
         """Why a value is sharded as it is after these passes, as `sdy-opt --explain` prints it.
@@ -274,8 +305,8 @@ def module_html(text: str, meshes: Iterable[Mesh]) -> str:
 def _parts(text: str, meshes: Sequence[Mesh]) -> Iterator[str]:
     axes = list(dict.fromkeys(axis.name for mesh in meshes for axis in mesh.axes))
     for mesh in meshes:
-        count = "1 device" if mesh.size == 1 else f"{mesh.size} devices"
-        yield f"<p>{coloured(f'@{mesh.name}: {mesh}, {count}', axes)}</p>"
+        text_of_mesh = f"@{mesh.name}: {mesh}, {counted(mesh.size, 'device')}"
+        yield f"<p>{coloured(text_of_mesh, axes)}</p>"
     lines = text.rstrip("\n").split("\n")
     shown = [line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …" for line in lines[:MAX_LINES]]
     yield f"<pre>{chr(10).join([coloured(line, axes) for line in shown])}</pre>"

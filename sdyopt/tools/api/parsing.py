@@ -18,7 +18,7 @@ from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyErro
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.program import Program, session
 from sdyopt.tools.driver.chunk import resource_error
-from sdyopt.tools.driver.dialect_tables import MESH_VERSIONS, dialect_table
+from sdyopt.tools.driver.job import MESH_VERSIONS, dialect_table
 from sdyopt.tools.driver.split import check_text, decode
 
 

@@ -1,4 +1,4 @@
-"""What all views of one program share: its IR, its source, and the SSA names of its values.
+"""The state that all views of one program share: its IR, its source, and the SSA names of its values.
 
 Calls into the library run one at a time, with the interpreter settings of a run of sdy-opt. The handlers
 of diagnostics, the recursion limit and the edit logs are global to the process, so calls from several
@@ -28,7 +28,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.tools.api.errors import Collector
-from sdyopt.tools.driver.interpreter import interpreter_settings
+from sdyopt.tools.driver.job import interpreter_settings
 from sdyopt.tools.driver.reproducer import with_external_resources
 
 # Reentrant: a pass may parse and run other programs.
@@ -74,8 +74,12 @@ class Program:
         with session(discard, self.sdy_version):
             copy = Rewriter().clone(self.op)
             _copy_order_of_uses(self.op, copy)
-        assert isinstance(copy, ModuleOp)
-        return Program(copy, self.source, self._resources, self.dialects, self.options, self.sdy_version)
+        return self.with_op(copy)
+
+    def with_op(self, op: Op) -> Program:
+        """Another module with the resources of this program."""
+        assert isinstance(op, ModuleOp)
+        return Program(op, self.source, self._resources, self.dialects, self.options, self.sdy_version)
 
     def collector(self) -> Collector:
         """A collector of diagnostics about this program."""

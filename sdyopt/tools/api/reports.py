@@ -6,7 +6,7 @@ The code that computes and prints reports is imported when it is used: it import
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -15,6 +15,7 @@ from typing import Any
 
 from sdyopt.analysis.figures import figures
 from sdyopt.base.diagnostics import diagnostic as ir
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import (
     BASELINE_ERROR,
     BASELINE_EXCEEDED,
@@ -25,8 +26,24 @@ from sdyopt.base.diagnostics.ids import (
     identified,
     identify,
 )
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.diagnostics.text import counted
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.tools.api.errors import Diagnostic, Location, ParseError, diagnostic_of, from_source
+from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.tools.api.errors import (
+    Diagnostic,
+    Location,
+    ParseError,
+    PassError,
+    diagnostic_of,
+    from_source,
+    require_text,
+)
+from sdyopt.tools.api.pipelines import Passes, combined_pipeline
+from sdyopt.tools.api.program import Program, session
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +54,8 @@ class Collective:
     communicates, `group_size` is the number of devices that communicate with each other. Bytes are those of
     one device and one run; `wire_bytes` is what a device sends along a ring. `times` is the least and the
     greatest number of runs. None stands for an unknown figure. `value` is the SSA name of the first result,
-    `cause` the reason why the program needs the collective.
+    `cause` the reason why the program needs the collective, `change` the shardings before and after the chain
+    of collectives that contains it.
     """
 
     kind: str
@@ -50,6 +68,7 @@ class Collective:
     location: Location
     value: str
     cause: str
+    change: str = ""
 
     def __str__(self) -> str:
         return " ".join([self.kind, self.axes, *(["at", self.location.short] if self.location.short else [])])
@@ -77,6 +96,12 @@ class Report:
         """The operations that communicate, in the order of the text."""
         return tuple([_collective(each) for each in self.ir.collectives])
 
+    @property
+    def fits(self) -> bool | None:
+        """Whether the program fits in the memory of a device; None if that is unknown."""
+        memory = self.ir.device_memory
+        return None if memory is None else self.ir.memory.peak_with_arguments <= memory
+
     def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
         """An error for each limit of a `--budget` file that is exceeded, a warning where a figure is unknown.
 
@@ -84,7 +109,7 @@ class Report:
         """
         from sdyopt.analysis.report.entry import over_budget
 
-        with _as_parse_error(BUDGET_ERROR):
+        with as_parse_error(BUDGET_ERROR):
             return _diagnostics(
                 over_budget(self.ir, fspath(path)), {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN}
             )
@@ -96,7 +121,7 @@ class Report:
         """
         from sdyopt.analysis.report.entry import over_baseline
 
-        with _as_parse_error(BASELINE_ERROR):
+        with as_parse_error(BASELINE_ERROR):
             return _diagnostics(over_baseline(self.ir, fspath(path), tolerance), {"error": BASELINE_EXCEEDED})
 
     def to_json(self) -> str:
@@ -119,8 +144,8 @@ class Report:
         return self._write("report.txt")
 
     def __repr__(self) -> str:
-        collectives = _count(len(self.ir.collectives), "collective")
-        return f"<sdyopt.Report: {collectives}, {_count(self.devices, 'device')}>"
+        collectives = counted(len(self.ir.collectives), "collective")
+        return f"<sdyopt.Report: {collectives}, {counted(self.devices, 'device')}>"
 
     def _repr_html_(self) -> str:
         # An iframe keeps the style and the script of the report apart from those of the page.
@@ -135,10 +160,6 @@ class Report:
         return report_text(self.ir, path, lambda: self._program, self._title)
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def _collective(found: figures.Collective) -> Collective:
     return Collective(
         found.kind,
@@ -151,20 +172,31 @@ def _collective(found: figures.Collective) -> Collective:
         from_source(found.location),
         found.value,
         found.cause,
+        found.change,
     )
 
 
-def report_of(op: Op, title: str, program: str, topology: str | PathLike[str] | None = None) -> Report:
+def report_of(
+    op: Op,
+    title: str,
+    program: str,
+    topology: str | PathLike[str] | None = None,
+    device_memory: str | None = None,
+) -> Report:
     """The report on a module, whose text is `program`."""
+    from sdyopt.analysis.figures.units import device_memory as memory_of
     from sdyopt.analysis.report.entry import read_topology, report_on
 
-    with _as_parse_error(TOPOLOGY_ERROR):
+    with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
-    return Report(report_on(op, speeds), title, program)
+    found = report_on(op, speeds)
+    if device_memory is not None:
+        found.device_memory = int(memory_of(device_memory) or 0)
+    return Report(found, title, program)
 
 
 @contextmanager
-def _as_parse_error(id: str) -> Iterator[None]:
+def as_parse_error(id: str) -> Iterator[None]:
     """Raises ParseError in place of the DiagnosticError for a malformed file."""
     try:
         with identified(id):
@@ -179,3 +211,31 @@ def _diagnostics(found: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tupl
     for each in diagnostics:
         identify(each, ids[each.severity])
     return tuple([diagnostic_of(each, None) for each in diagnostics])
+
+
+def explanation(program: Program, what: str, passes: Sequence[Passes], width: int) -> str:
+    """The answer to a question about a program, whose values have the names of the printed program.
+
+    Raises PassError if a pass fails, and ParseError, located in `what`, if `what` names nothing.
+    """
+    from sdyopt.analysis.explain.explainer import Explainer
+    from sdyopt.analysis.explain.recorded_program import RecordedProgram
+
+    require_text("what is explained", what)
+    pipeline = combined_pipeline(passes, {})
+    # The printed program has the names that its user sees.
+    source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
+    collector = program.collector()
+    with session(collector.handle, program.sdy_version):
+        module, _ = parse_module(source, program.dialects, program.options)
+        try:
+            recorded = RecordedProgram(source, module, program.dialects, program.options)
+            explainer = Explainer(recorded)
+            target = explainer.target(what)
+            with recorded.recording():
+                succeeded = run_pipeline(pipeline, module, IncrementalVerifier(program.verifier))
+            if succeeded:
+                return explainer.answer(target, width)
+        except DiagnosticError as error:
+            raise ParseError([diagnostic_of(error.diagnostic, error.diagnostic.source)]) from None
+    raise PassError(collector.diagnostics)

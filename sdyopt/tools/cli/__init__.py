@@ -24,7 +24,7 @@ from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.diagnostics.text import from_native
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.tools.cli.arguments import Arguments, read_arguments
-from sdyopt.tools.cli.exit_codes import FAILURE, INTERRUPTED, SUCCESS, TERMINATED, WRONG_USAGE
+from sdyopt.tools.cli.diagnostics_output import FAILURE, INTERRUPTED, SUCCESS, TERMINATED, WRONG_USAGE
 from sdyopt.tools.cli.files import FileProblem, Input, Output, read_input, write_to_stderr
 
 if TYPE_CHECKING:  # imported only with one of its flags

@@ -12,6 +12,7 @@ from importlib.metadata import Distribution, entry_points
 from types import FrameType, TracebackType
 
 from sdyopt import __version__
+from sdyopt.analysis.registry import ANALYSIS_GROUP
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import INTERNAL_ERROR
@@ -46,7 +47,7 @@ def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
 
 
 def _help(plugin: Distribution | None, shows_stack: bool) -> str:
-    """Where to report the bug, and what to send."""
+    """The address for a report of the bug, and what to send."""
     package = f"sdy-opt {__version__}" if plugin is None else f"the plugin {plugin.name} {plugin.version}"
     address = None if plugin is None else _address(plugin)
     where = f"at {address}" if address else "to its maintainers"
@@ -88,5 +89,7 @@ def _frames(trace: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
 
 def _plugins() -> dict[str, Distribution]:
     """The packages that declare plugins, by the name of their top-level module."""
-    found = [entry for group in (PASS_GROUP, DIALECT_GROUP) for entry in entry_points(group=group)]
+    found = [
+        entry for group in (PASS_GROUP, DIALECT_GROUP, ANALYSIS_GROUP) for entry in entry_points(group=group)
+    ]
     return {entry.module.partition(".")[0]: entry.dist for entry in found if entry.dist is not None}

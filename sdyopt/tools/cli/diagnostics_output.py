@@ -20,8 +20,10 @@ from sdyopt.tools.cli.flags import FLAGS
 
 FORMAT, OUTPUT = "diagnostics-format", "diagnostics-output"
 TEXT = "text"
+
 # The format of a file, unless --diagnostics-format names one.
 _BY_SUFFIX = {".json": "json", ".sarif": "sarif"}
+
 # The environment variable with the root of the repository, set by GitHub Actions.
 ROOT_VARIABLE = "GITHUB_WORKSPACE"
 
@@ -86,3 +88,6 @@ def _flags(argv: Sequence[str]) -> Iterator[tuple[str, str]]:
         name, equals, value = argument.lstrip("-").partition("=")
         if argument.startswith("-") and name in (FORMAT, OUTPUT):
             yield name, value if equals else following
+
+
+SUCCESS, FAILURE, WRONG_USAGE, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sdyopt.analysis.flag import (
     DIAGNOSTICS,
     GENERAL,
@@ -14,7 +16,8 @@ from sdyopt.analysis.flag import (
     Flag,
     Writes,
 )
-from sdyopt.analysis.registry import all_analyses
+from sdyopt.analysis.registry import all_analyses, load_analysis_plugin
+from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.base.releases import RELEASE_NAMES
 
 _IR_PRINTING = (
@@ -61,6 +64,8 @@ def _choice(
     )
 
 
+LOAD_ANALYSIS = "load-analysis-plugin"
+
 # The flags that are not those of an analysis.
 _OWN = (
     Flag("o", GENERAL, "write the output to FILE, or to stdout for -", "FILE", "-", is_common=True),
@@ -101,6 +106,13 @@ _OWN = (
         "load-pass-plugin",
         GENERAL,
         "load passes from entry points of installed packages",
+        "NAME",
+        is_list=True,
+    ),
+    Flag(
+        LOAD_ANALYSIS,
+        GENERAL,
+        "load analyses, and their flags, from entry points of installed packages",
         "NAME",
         is_list=True,
     ),
@@ -192,7 +204,6 @@ _OWN = (
         "write diagnostics to FILE too; .json and .sarif select the format",
         "FILE",
         writes=Writes("the diagnostics", "diagnostics.json", is_plural=True),
-        is_common=True,
     ),
     _switch("werror", DIAGNOSTICS, "turn warnings into errors", is_common=True),
     _choice(
@@ -269,7 +280,6 @@ _OWN = (
         "DIRECTORY",
         "",
         needs=_IR_PRINTING,
-        is_common=True,
     ),
     Flag(
         "log-actions-to",
@@ -336,3 +346,13 @@ _OWN = (
 _ALL = [*(flag for options in all_analyses() for flag in options.flags()), *_OWN]
 FLAGS = {flag.name: flag for group in GROUPS for flag in _ALL if flag.group == group}
 ALIASES = {"h": "help", "help-list": "help", "help-list-hidden": "help-hidden"}
+
+
+def load_analyses(names: Sequence[str]) -> bool:
+    """Loads analyses of other packages; True if their flags are new. Raises UsageError."""
+    new = [flag for name in names for flag in load_analysis_plugin(name).flags()]
+    added = {flag.name: flag for flag in new if FLAGS.get(flag.name) != flag}
+    if taken := next((name for name in added if name in FLAGS), None):
+        raise UsageError(f"a plugin has the --{taken} option, which exists")
+    FLAGS.update(added)
+    return bool(added)

@@ -1,12 +1,19 @@
-"""Builds a job from the arguments: its pass pipeline and its options."""
+"""Builds a job from the arguments: its pass pipeline, its options and those of its analyses."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from typing import Any
 
-from sdyopt.analysis.flag import STDIN
+from sdyopt.analysis.flag import STDIN, TextFile
+from sdyopt.analysis.interface import AnalysisOptions
+from sdyopt.analysis.registry import all_analyses
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.ids import FLAG_WITHOUT_EFFECT
+from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.base.diagnostics.usage import UsageError, nearest
 from sdyopt.base.releases import following
@@ -14,17 +21,14 @@ from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.mlir.pipeline.tree import Pipeline, failed_to_add, parse_pipeline
 from sdyopt.mlir.registry import LIST_PASSES, all_passes, find_entry, lookup
-from sdyopt.tools.cli.analysis_request import analyses_of
-from sdyopt.tools.cli.arguments import Arguments, PassFlag
-from sdyopt.tools.cli.file_uses import check_files
-from sdyopt.tools.cli.files import STDIN_NAME, open_log, write_file, write_to_stderr
-from sdyopt.tools.cli.flag_warnings import flag_warnings
+from sdyopt.tools.cli.arguments import Arguments, PassFlag, missing_flag
+from sdyopt.tools.cli.files import STDIN_NAME, check_files, open_log, read_input, write_file, write_to_stderr
 from sdyopt.tools.cli.flags import FLAGS
-from sdyopt.tools.cli.missing_flags import missing_flag
 from sdyopt.tools.driver.job import Job
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
+
 # The maximum number of lines of an operation in a diagnostic on a terminal, by default.
 TERMINAL_OP_LINES = 3
 
@@ -226,3 +230,100 @@ def choose_paint(mode: str) -> Paint:
     from sdyopt.base.diagnostics.render import paint
 
     return paint
+
+
+def analyses_of(
+    arguments: Arguments, pipeline: Pipeline, build: Callable[[Arguments], Pipeline]
+) -> tuple[tuple[AnalysisOptions, ...], list[Diagnostic]]:
+    """The options of the analyses that run, and warnings about them. Raises UsageError and FileProblem.
+
+    `build` makes the pipeline of the arguments as it is in the release that is followed.
+    """
+    for name, value in arguments.values.items():
+        if (minimum := FLAGS[name].minimum) and isinstance(value, int) and value < minimum:
+            raise UsageError(f"for the --{name} option: {value} is too small", f"write at least {minimum}")
+    given = [
+        _options(each, arguments)
+        for each in all_analyses()
+        if any(flag.name in arguments.values for flag in each.flags())
+    ]
+    request = CommandLine(arguments, pipeline, build, given)
+    prepared = [options.prepared(request) for options in given]
+    return tuple(each for each in prepared if each.is_needed), request.warnings
+
+
+def _options(options: type[AnalysisOptions], arguments: Arguments) -> AnalysisOptions:
+    values: dict[str, Any] = {flag.name.replace("-", "_"): arguments[flag.name] for flag in options.flags()}
+    for name, value in values.items():
+        if value is not None and options.__annotations__[name].startswith(TextFile.__name__):
+            values[name] = TextFile(value, read_input(value).decode("utf-8", "surrogateescape"))
+    return options(**values)
+
+
+class CommandLine:
+    """Implements `Request` of the interface of analyses."""
+
+    def __init__(
+        self,
+        arguments: Arguments,
+        pipeline: Pipeline,
+        build: Callable[[Arguments], Pipeline],
+        given: list[AnalysisOptions],
+    ) -> None:
+        self.input = arguments.input
+        self.pipeline = pipeline
+        self._build = build
+        self.warnings: list[Diagnostic] = []
+        self._arguments = arguments
+        self._given = given
+
+    @property
+    def pipeline_text(self) -> str:
+        """The pipeline or the flags of passes, as they are given."""
+        flags = [
+            f"-{each.name}={each.options}" if each.options else f"-{each.name}"
+            for each in self._arguments.passes
+        ]
+        return self._arguments["pass-pipeline"] or " ".join(flags)
+
+    def pipeline_in(self, release: str) -> Pipeline:
+        """The pipeline as it is in another release of Shardy."""
+        with following(release):
+            return self._build(self._arguments)
+
+    def __getitem__(self, flag: str) -> Any:
+        return self._arguments[flag]
+
+    def name_of(self, path: str) -> str:
+        """The name in diagnostics and titles."""
+        return STDIN_NAME if path == STDIN else path
+
+    def read(self, path: str) -> bytes:
+        """The content of a file."""
+        return read_input(path)
+
+    def warn(self, message: str, help: str) -> None:
+        """Adds a warning."""
+        self.warnings.append(flag_warning(message, help))
+
+    def prints_other(self, options: AnalysisOptions) -> bool:
+        """Whether another analysis replaces the program on stdout."""
+        others = [each for each in self._given if type(each) is not type(options)]
+        return any(each.replaces_output for each in others)
+
+
+def flag_warnings(arguments: Arguments) -> Iterator[Diagnostic]:
+    """A warning for each flag without effect."""
+    for flag in FLAGS.values():
+        if (
+            flag.needs
+            and flag.name in arguments.values
+            and arguments[flag.name] != flag.default
+            and not any(arguments[other] for other in flag.needs)
+        ):
+            yield flag_warning(f"the --{flag.name} option has no effect", f"add --{flag.needs[0]}")
+
+
+def flag_warning(message: str, help: str) -> Diagnostic:
+    """A warning about a flag without effect."""
+    return Diagnostic(Severity.WARNING, UnknownLoc(), message, help=help, id=FLAG_WITHOUT_EFFECT)

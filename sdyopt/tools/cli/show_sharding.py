@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 from sdyopt.analysis.flag import STDIN
 from sdyopt.analysis.notation.drawing import drawing
 from sdyopt.analysis.notation.mesh_text import parse_mesh, parse_shape
-from sdyopt.analysis.notation.program_values import only_mesh, sharding_of_value
 from sdyopt.analysis.notation.reading import (
     Context,
     ShardingView,
@@ -17,6 +16,7 @@ from sdyopt.analysis.notation.reading import (
     read_sharding,
     view_of_sharding,
 )
+from sdyopt.analysis.notation.value_lookup import only_mesh, sharding_of_value
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Source
@@ -24,7 +24,7 @@ from sdyopt.base.diagnostics.render import render
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.cli.arguments import Arguments
-from sdyopt.tools.cli.exit_codes import FAILURE, SUCCESS, WRONG_USAGE
+from sdyopt.tools.cli.diagnostics_output import FAILURE, SUCCESS, WRONG_USAGE
 from sdyopt.tools.cli.files import Input, Output, read_input, write_to_stderr
 from sdyopt.tools.cli.request import build_job, build_pipeline, choose_paint, output_width
 from sdyopt.tools.driver.run import run_job
@@ -108,7 +108,7 @@ class _Request:
                 mesh = only_mesh(program, mesh_name(self.source.text))
                 return self._drawing(read_sharding(self.source, replace(context, mesh=mesh)))
             found = sharding_of_value(self.source, program)
-            return self._drawing(view_of_sharding(found.subject, found.shape))
+            return self._drawing(view_of_sharding(found.on_mesh, found.shape))
 
         def show_or_report(program: Op) -> str:
             try:

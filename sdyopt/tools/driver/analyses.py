@@ -94,7 +94,7 @@ class Analyses:
 
     @property
     def texts(self) -> list[str]:
-        """What is printed to stdout."""
+        """The text for stdout."""
         return [text for each in self._all for text in each.texts]
 
     def on_input(self, program: Program) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
+from itertools import zip_longest
 
 from sdyopt.analysis.interface import Program
 from sdyopt.base.dataclasses import replace
-from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
 from sdyopt.base.diagnostics.ids import (
     FLAG_WITHOUT_EFFECT,
     PARSE_ERROR,
@@ -19,7 +20,7 @@ from sdyopt.base.diagnostics.ids import (
 )
 from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError
-from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op, print_pages
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.resources import Resources, resource_section
@@ -34,16 +35,16 @@ from sdyopt.mlir.pipeline.timing import TimingRecorder
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 from sdyopt.mlir.registry import lookup
 from sdyopt.tools.driver.analyses import Analyses
-from sdyopt.tools.driver.crash_reproducer import CrashReproducer, LocalReproducer
 from sdyopt.tools.driver.job import Job
 from sdyopt.tools.driver.reproducer import (
+    CrashReproducer,
     Groups,
+    LocalReproducer,
     Reproducer,
     detach_reproducer,
     reproducer_group,
     with_external_resources,
 )
-from sdyopt.tools.driver.roundtrip import verify_roundtrip
 
 # A text in parts.
 Pages = Sequence[str]
@@ -244,3 +245,33 @@ def resource_error(source: Source, problem: RecursionError | MemoryError) -> Dia
     is_too_deep = isinstance(problem, RecursionError)
     message = "the program is nested too deeply" if is_too_deep else "out of memory"
     return Diagnostic(Severity.ERROR, source.location(0), message, id=RESOURCE_LIMIT)
+
+
+# Only the generic syntax represents a program completely: `reduce … applies` has no syntax for the locations
+# in its region, and functions have none for empty attribute dictionaries. So locations are compared in the
+# generic syntax only.
+SYNTAXES = (PrintOptions(debuginfo=True, generic=True), PrintOptions())
+
+
+def verify_roundtrip(op: Op, resources: Resources, dialects: DialectTable, options: ParseOptions) -> None:
+    """Raises DiagnosticError if the printed program cannot be parsed, or is then printed differently."""
+    for print_options in SYNTAXES:
+        before = print_op(op, print_options) + resource_section(op, resources)
+        try:
+            reparsed, reparsed_resources = parse_module(Source("<roundtrip>", before), dialects, options)
+        except DiagnosticError as error:
+            problem = error.diagnostic
+            raise op.op_error("failed to parse the printed program back, cannot verify round-trip").note(
+                problem.message, problem.location
+            ) from None
+        after = print_op(reparsed, print_options) + resource_section(reparsed, reparsed_resources)
+        if before != after:
+            raise _difference(op, before, after)
+
+
+def _difference(op: Op, before: str, after: str) -> DiagnosticError:
+    pairs = zip_longest(before.splitlines(), after.splitlines(), fillvalue="")
+    number, (old, new) = next((i, pair) for i, pair in enumerate(pairs, 1) if pair[0] != pair[1])
+    return op.op_error("roundTrip testing roundtripped module differs from reference").note(
+        f"line {number} of the printed program:\n{old.strip()}\n  became\n{new.strip()}"
+    )

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN, lint_rule
 from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc
 from sdyopt.base.diagnostics.render import ELLIPSIS, render
 from sdyopt.base.diagnostics.text import printable
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.ir.dialect import DialectTable
-from sdyopt.tools.driver.error_help import LazyExplainer
 from sdyopt.tools.driver.job import Job
+
+if TYPE_CHECKING:  # imported on use
+    from sdyopt.mlir.error_help.explainer import Explainer
+
 
 # The suffix of a warning that --werror makes an error.
 PROMOTED = " [--werror]"
 OP_LINES_FLAG = "--max-diagnostic-op-lines"
+
 # If the lines of operations are limited, so are messages: to MESSAGE_LINES lines of MESSAGE_ROWS rows each.
 MESSAGE_LINES, MESSAGE_ROWS = 2, 4
 
 # Shown like usage errors, without a location.
 _ABOUT_FLAGS = (FLAG_WITHOUT_EFFECT, PASS_NOT_RUN)
+
 # The severities that are not shown, by the verbosity.
 _HIDDEN = {
     "errors": (Severity.WARNING, Severity.REMARK),
@@ -133,3 +142,21 @@ def shortened(text: str, count: int, columns: int) -> str:
     rest = f"{more} more line{'s' if more > 1 else ''}" if more > 0 else "shortened"
     start = [""] if text.startswith("\n") else []
     return "\n".join([*start, *shown[:count], f"{ELLIPSIS} ({rest}; {OP_LINES_FLAG}=0 prints all)"])
+
+
+class LazyExplainer:
+    """Completes the diagnostics of a source, which was parsed with these dialects and options."""
+
+    def __init__(self, source: Source, dialects: DialectTable, options: ParseOptions) -> None:
+        self._arguments = (source, dialects, options)
+        self._explainer: Explainer | None = None
+
+    def complete(self, diagnostic: Diagnostic) -> None:
+        """Sets the culprit and the help of a diagnostic, where they can be found."""
+        # An explanation that fails must not hide the error that it explains.
+        with suppress(Exception):
+            if self._explainer is None:
+                from sdyopt.mlir.error_help.explainer import Explainer
+
+                self._explainer = Explainer(*self._arguments)
+            self._explainer.complete(diagnostic)

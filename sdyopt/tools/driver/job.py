@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from sdyopt.analysis.interface import AnalysisOptions
 from sdyopt.base.dataclasses import dataclass, field
@@ -11,11 +14,14 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
+from sdyopt.mlir.ir.dialect import Dialect, DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.ir_printing import IRPrintingOptions
 from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.mlir.registry import all_dialects, find_dialect
 
 SPLIT_MARKER = "// -----"
+
 # The columns of text for a stdout that is not known.
 DEFAULT_WIDTH = 80
 
@@ -113,7 +119,7 @@ class Job:
 
     @property
     def parse_options(self) -> ParseOptions:
-        """How the input is parsed."""
+        """The options by which the input is parsed."""
         return ParseOptions(
             allow_unregistered_dialects=self.allow_unregistered_dialects, implicit_module=self.implicit_module
         )
@@ -138,3 +144,46 @@ class Outcome:
     @property
     def output(self) -> str:
         return "".join(self.pages)
+
+
+# The releases of LLVM whose mesh dialects there are.
+MESH_VERSIONS = (19, 21)
+
+
+def dialect_table(mesh_version: int = 19) -> DialectTable:
+    """All dialects, each loaded on first use. The mesh dialect is that of LLVM 19 or 21."""
+    return DialectTable(find_dialect if mesh_version < 21 else _find_with_mesh_llvm21, all_dialects)
+
+
+def _find_with_mesh_llvm21(namespace: str) -> Dialect | None:
+    """The dialect of a namespace, with the mesh dialect of LLVM 21."""
+    if namespace != "mesh":
+        return find_dialect(namespace)
+    from sdyopt.mlir.dialects.mesh.mesh_llvm21 import mesh21
+
+    return mesh21
+
+
+# Sufficient for programs nested as deeply as the parser accepts.
+RECURSION_LIMIT = 10_000
+
+
+@contextmanager
+def interpreter_settings() -> Iterator[None]:
+    """Raises the recursion limit, lifts the limit on digits, and disables cyclic garbage collection.
+
+    Few of the many objects of a run become garbage before its end.
+    """
+    was_enabled, limit = gc.isenabled(), sys.getrecursionlimit()
+    gc.disable()
+    sys.setrecursionlimit(max(limit, RECURSION_LIMIT))
+    # The parser limits the number of digits that it reads; a folded constant may have more.
+    digits = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        yield
+    finally:
+        sys.set_int_max_str_digits(digits)
+        sys.setrecursionlimit(limit)
+        if was_enabled:
+            gc.enable()

@@ -13,9 +13,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit
+from sdyopt.base.diagnostics.ids import REPRODUCER, identify
 from sdyopt.base.diagnostics.location import quoted
 from sdyopt.mlir.asm.resources import Resources
+from sdyopt.mlir.ir.attribute import StringAttr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.pipeline.base import Pass
+from sdyopt.mlir.pipeline.run import Instrument
 from sdyopt.mlir.pipeline.tree import Pipeline
 
 SECTION, GROUP = "external_resources", "mlir_reproducer"
@@ -69,3 +78,92 @@ def _print_groups(groups: Groups) -> str:
         for name, group in groups.items()
         if group
     )
+
+
+# `--mlir-pass-pipeline-crash-reproducer`: records the program and the passes of a pipeline that fails.
+#
+# A reproducer contains the program before the first pass, and all passes. A local reproducer contains the
+# program before the pass that failed, and this pass alone.
+
+
+# (program, pipeline) -> the text of a reproducer.
+PrintReproducer = Callable[[Op, Pipeline], str]
+
+
+class CrashReproducer(Instrument):
+    """Records the program before the first pass, and the pass that started last."""
+
+    def __init__(self, root: Op, pipeline: Pipeline, print: PrintReproducer) -> None:
+        self._text = print(root, pipeline)
+        self._description = self._flag = ""
+        self._location = root.location
+
+    def before_pass(self, pass_: Pass, op: Op) -> None:
+        self._flag = pass_.flag
+        self._description = f"[`{pass_.label()}` on '{op.signature.name}' operation]"
+
+    def text(self) -> str:
+        """The reproducer."""
+        return self._text
+
+    def emit_error(self, path: str) -> None:
+        """Emits an error that names the pass and the file of the reproducer. Called after `text`."""
+        message = "Failures have been detected while processing an MLIR pass pipeline"
+        error = DiagnosticError.at(self._location, message)
+        note = f"Pipeline failed while executing {self._description}: reproducer generated at `{path}`"
+        identify(error.note(note).diagnostic, REPRODUCER, self._flag)
+        emit(error.diagnostic)
+
+
+class LocalReproducer(CrashReproducer):
+    """Copies the operation of each pass before the pass runs, until a pass fails."""
+
+    def __init__(self, root: Op, print: PrintReproducer) -> None:
+        self._root = root
+        self._print = print
+        self._description = self._flag = ""
+        self._location = root.location
+        # The running passes, innermost last, each with its operation and a copy from before the pass.
+        self._running: list[tuple[Pass, Op, Op]] = []
+        self._failed: tuple[Pass, Op, Op] | None = None
+
+    def before_pass(self, pass_: Pass, op: Op) -> None:
+        if self._failed is None:
+            self._running.append((pass_, op, Rewriter().clone(op)))
+
+    def after_pass(self, pass_: Pass, op: Op, changed: bool) -> None:
+        if self._failed is None:
+            self._running.pop()
+
+    def after_pass_failed(self, pass_: Pass, op: Op) -> None:
+        if self._failed is None:
+            self._failed = self._running.pop()
+
+    def text(self) -> str:
+        failed = self._failed or next(reversed(self._running), None)
+        if failed is None:
+            return self._print(self._root, Pipeline())
+        pass_, op, before = failed
+        self._flag, self._location = pass_.flag, op.location
+        self._description = f"`{pass_.label()}` on '{op.signature.name}' operation{_symbol(op)}"
+        pipeline = Pipeline(op.signature.name, [pass_])
+        for ancestor in op.ancestors():
+            pipeline = Pipeline(ancestor.signature.name, [pipeline])
+        return self._print(_with_copy(self._root, op, before), pipeline)
+
+
+def _with_copy(root: Op, op: Op, before: Op) -> Op:
+    """A copy of the program `root` with `before` in place of `op`."""
+    if op is root:
+        return before
+    rewriter = Rewriter()
+    copy = rewriter.clone(root)
+    [replaced] = [twin for each, twin in zip(root.walk(), copy.walk(), strict=True) if each is op]
+    rewriter.insert(before, before=replaced)
+    rewriter.replace(replaced, before.results)
+    return copy
+
+
+def _symbol(op: Op) -> str:
+    name = op.attribute("sym_name")
+    return f": @{name.value}" if isinstance(name, StringAttr) else ""

@@ -21,10 +21,8 @@ from sdyopt.mlir.pipeline.timing import TimingRecorder, statistics_report, timin
 from sdyopt.mlir.registry import find_entry
 from sdyopt.tools.driver.analyses import AnalysedRun, Analyses
 from sdyopt.tools.driver.chunk import ChunkFailed, ChunkRun, Pages, resource_error
-from sdyopt.tools.driver.dialect_tables import dialect_table
 from sdyopt.tools.driver.display import DiagnosticDisplay
-from sdyopt.tools.driver.interpreter import interpreter_settings
-from sdyopt.tools.driver.job import Job, JobFailed, Outcome
+from sdyopt.tools.driver.job import Job, JobFailed, Outcome, dialect_table, interpreter_settings
 from sdyopt.tools.driver.split import check_text, decode, split
 
 

@@ -19,12 +19,10 @@ from typing import Any
 import pytest
 
 from sdyopt.base.diagnostics.text import printable
-from sdyopt.tools.lit.directives import RunLine, parse_directives
-from sdyopt.tools.lit.features import Features
-from sdyopt.tools.lit.malformed import MalformedCaseError
+from sdyopt.tools.lit.directives import RunLine, Substitutions, parse_directives, temporary_path
+from sdyopt.tools.lit.features import Features, MalformedCaseError
 from sdyopt.tools.lit.plugin import FILECHECK, PATHS, TIMEOUT
 from sdyopt.tools.lit.shell import Result, Stage, parse, render, run_pipeline
-from sdyopt.tools.lit.substitutions import Substitutions, temporary_path
 from sdyopt.tools.lit.tools import Tools
 
 

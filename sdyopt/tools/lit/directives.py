@@ -1,15 +1,20 @@
 """Directives in the comments of a lit test: RUN, REQUIRES, UNSUPPORTED and XFAIL lines."""
 
+from __future__ import annotations
+
+import os
 import re
+from collections.abc import Mapping
+from pathlib import Path
 
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.tools.lit.features import Features
-from sdyopt.tools.lit.malformed import MalformedCaseError
+from sdyopt.tools.lit.features import Features, MalformedCaseError
 
 DIRECTIVE = re.compile(
     r"(?:^|[^\w-])(RUN|REQUIRES|UNSUPPORTED|XFAIL|DEFINE|REDEFINE|ALLOW_RETRIES):[ \t]*+(.*)$",
     re.MULTILINE,
 )
+
 # Directives after this line are ignored.
 END = re.compile(r"^[^\w\n]*+END\.[^\S\n]*+$", re.MULTILINE)
 
@@ -32,7 +37,7 @@ class LitTest:
     failing: tuple[str, ...] = ()
 
     def reason_to_skip(self, features: Features) -> str | None:
-        """Why the test is skipped here; None if it runs."""
+        """The reason for which the test is skipped here; None if it runs."""
         if missing := [each for each in self.required if not features.evaluate(each)]:
             return f"requires {', '.join(missing)}"
         if present := [each for each in self.unsupported if features.evaluate(each)]:
@@ -40,7 +45,7 @@ class LitTest:
         return None
 
     def reason_to_fail(self, features: Features) -> str | None:
-        """Why the test should fail here; None if it should pass."""
+        """The reason for which the test should fail here; None if it should pass."""
         if present := [each for each in self.failing if each == "*" or features.evaluate(each)]:
             return "expected to fail" if "*" in present else f"expected to fail with {', '.join(present)}"
         return None
@@ -76,3 +81,54 @@ def parse_directives(text: str) -> LitTest:
     if not runs:
         raise MalformedCaseError("no RUN line", "files that are not tests belong in folders named Inputs")
     return LitTest(tuple(runs), *map(tuple, features.values()))
+
+
+# Not SSA names such as `%0` and `%arg0`, nor patterns such as `%{{.*}}`.
+SUBSTITUTION = re.compile(
+    r"%(?: [A-Za-z](?!\w) | % | basename_t\b | [/:][A-Za-z]\b | (?:if|else)\b | \((?=line) | \{(?!\{) )",
+    re.VERBOSE,
+)
+
+
+class Substitutions:
+    """The substitutions of a test with this path, and an unused path for its temporary files."""
+
+    def __init__(self, source: Path, temporary: Path, declared: Mapping[str, str] | None = None) -> None:
+        folder = str(source.parent)
+        self._paths = {
+            "%s": str(source),
+            "%S": folder,
+            "%p": folder,
+            "%t": str(temporary),
+            "%T": str(temporary.parent),
+            "%basename_t": source.name,
+            "%%": "%",
+        }
+        self._declared = dict(declared or {})
+
+    def expand(self, command: str) -> str:
+        """Replaces the declared substitutions, longest name first. A replacement may be several words."""
+        for name in sorted(self._declared, key=len, reverse=True):
+            command = re.sub(re.escape(name) + r"(?!\w)", self._declared[name].replace("\\", r"\\"), command)
+        return command
+
+    def replace(self, word: str) -> str:
+        """Replaces the predefined substitutions in a word, which stays one word even if a path has spaces.
+
+        Raises MalformedCaseError for an unknown substitution.
+        """
+        return SUBSTITUTION.sub(self._path, word)
+
+    def _path(self, match: re.Match[str]) -> str:
+        if (text := self._paths.get(match[0])) is None:
+            raise MalformedCaseError(
+                f"unknown substitution {match[0]!r}; known are {', '.join([*self._paths, *self._declared])}",
+                "declare others with the hook pytest_sdyopt_lit_substitutions in conftest.py",
+            )
+        return text
+
+
+def temporary_path(folder: Path, source: Path) -> Path:
+    """The path for temporary files of a test: under a folder, with the path of the test."""
+    parts = [part for part in source.parts if part not in (os.pardir, source.anchor)]
+    return folder.joinpath(*parts[:-1], source.name + ".tmp")

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Mapping
 
-from sdyopt.tools.lit.malformed import MalformedCaseError
+from sdyopt.base.diagnostics.text import printable
 
 # The names that LLVM's lit has for the values of sys.platform.
 SYSTEMS = {"linux": "system-linux", "darwin": "system-darwin", "win32": "system-windows"}
@@ -84,3 +84,22 @@ class _Evaluation:
 
     def _error(self, what: str) -> MalformedCaseError:
         return MalformedCaseError(f"{what} in {self._expression!r}")
+
+
+class MalformedCaseError(Exception):
+    """Invalid directives or commands in a lit test, with help and a line number.
+
+    The line is 0 if the error concerns the whole file, or if it is not known yet.
+    """
+
+    def __init__(self, message: str, help: str = "", line: int = 0) -> None:
+        super().__init__(message)
+        self.message = message
+        self.help = help
+        self.line = line
+
+    def report(self, path: str) -> str:
+        """The error as it is shown."""
+        location = f"{path}:{self.line}" if self.line else path
+        help = f"\nhelp: {self.help}" if self.help else ""
+        return printable(f"{location}: error: {self.message}{help}")

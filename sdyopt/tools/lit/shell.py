@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from sdyopt.base.dataclasses import dataclass, field
-from sdyopt.tools.lit.malformed import MalformedCaseError
+from sdyopt.tools.lit.features import MalformedCaseError
 
 TOKEN = re.compile(
     r"""

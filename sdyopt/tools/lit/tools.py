@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
+from sdyopt.tools.lit.features import MalformedCaseError
 from sdyopt.tools.lit.forkserver import SECONDS_PER_RUN, TOOLS, ForkServerClient
-from sdyopt.tools.lit.malformed import MalformedCaseError
 from sdyopt.tools.lit.shell import TIMEOUT_STATUS
 
 # The tools as modules for `python -m`.

@@ -34,6 +34,9 @@
 // RUN: not sdy-opt missing.mlir --load-pass-plugin=none-such 2>&1 | filecheck %s --check-prefix=PLUGIN
 // PLUGIN: Failed to load passes from 'none-such': no installed package has this entry point
 
+// RUN: not sdy-opt missing.mlir --load-analysis-plugin=none-such 2>&1 | filecheck %s --check-prefix=ANALYSIS
+// ANALYSIS: Failed to load an analysis from 'none-such': no installed package has this entry point
+
 // RUN: not sdy-opt --help-pass csee 2>&1 | filecheck %s --check-prefix=MANUAL
 // MANUAL:      'csee' does not refer to a registered pass or pass pipeline
 // MANUAL-NEXT: help: did you mean 'cse'?

@@ -172,3 +172,16 @@ func.func @replaced_axis(%a: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mes
   %1 = sdy.all_to_all [{"z"}: 0->1] %0 out_sharding=<@mesh, [{"y"}, {"z"}]> : tensor<16x8xf32>
   return %1 : tensor<16x8xf32>
 }
+
+// Each sub-axis of "w" that the collective-permute reorders gets a dimension.
+sdy.mesh @eight = <["w"=8]>
+// CHECK-LABEL: func.func @sub_axes_of_an_axis
+// CHECK-NEXT: %0 = stablehlo.reshape %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@eight, [{}, {"w":(2)2}, {"w":(4)2}, {}, {}]>]>} : (tensor<6x24x5xf32>) -> tensor<6x2x2x6x5xf32>
+// CHECK-NEXT: %1 = sdy.all_to_all [{"w":(2)2}: 1->0] %0 out_sharding=<@eight, [{"w":(2)2}, {}, {"w":(4)2}, {}, {}]>
+// CHECK-NEXT: %2 = sdy.all_to_all [{"w":(4)2}: 2->1] %1 out_sharding=<@eight, [{"w":(2)2}, {"w":(4)2}, {}, {}, {}]>
+// CHECK-NEXT: %3 = stablehlo.reshape %2 {sdy.sharding = #sdy.sharding_per_value<[<@eight, [{"w":(2)2}, {"w":(4)2}, {}]>]>} : (tensor<6x2x2x6x5xf32>) -> tensor<6x24x5xf32>
+func.func @sub_axes_of_an_axis(%a: tensor<6x24x5xf32> {sdy.sharding = #sdy.sharding<@eight, [{}, {"w":(2)4}, {}]>}) -> (tensor<6x24x5xf32> {sdy.sharding = #sdy.sharding<@eight, [{"w":(2)2}, {"w":(4)2}, {}]>}) {
+  %0 = sdy.collective_permute %a out_sharding=<@eight, [{}, {"w":(4)2, "w":(2)2}, {}]> : tensor<6x24x5xf32>
+  %1 = sdy.all_to_all [{"w":(2)2}: 1->0] %0 out_sharding=<@eight, [{"w":(2)2}, {"w":(4)2}, {}]> : tensor<6x24x5xf32>
+  return %1 : tensor<6x24x5xf32>
+}

@@ -63,3 +63,12 @@ func.func @named(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
   } : (tensor<8x16xf32>) -> tensor<8x16xf32>
   return %0 : tensor<8x16xf32>
 }
+
+// By its rule, `([ij, k])->([ij, l])` with i=8, j=2, k=7 and l=2, the reshape needs all elements along j. "x" shards
+// only i.
+// CHECK-LABEL: func.func @reshape_without_common_divisor(%arg0: tensor<8x7xf32>{{.*}}) -> (tensor<28x2xf32>{{.*}})
+// CHECK-NEXT: stablehlo.reshape %arg0 {{.*}} : (tensor<8x7xf32>) -> tensor<28x2xf32>
+func.func @reshape_without_common_divisor(%a: tensor<16x7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<56x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.reshape %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<16x7xf32>) -> tensor<56x2xf32>
+  return %0 : tensor<56x2xf32>
+}

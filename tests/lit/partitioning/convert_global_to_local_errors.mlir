@@ -148,3 +148,14 @@ func.func @devices(%a: tensor<2097152xf32>) -> (tensor<2097152xf32> {sdy.shardin
   %0 = sdy.all_slice [{"x"}] %a out_sharding=<@huge, [{"x"}]> : tensor<2097152xf32>
   return %0 : tensor<2097152xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=16]>
+
+// By the rule `([ij, k])->([ij, l])` with i=8 and j=2, "x" shards i and j.
+func.func @reshape_along_permutation_factor(%a: tensor<16x7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<56x2xf32> {
+  // expected-error @+1 {{'stablehlo.reshape' op dimension 0 of operand 0 is sharded, and the operation needs elements of other shards}}
+  %0 = stablehlo.reshape %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<16x7xf32>) -> tensor<56x2xf32>
+  return %0 : tensor<56x2xf32>
+}

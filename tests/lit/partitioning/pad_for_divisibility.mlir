@@ -21,16 +21,20 @@ func.func @slice_and_gather(%a: tensor<7xf32>) -> tensor<7xf32> {
   return %2 : tensor<7xf32>
 }
 
-// 6 elements are 2+2+2+0 in four shards, and 3+3 in two: some change shards, so the whole dimension is gathered.
+// 6 elements are 2+2+2+0 in four shards, and 3+3 in two: the second pair of shards gets an element of the first one.
+// (C++ slices the gathered shards as if this moved no elements.)
 // CHECK-LABEL: func.func @borders(%arg0: tensor<6xf32>) -> tensor<6xf32>
 // CHECK-NEXT: %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %0 = stablehlo.pad %arg0, %cst, low = [0], high = [2], interior = [0] : (tensor<6xf32>, tensor<f32>) -> tensor<8xf32>
 // CHECK-NEXT: %1 = sdy.all_slice [{"x", "y"}] %0 out_sharding=<@mesh, [{"x", "y"}]> : tensor<8xf32>
-// CHECK-NEXT: %2 = sdy.all_gather [{"x", "y"}] %1 out_sharding=<@mesh, [{}]> : tensor<8xf32>
-// CHECK-NEXT: %3 = stablehlo.slice %2 [0:6]{{.*}} : (tensor<8xf32>) -> tensor<6xf32>
-// CHECK-NEXT: %4 = sdy.all_slice [{"x"}] %3 out_sharding=<@mesh, [{"x"}]> : tensor<6xf32>
-// CHECK-NEXT: %5 = sdy.all_gather [{"x"}] %4 out_sharding=<@mesh, [{}]> : tensor<6xf32>
-// CHECK-NEXT: return %5 : tensor<6xf32>
+// CHECK-NEXT: %2 = sdy.all_gather [{"y"}] %1 out_sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+// CHECK-NEXT: %3 = sdy.manual_computation(%2) in_shardings=[<@mesh, [{"x"}]>] out_shardings=[<@mesh, [{"x"}]>] manual_axes={"x"} (%[[PAIR:.*]]: tensor<4xf32>) {
+// CHECK:        %[[SENT:.*]] = stablehlo.slice %[[PAIR]] [3:4]
+// CHECK-NEXT:   "stablehlo.collective_permute"(%[[SENT]]) {{.*}}source_target_pairs = dense<{{\[\[}}0, 2], [1, 3]]>
+// CHECK:        sdy.return %{{.*}} : tensor<3xf32>
+// CHECK-NEXT: } : (tensor<8xf32>) -> tensor<6xf32>
+// CHECK-NEXT: %4 = sdy.all_gather [{"x"}] %3 out_sharding=<@mesh, [{}]> : tensor<6xf32>
+// CHECK-NEXT: return %4 : tensor<6xf32>
 func.func @borders(%a: tensor<6xf32>) -> tensor<6xf32> {
   %0 = sdy.all_slice [{"x", "y"}] %a out_sharding=<@mesh, [{"x", "y"}]> : tensor<6xf32>
   %1 = sdy.all_gather [{"y"}] %0 out_sharding=<@mesh, [{"x"}]> : tensor<6xf32>
@@ -269,12 +273,12 @@ func.func @reversed_kernel(%a: tensor<1x8x1xf32>, %k: tensor<4x1x1xf32> {sdy.sha
   return %2 : tensor<1x6x1xf32>
 }
 
-// The borders of the shards move, because 3 is padded to 8: the sum is made on whole shards, which are gathered
-// and sliced.
+// The borders of the shards move, because 3 is padded to 8: the sum is made on whole shards, which then exchange halos
+// and are sliced.
 // CHECK-LABEL: func.func @reduce_scatter_of_uneven_shards
 // CHECK: sdy.all_reduce {"w":(1)2} {{.*}} out_sharding=<@eight, [{"w":(2)4}]>
-// CHECK: sdy.all_gather [{"w":(2)4}] {{.*}} out_sharding=<@eight, [{}]>
-// CHECK: sdy.all_slice [{"w":(2)4, "w":(1)2}] {{.*}} out_sharding=<@eight, [{"w":(2)4, "w":(1)2}]> : tensor<8xf32>
+// CHECK: "stablehlo.collective_permute"
+// CHECK: sdy.all_slice [{"w":(1)2}] {{.*}} out_sharding=<@eight, [{"w":(2)4, "w":(1)2}]> : tensor<8xf32>
 sdy.mesh @eight = <["w"=8]>
 func.func @reduce_scatter_of_uneven_shards(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@eight, [{"w":(2)4}], unreduced={"w":(1)2}>}) -> tensor<8xf32> {
   %0 = stablehlo.slice %a [0:3] {sdy.sharding = #sdy.sharding_per_value<[<@eight, [{"w":(2)4}], unreduced={"w":(1)2}>]>} : (tensor<8xf32>) -> tensor<3xf32>

@@ -17,7 +17,7 @@
 // Names of functions are escaped, so that GitHub and GitLab do not show them as mentions of users.
 // AFTER:    a result of @<!-- -->main has this sharding
 // STDERR:   communication: 0 B on the wire per device, 0 collectives
-// STDERR:   estimated time: 0.00 s
+// STDERR:   estimated time: 10.2 us
 // SUFFIX:   pass.mlir:{{.*}}: error: '{{.*}}.pdf' has the suffix of no report format
 // SUFFIX:   help: choose from .html, .json, .md, .txt
 // FOLDER:   error: cannot open file '{{.*}}/missing/report.md': No such file or directory

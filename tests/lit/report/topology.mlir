@@ -7,9 +7,11 @@
 // RUN: not sdy-opt %s --report --topology=%s 2>&1 | filecheck %s --check-prefix=FAULTY
 
 // The product of 8.192 kFLOP takes longer than the all-gather: 6 KiB, and three steps of 1 ms.
-// CHECK:      estimated time: 14.2 s + 1 collective of unknown time
-// CHECK-NEXT:   communication 6.00 s, products 8.19 s; 8.19 s if they overlap entirely
-// CHECK-NEXT:   an estimate from wire bytes, bandwidths and latencies, and from FLOPs and bytes of products
+// CHECK:      estimated time: 8.19 s to 14.2 s + 1 collective of unknown time
+// CHECK-NEXT:   communication 6.00 s, products 8.19 s, elementwise operations 0.00 s
+// CHECK-NEXT:   the least if communication overlaps with all else and elementwise operations are fused, the most
+// CHECK-NEXT:   if nothing overlaps and each runs alone
+// CHECK-NEXT:   an estimate from wire bytes, bandwidths and latencies, and from FLOPs and bytes of operations
 // CHECK:        8.19 s    58%      1  topology.mlir:{{[0-9]+}}  dot_general       compute
 // CHECK:        6.00 s    42%      1  topology.mlir:{{[0-9]+}}  all_gather {"x"}  communication
 // JSON:      "time": {

@@ -1,8 +1,8 @@
 """Warnings for flags that have no effect without another flag."""
 
 from sdyopt.tools.cli.arguments import read_arguments
-from sdyopt.tools.cli.flag_warnings import flag_warnings
 from sdyopt.tools.cli.flags import FLAGS
+from sdyopt.tools.cli.request import flag_warnings
 
 
 def warnings(*argv: str) -> list[tuple[str, str]]:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from sdyopt.tools.cli.arguments import ROWS, missing_flag
 from sdyopt.tools.cli.flags import ALIASES, FLAGS
-from sdyopt.tools.cli.missing_flags import ROWS, missing_flag
 
 MISSING = [name for names, _ in ROWS for name in names]
 

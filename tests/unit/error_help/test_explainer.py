@@ -14,7 +14,7 @@ from sdyopt.mlir.error_help.explainer import Explainer
 from sdyopt.mlir.error_help.table import did_you_mean, listed, sentences
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.registry import all_dialects, find_dialect
-from sdyopt.tools.driver import error_help
+from sdyopt.tools.driver import display
 from sdyopt.tools.driver.job import Job
 from sdyopt.tools.driver.run import run_job
 
@@ -34,7 +34,7 @@ def complete(text: str, message: str, line: int, column: int, **more: str) -> Di
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(LIT).as_posix())
 def test_no_explanation_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`LazyExplainer` hides failures; here they are raised."""
-    monkeypatch.setattr(error_help, "suppress", lambda _: nullcontext())
+    monkeypatch.setattr(display, "suppress", lambda _: nullcontext())
     for path in sorted(folder.glob("*.mlir")):
         run_job(Job(name=path.name, read=path.read_bytes, split_marker="// -----"))
 

@@ -34,8 +34,6 @@ def test_a_class_without_operations_is_found_nowhere() -> None:
     class NeverBuiltOp(ConstantOp):
         """No operation of this class exists; those of its base class are not of it."""
 
-        __slots__ = ()
-
     rewriter, (root, block) = Rewriter(), scope()
     constant(rewriter, block, integer(1, I32))
     assert root.nested(NeverBuiltOp) == []

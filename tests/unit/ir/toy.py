@@ -23,14 +23,12 @@ INTEGER = TypeConstraint[IntegerType]("integer", lambda type: isinstance(type, I
 
 @toy.op("constant", CONSTANT_LIKE, PURE)
 class ConstantOp(Op):
-    __slots__ = ()
     value = attr(ANY_ATTR)
     out = result(ANY_TYPE)
 
 
 @toy.op("add", COMMUTATIVE, PURE)
 class AddOp(Op):
-    __slots__ = ()
     lhs = operand(INTEGER)
     rhs = operand(INTEGER)
     out = result(INTEGER)
@@ -51,7 +49,6 @@ def _drop_double_negation(op: NegateOp, rewriter: Rewriter) -> bool:
 
 @toy.op("negate", PURE)
 class NegateOp(Op):
-    __slots__ = ()
     input = operand(ANY_TYPE)
     out = result(ANY_TYPE)
     canonicalizations = (Pattern(_drop_double_negation, "negate-twice", labels=("toy",)),)
@@ -61,25 +58,21 @@ class NegateOp(Op):
 class UseOp(Op):
     """Has memory effects, so it is never dead."""
 
-    __slots__ = ()
     inputs = operands(ANY_TYPE)
 
 
 @toy.op("scope", ISOLATED, NO_TERMINATOR, SYMBOL_TABLE)
 class ScopeOp(SymbolTableOp):
-    __slots__ = ()
     body = region()
 
 
 @toy.op("loop", NO_TERMINATOR)
 class LoopOp(Op):
-    __slots__ = ()
     body = region()
 
 
 @toy.op("end", TERMINATOR)
 class EndOp(Op):
-    __slots__ = ()
     inputs = operands(ANY_TYPE)
     outs = results(ANY_TYPE)
 

@@ -3,8 +3,7 @@
 import pytest
 
 from sdyopt.tools.lit.directives import LitTest, RunLine, parse_directives
-from sdyopt.tools.lit.features import Features
-from sdyopt.tools.lit.malformed import MalformedCaseError
+from sdyopt.tools.lit.features import Features, MalformedCaseError
 
 FEATURES = Features({"present": True, "absent": False})
 COMMANDS = (RunLine(1, "c"),)

@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from sdyopt.tools.lit.features import SYSTEMS, Features
-from sdyopt.tools.lit.malformed import MalformedCaseError
+from sdyopt.tools.lit.features import SYSTEMS, Features, MalformedCaseError
 
 FEATURES = Features({"yes": True, "no": False, "c++17": True})
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.tools.lit.malformed import MalformedCaseError
-from sdyopt.tools.lit.substitutions import Substitutions, temporary_path
+from sdyopt.tools.lit.directives import Substitutions, temporary_path
+from sdyopt.tools.lit.features import MalformedCaseError
 
 PATHS = Substitutions(Path("lit/a.mlir"), Path("tmp/lit/a.mlir.tmp"))
 

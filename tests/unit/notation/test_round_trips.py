@@ -89,10 +89,10 @@ def shard_along(axes: Sequence[AxisRef], position: int, on: Mesh) -> int:
 
 @given(shardings())
 @settings(max_examples=300)
-def test_each_device_has_the_slice_of_its_coordinates(subject: ShardingOnMesh) -> None:
-    tiling = tiling_of(subject)
+def test_each_device_has_the_slice_of_its_coordinates(on_mesh: ShardingOnMesh) -> None:
+    tiling = tiling_of(on_mesh)
     assert isinstance(tiling, DeviceTiling)
-    sharding, on = subject.sharding, subject.mesh
+    sharding, on = on_mesh.sharding, on_mesh.mesh
     for position, device in enumerate(on.device_ids or range(on.total_size)):
         shard = tiling.shard_of(device)
         assert shard is not None
@@ -103,8 +103,8 @@ def test_each_device_has_the_slice_of_its_coordinates(subject: ShardingOnMesh) -
 
 @given(shardings())
 @settings(max_examples=300)
-def test_gspmd_has_the_same_devices(subject: ShardingOnMesh) -> None:
-    tiling = tiling_of(subject)
+def test_gspmd_has_the_same_devices(on_mesh: ShardingOnMesh) -> None:
+    tiling = tiling_of(on_mesh)
     assert isinstance(tiling, DeviceTiling)
     parsed = parse_gspmd(Source("text", gspmd_text(tiling)))
     if isinstance(parsed, Uniform):
@@ -117,12 +117,12 @@ def test_gspmd_has_the_same_devices(subject: ShardingOnMesh) -> None:
 
 @given(shardings())
 @settings(max_examples=300)
-def test_the_gspmd_text_stays_the_same_by_way_of_sdy(subject: ShardingOnMesh) -> None:
+def test_the_gspmd_text_stays_the_same_by_way_of_sdy(on_mesh: ShardingOnMesh) -> None:
     """On the mesh of the sharding, and on a new one, the tiling stays the same."""
-    text = gspmd_text(tiling_of(subject))
+    text = gspmd_text(tiling_of(on_mesh))
     parsed = parse_gspmd(Source("text", text))
-    rank = subject.sharding.rank
-    found = [sharding_on(parsed, subject.mesh, MESH, rank)]
+    rank = on_mesh.sharding.rank
+    found = [sharding_on(parsed, on_mesh.mesh, MESH, rank)]
     if isinstance(parsed, DeviceTiling) or parsed == Uniform(Sharing.REPLICATED):
         found.append(sharding_on_new_mesh(parsed, rank))
     for other in found:
@@ -135,36 +135,36 @@ def test_the_gspmd_text_stays_the_same_by_way_of_sdy(subject: ShardingOnMesh) ->
 
 
 @given(shardings())
-def test_the_sdy_text_parses_to_the_same_sharding(subject: ShardingOnMesh) -> None:
-    assert parse_sdy(Source("text", sharding_text(subject.sharding))) is subject.sharding
+def test_the_sdy_text_parses_to_the_same_sharding(on_mesh: ShardingOnMesh) -> None:
+    assert parse_sdy(Source("text", sharding_text(on_mesh.sharding))) is on_mesh.sharding
 
 
 @given(shardings())
-def test_the_text_of_hlo_parses_to_the_same_sharding(subject: ShardingOnMesh) -> None:
-    parsed = parse_named_sharding(Source("text", named_sharding_text(subject)), MESH)
+def test_the_text_of_hlo_parses_to_the_same_sharding(on_mesh: ShardingOnMesh) -> None:
+    parsed = parse_named_sharding(Source("text", named_sharding_text(on_mesh)), MESH)
     if isinstance(parsed, UniformOnMesh):
         parsed = parsed.of_rank(0, MESH)
     assert isinstance(parsed, ShardingOnMesh)
-    assert parsed.mesh is subject.mesh
-    assert tiling_of(parsed) == tiling_of(subject)
-    if subject.sharding.rank:
-        assert parsed.sharding is subject.sharding
+    assert parsed.mesh is on_mesh.mesh
+    assert tiling_of(parsed) == tiling_of(on_mesh)
+    if on_mesh.sharding.rank:
+        assert parsed.sharding is on_mesh.sharding
 
 
 @given(shardings(with_sub_axes=False))
-def test_the_partition_spec_parses_to_the_same_sharding(subject: ShardingOnMesh) -> None:
-    text = partition_spec_text(subject)
-    assert parse_partition_spec(Source("text", text), subject.mesh, MESH, None) is subject.sharding
+def test_the_partition_spec_parses_to_the_same_sharding(on_mesh: ShardingOnMesh) -> None:
+    text = partition_spec_text(on_mesh)
+    assert parse_partition_spec(Source("text", text), on_mesh.mesh, MESH, None) is on_mesh.sharding
 
 
 @given(shardings(with_sub_axes=False), st.sampled_from([19, 21]))
 def test_the_text_of_the_mesh_dialect_parses_to_the_same_sharding(
-    subject: ShardingOnMesh, version: int
+    on_mesh: ShardingOnMesh, version: int
 ) -> None:
-    subject = ShardingOnMesh(subject.sharding, Mesh(subject.mesh.axes))
-    text = mesh_dialect_text(subject, version)
-    parsed = parse_mesh_dialect(Source("text", text), subject.mesh, MESH, subject.sharding.rank)
-    assert parsed is subject.sharding
+    on_mesh = ShardingOnMesh(on_mesh.sharding, Mesh(on_mesh.mesh.axes))
+    text = mesh_dialect_text(on_mesh, version)
+    parsed = parse_mesh_dialect(Source("text", text), on_mesh.mesh, MESH, on_mesh.sharding.rank)
+    assert parsed is on_mesh.sharding
 
 
 @given(st.integers(0, 1 << 62), st.integers(1, 1 << 20))

@@ -6,7 +6,7 @@ import pytest
 
 from passes.common import inline
 from passes.common.inline import Inliner
-from passes.common.support.copy_budget import MAX_NESTING_DEPTH
+from passes.common.support.call_graph import MAX_NESTING_DEPTH
 from passes.common.support.inline_call import inline_call
 from passes.importing.import_func_calls import ImportFuncCalls
 from sdyopt.mlir.dialects.func import CallOp, FuncOp

@@ -7,7 +7,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import parse_passes
 from sdyopt.mlir.registry import lookup
-from sdyopt.tools.driver.dialect_tables import dialect_table
+from sdyopt.tools.driver.job import dialect_table
 
 
 def recorded(text: str, passes: str = "sdy-propagation-pipeline") -> tuple[Op, ShardingRecord]:

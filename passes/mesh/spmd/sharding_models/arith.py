@@ -9,8 +9,7 @@ from sdyopt.mlir.dialects.mesh.attributes import mesh
 from sdyopt.mlir.dialects.mesh.mesh_op import mesh_dialect_of
 from sdyopt.mlir.ir.operation import Op
 
-from ..iterator_types import elementwise
-from ..sharding_interface import ShardingModel
+from ..sharding_interface import ShardingModel, elementwise
 
 
 def find_model(op: Op) -> ShardingModel | None:

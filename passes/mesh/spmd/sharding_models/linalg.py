@@ -6,8 +6,7 @@ from sdyopt.mlir.dialects.linalg import MatmulOp
 from sdyopt.mlir.dialects.mesh.attributes import ReductionKind
 from sdyopt.mlir.ir.operation import Op
 
-from ..iterator_types import IterationSpace, IteratorType
-from ..sharding_interface import ShardingModel
+from ..sharding_interface import IterationSpace, IteratorType, ShardingModel
 
 # Rows, columns and the contracting dimension.
 _MATMUL = IterationSpace(

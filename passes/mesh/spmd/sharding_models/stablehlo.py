@@ -25,8 +25,7 @@ from sdyopt.mlir.ir.types import FloatType, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
-from ..iterator_types import IndexingMap, IterationSpace, IteratorType
-from ..sharding_interface import ShardingModel
+from ..sharding_interface import IndexingMap, IterationSpace, IteratorType, ShardingModel
 
 # Operations that are trivially shardable although they are not elementwise.
 _TRIVIALLY_SHARDABLE: frozenset[type[Op]] = frozenset(
@@ -100,7 +99,7 @@ def _is_elementwise(rule: OpShardingRule) -> bool:
 
 
 def _reduction_kind(op: Op) -> ReductionKind | None:
-    """How partial results of a sharded reduction are combined; None if they cannot be."""
+    """The combination of partial results of a sharded reduction; None if there is none."""
     if isinstance(op, DotOp | DotGeneralOp):
         return ReductionKind.SUM
     if not isinstance(op, ReduceOp) or len(op.results) != 1:

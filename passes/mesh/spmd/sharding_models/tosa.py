@@ -6,8 +6,7 @@ from sdyopt.mlir.dialects.mesh.attributes import ReductionKind
 from sdyopt.mlir.dialects.tosa import ElementwiseOp, MatMulOp
 from sdyopt.mlir.ir.operation import Op
 
-from ..iterator_types import IterationSpace, IteratorType, elementwise
-from ..sharding_interface import ShardingModel
+from ..sharding_interface import IterationSpace, IteratorType, ShardingModel, elementwise
 
 # Batch, rows, columns and the contracting dimension.
 _MATMUL = IterationSpace(

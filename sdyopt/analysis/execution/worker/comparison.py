@@ -15,7 +15,7 @@ from sdyopt.analysis.execution.worker.inputs import REDUCTIONS, Array, Placement
 
 @dataclass
 class Difference:
-    """How far a result is from the expected one, over all devices and seeds.
+    """The distance of a result from the expected one, over all devices and seeds.
 
     `error` is relative to `largest`, the largest expected element; infinite if a NaN or infinity is on one
     side only.

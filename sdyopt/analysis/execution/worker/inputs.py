@@ -134,7 +134,7 @@ def is_exact(dtype: DType) -> bool:
 
 
 def limit(dtype: DType) -> float:
-    """How far a result may differ, relative to its largest element."""
+    """The limit of a difference, relative to the largest element of a result."""
     if is_exact(dtype):
         return 0.0
     size = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize

@@ -23,7 +23,6 @@ from sdyopt.analysis.lint.rule import (
     Looks,
     Rule,
     Subject,
-    axes_text,
     collective_text,
     rule,
     runs_text,
@@ -32,7 +31,7 @@ from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.analysis.trials.trials import Edit, bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import CollectivePermuteOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -94,7 +93,7 @@ def _orders(permutes: list[CollectivePermuteOp], program: LintedProgram) -> list
 
 
 def _reason(op: CollectivePermuteOp, program: LintedProgram) -> str:
-    """What is in another order before and after a permute; empty if more than an order changes."""
+    """The axes in another order before and after a permute; empty if more than an order changes."""
     before, after = op.operand_sharding, op.out_sharding
     meshes = [program.shapes.mesh(each.mesh_or_ref) for each in (before, after)]
     if None in meshes or before.rank != after.rank:
@@ -108,8 +107,8 @@ def _reason(op: CollectivePermuteOp, program: LintedProgram) -> str:
         if sorted(old.axes, key=_sort_key) != sorted(new.axes, key=_sort_key):
             return ""
         changes.append(
-            f"dimension {number} is sharded along {axes_text(old.axes)} before and along "
-            f"{axes_text(new.axes)} after it"
+            f"dimension {number} is sharded along {axis_refs_text(old.axes)} before and along "
+            f"{axis_refs_text(new.axes)} after it"
         )
     return ", ".join(changes)
 

@@ -19,11 +19,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, count_text, rule
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule
 from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.analysis.trials.trials import Passes
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.location import Location
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.operation import Op
@@ -54,7 +55,7 @@ class ImplicitBatching(Rule):
         if not saved or saved < self.limit("min_bytes"):
             return
         total = subject.with_collectives.wire_bytes
-        others = count_text(len(found) - 1, "other")
+        others = counted(len(found) - 1, "other")
         operations = f"this operation and {others} do" if len(found) > 1 else "this operation does"
         for number, op in enumerate(found):
             yield Finding(

@@ -33,13 +33,13 @@ from sdyopt.analysis.lint.rule import (
     Rule,
     Subject,
     collective_text,
-    count_text,
     rule,
     runs_text,
 )
 from sdyopt.analysis.trials.remedies import Remedy
 from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
@@ -74,7 +74,7 @@ class LoopInvariantCollective(Rule):
 def _finding(
     op: Op, figures: Collective, loop: WhileOp, cost: Fraction, count: int | None, proposals: Proposals
 ) -> Finding:
-    often = "an unknown number of iterations" if count is None else count_text(count, "iteration")
+    often = "an unknown number of iterations" if count is None else counted(count, "iteration")
     waste = "" if count is None else f", {bytes_text(cost)} more than before the loop"
     return Finding(
         op,

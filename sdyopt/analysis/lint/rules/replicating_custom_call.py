@@ -18,17 +18,9 @@ from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.sdy_collectives import ring
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
-from sdyopt.analysis.lint.rule import (
-    MIN_WIRE_BYTES,
-    Finding,
-    Looks,
-    Rule,
-    Subject,
-    count_text,
-    rule,
-    runs_text,
-)
+from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule, runs_text
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
@@ -65,7 +57,7 @@ class ReplicatingCustomCall(Rule):
 
 
 def _operands(count: int) -> str:
-    return f"{count_text(count, 'sharded operand')} {'is' if count == 1 else 'are'}"
+    return f"{counted(count, 'sharded operand')} {'is' if count == 1 else 'are'}"
 
 
 def _is_on_one_device(op: Op, program: LintedProgram) -> bool:

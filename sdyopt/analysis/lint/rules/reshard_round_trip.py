@@ -83,7 +83,7 @@ def _finding(
 
 
 def _note(last: CollectiveOp) -> Note:
-    """Where the value is resharded back: at its use, or at its definition if it is only returned."""
+    """The operation that reshards the value back: its use, or its definition if it is only returned."""
     if op_to_show(last) is not last:
         return Note("the value is resharded back for this operation", last)
     return Note("the value is resharded back here", last)

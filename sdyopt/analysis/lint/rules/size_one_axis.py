@@ -15,8 +15,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from sdyopt.analysis.lint.annotations import shardings_in
-from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, count_text, rule
+from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.error_help.table import text
 
@@ -34,7 +35,7 @@ class SizeOneAxis(Rule):
             for axis in op.mesh.axes:
                 count = named[op.sym_name, axis.name]
                 if axis.size == 1 and count:
-                    uses = "a sharding names" if count == 1 else f"{count_text(count, 'sharding')} name"
+                    uses = "a sharding names" if count == 1 else f"{counted(count, 'sharding')} name"
                     yield Finding(
                         op,
                         f'axis "{axis.name}" of @{op.sym_name} has size 1: {uses} it, and nothing is sharded '

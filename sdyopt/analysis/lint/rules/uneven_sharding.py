@@ -17,8 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.analysis.lint.annotations import Annotation, boundary_annotations, constraints
-from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, axes_text, count_text, rule
+from sdyopt.analysis.lint.rule import Finding, Looks, Rule, Subject, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.base.diagnostics.text import counted
+from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding
 from sdyopt.mlir.error_help.table import brackets, item
@@ -43,13 +45,14 @@ def _finding(each: Annotation, number: int, dim: DimensionSharding, size: int, m
     rows = -(-size // shards)
     used = -(-size // rows)
     idle = (
-        f"; {count_text(shards - used, 'shard')} {'has' if shards - used == 1 else 'have'} nothing else"
+        f"; {counted(shards - used, 'shard')} {'has' if shards - used == 1 else 'have'} nothing else"
         if used < shards
         else ""
     )
+    axes = axis_refs_text(dim.axes)
     return Finding(
         each.op,
-        f"dimension {number} of {each.what} has size {size}, which {axes_text(dim.axes)} does not divide: "
+        f"dimension {number} of {each.what} has size {size}, which {axes} does not divide: "
         f"{shards} shards of size {rows} have {rows * shards - size} of padding{idle}",
         steps=(*each.steps, brackets("["), item(number)),
         is_kept=True,

@@ -1,8 +1,8 @@
 """The tokens of types, attributes and locations, and where these end.
 
-The parser needs the end of a type or an attribute to look up the text in a cache before it parses it. The
-scan takes linear time and recognizes strings and comments. With unbalanced brackets the extent is the rest
-of the text, in which the parser then finds the error.
+To look up a text in a cache, the parser needs its end before it parses it. The scan takes linear time and
+recognizes strings and comments. With unbalanced brackets the extent is the rest of the text, in which the
+parser then finds the error.
 """
 
 from __future__ import annotations

@@ -109,8 +109,6 @@ _RESULT_IS_BOOLEAN = Trait("result-is-boolean", _check_result)
 class CmpIOp(Op):
     """Compares two integers elementwise."""
 
-    __slots__ = ()
-
     predicate = attr(PREDICATE)
     lhs = operand(INTEGER_LIKE)
     rhs = operand(INTEGER_LIKE)
@@ -189,8 +187,6 @@ _SAME_TYPE = Trait("value-has-type-of-result", _check_same_type)
 @arith.op("constant", CONSTANT_LIKE, PURE, _SAME_TYPE)
 class ConstantOp(Op):
     """A constant number, tensor or vector."""
-
-    __slots__ = ()
 
     value = attr(ANY_ATTR)
     out = result(ANY_TYPE)

@@ -21,8 +21,6 @@ def _is_zero(number: float | None, sign: float) -> bool:
 class FloatBinary(Op):
     """Base of the binary operations on floating-point numbers."""
 
-    __slots__ = ()
-
     lhs = operand(FLOAT_LIKE)
     rhs = operand(FLOAT_LIKE)
     fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
@@ -64,8 +62,6 @@ class FloatBinary(Op):
 class AddFOp(FloatBinary):
     """The sum of two numbers."""
 
-    __slots__ = ()
-
     @staticmethod
     def is_neutral(number: float) -> bool:
         return _is_zero(number, -1.0)
@@ -78,8 +74,6 @@ class AddFOp(FloatBinary):
 @arith.op("subf", PURE, SAME_TYPE, ELEMENTWISE)
 class SubFOp(FloatBinary):
     """The difference of two numbers."""
-
-    __slots__ = ()
 
     @staticmethod
     def is_neutral(number: float) -> bool:
@@ -94,8 +88,6 @@ class SubFOp(FloatBinary):
 class MulFOp(FloatBinary):
     """The product of two numbers."""
 
-    __slots__ = ()
-
     @staticmethod
     def is_neutral(number: float) -> bool:
         return number == 1.0
@@ -108,8 +100,6 @@ class MulFOp(FloatBinary):
 @arith.op("maximumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MaximumFOp(FloatBinary):
     """The greater of two numbers; NaN if either is NaN."""
-
-    __slots__ = ()
 
     is_idempotent = True
 
@@ -128,8 +118,6 @@ class MaximumFOp(FloatBinary):
 class MinimumFOp(FloatBinary):
     """The smaller of two numbers; NaN if either is NaN."""
 
-    __slots__ = ()
-
     is_idempotent = True
 
     @staticmethod
@@ -147,8 +135,6 @@ class MinimumFOp(FloatBinary):
 class MaxNumFOp(FloatBinary):
     """The greater of two numbers; if one is NaN, the other number."""
 
-    __slots__ = ()
-
     is_idempotent = True
 
     @staticmethod
@@ -163,8 +149,6 @@ class MaxNumFOp(FloatBinary):
 @arith.op("minnumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MinNumFOp(FloatBinary):
     """The smaller of two numbers; if one is NaN, the other number."""
-
-    __slots__ = ()
 
     is_idempotent = True
 
@@ -185,8 +169,6 @@ def _order(number: float) -> tuple[float, float]:
 @arith.op("negf", PURE, SAME_TYPE, ELEMENTWISE)
 class NegFOp(Op):
     """The negation of a number."""
-
-    __slots__ = ()
 
     operand = operand(FLOAT_LIKE)
     fastmath = attr(FAST_MATH, default=NO_FAST_MATH)

@@ -39,8 +39,6 @@ from sdyopt.mlir.ir.types import IndexType, IntegerType, Type
 class IntegerBinary(Op):
     """Base of the binary operations on integers."""
 
-    __slots__ = ()
-
     lhs = operand(INTEGER_LIKE)
     rhs = operand(INTEGER_LIKE)
     out = result(INTEGER_LIKE)
@@ -84,8 +82,6 @@ def _reassociate_constants(compute: Callable[[int, int], int]) -> Pattern:
 class IntegerBinaryWithOverflow(IntegerBinary):
     """Base of the operations with overflow flags."""
 
-    __slots__ = ()
-
     overflow_flags = attr(OVERFLOW, name="overflowFlags", default=NO_OVERFLOW)
 
     assembly = assembly(
@@ -103,8 +99,6 @@ class IntegerBinaryWithOverflow(IntegerBinary):
 class AddIOp(IntegerBinaryWithOverflow):
     """The sum of two integers, with wraparound."""
 
-    __slots__ = ()
-
     canonicalizations = (_reassociate_constants(lambda a, b: a + b),)
 
     def fold(self, constants: Constants) -> FoldResult:
@@ -117,8 +111,6 @@ class AddIOp(IntegerBinaryWithOverflow):
 @arith.op("muli", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MulIOp(IntegerBinaryWithOverflow):
     """The product of two integers, with wraparound."""
-
-    __slots__ = ()
 
     canonicalizations = (_reassociate_constants(lambda a, b: a * b),)
 
@@ -141,8 +133,6 @@ def _is_one(value: int, constant: Attribute | None) -> bool:
 class DivUIOp(IntegerBinary):
     """The quotient of two unsigned integers."""
 
-    __slots__ = ()
-
     def fold(self, constants: Constants) -> FoldResult:
         divisor = splat_of(constants[1])
         if divisor is not None and _is_one(divisor, constants[1]):
@@ -160,8 +150,6 @@ class DivUIOp(IntegerBinary):
 @arith.op("remui", PURE, SAME_TYPE, ELEMENTWISE)
 class RemUIOp(IntegerBinary):
     """The remainder of two unsigned integers."""
-
-    __slots__ = ()
 
     def fold(self, constants: Constants) -> FoldResult:
         divisor = splat_of(constants[1])
@@ -185,8 +173,6 @@ def _fold_division(constants: Constants, compute: Callable[[int, int], int]) -> 
 
 class _MinMaxOp(IntegerBinary):
     """Base of the min and max operations: one end of the value range is absorbing, the other neutral."""
-
-    __slots__ = ()
 
     is_signed: ClassVar[bool]
     is_maximum: ClassVar[bool]
@@ -227,16 +213,12 @@ def _value_range(type: Type, is_signed: bool) -> tuple[int, int]:
 class MaxSIOp(_MinMaxOp):
     """The greater of two signed integers."""
 
-    __slots__ = ()
-
     is_signed, is_maximum = True, True
 
 
 @arith.op("maxui", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MaxUIOp(_MinMaxOp):
     """The greater of two unsigned integers."""
-
-    __slots__ = ()
 
     is_signed, is_maximum = False, True
 
@@ -245,15 +227,11 @@ class MaxUIOp(_MinMaxOp):
 class MinSIOp(_MinMaxOp):
     """The smaller of two signed integers."""
 
-    __slots__ = ()
-
     is_signed, is_maximum = True, False
 
 
 @arith.op("minui", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MinUIOp(_MinMaxOp):
     """The smaller of two unsigned integers."""
-
-    __slots__ = ()
 
     is_signed, is_maximum = False, False

@@ -153,8 +153,6 @@ _BITWISE_TRAITS = (COMMUTATIVE, PURE, *_BROADCASTING_TRAITS)
 class BroadcastOp(Op):
     """Base of the operations with implicit broadcasting."""
 
-    __slots__ = ()
-
     def verify_in_context(self) -> None:
         """Reports incompatible shapes; as in StableHLO, the error does not fail verification."""
         if self.signature.attribute("broadcast_dimensions") is not None:
@@ -171,8 +169,6 @@ class BroadcastBinaryOp(BroadcastOp):
     `broadcast_dimensions` maps the dimensions of the operand of lower rank to those of the other operand; by
     default, the operands are aligned at the last dimension.
     """
-
-    __slots__ = ()
 
     lhs = op_fields.operand(ANY_TENSOR)
     rhs = op_fields.operand(ANY_TENSOR)
@@ -192,8 +188,6 @@ class BroadcastBinaryOp(BroadcastOp):
 class BroadcastFloatOp(BroadcastBinaryOp):
     """Base of the binary operations on floats."""
 
-    __slots__ = ()
-
     lhs = op_fields.operand(ANY_FLOAT_TENSOR)
     rhs = op_fields.operand(ANY_FLOAT_TENSOR)
     broadcast_dimensions = op_fields.optional_attr(I64_ARRAY)
@@ -202,8 +196,6 @@ class BroadcastFloatOp(BroadcastBinaryOp):
 
 class BroadcastBitwiseOp(BroadcastBinaryOp):
     """Base of the logical and bitwise operations."""
-
-    __slots__ = ()
 
     lhs = op_fields.operand(ANY_PRED_OR_INT_TENSOR)
     rhs = op_fields.operand(ANY_PRED_OR_INT_TENSOR)
@@ -230,112 +222,80 @@ def infer_broadcast(signature: OpSignature, element: Type) -> Type:
 class BroadcastAddOp(BroadcastBinaryOp):
     """lhs + rhs."""
 
-    __slots__ = ()
-
 
 @chlo.op("broadcast_atan2", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastAtan2Op(BroadcastBinaryOp):
     """atan2(lhs, rhs)."""
-
-    __slots__ = ()
 
 
 @chlo.op("broadcast_divide", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastDivOp(BroadcastBinaryOp):
     """lhs / rhs."""
 
-    __slots__ = ()
-
 
 @chlo.op("broadcast_maximum", *_COMMUTATIVE_TRAITS)
 class BroadcastMaxOp(BroadcastBinaryOp):
     """max(lhs, rhs)."""
-
-    __slots__ = ()
 
 
 @chlo.op("broadcast_minimum", *_COMMUTATIVE_TRAITS)
 class BroadcastMinOp(BroadcastBinaryOp):
     """min(lhs, rhs)."""
 
-    __slots__ = ()
-
 
 @chlo.op("broadcast_multiply", COMMUTATIVE, *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastMulOp(BroadcastBinaryOp):
     """lhs * rhs."""
-
-    __slots__ = ()
 
 
 @chlo.op("broadcast_next_after", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastNextAfterOp(BroadcastBinaryOp):
     """The next representable number after lhs towards rhs."""
 
-    __slots__ = ()
-
 
 @chlo.op("broadcast_polygamma", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastPolygammaOp(BroadcastBinaryOp):
     """The lhs-th derivative of digamma at rhs."""
-
-    __slots__ = ()
 
 
 @chlo.op("broadcast_power", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastPowOp(BroadcastBinaryOp):
     """lhs to the power of rhs."""
 
-    __slots__ = ()
-
 
 @chlo.op("broadcast_remainder", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastRemOp(BroadcastBinaryOp):
     """The remainder of lhs / rhs, with the sign of lhs."""
-
-    __slots__ = ()
 
 
 @chlo.op("broadcast_shift_left", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastShiftLeftOp(BroadcastBinaryOp):
     """lhs shifted left by rhs bits."""
 
-    __slots__ = ()
-
 
 @chlo.op("broadcast_shift_right_arithmetic", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastShiftRightArithmeticOp(BroadcastBinaryOp):
     """lhs shifted right by rhs bits, filling with the sign bit."""
-
-    __slots__ = ()
 
 
 @chlo.op("broadcast_shift_right_logical", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastShiftRightLogicalOp(BroadcastBinaryOp):
     """lhs shifted right by rhs bits, filling with zeros."""
 
-    __slots__ = ()
-
 
 @chlo.op("broadcast_subtract", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastSubOp(BroadcastBinaryOp):
     """lhs - rhs."""
-
-    __slots__ = ()
 
 
 @chlo.op("broadcast_zeta", *_SAME_ELEMENT_TYPE_TRAITS)
 class BroadcastZetaOp(BroadcastFloatOp):
     """The Hurwitz zeta function of lhs and rhs."""
 
-    __slots__ = ()
-
 
 @chlo.op("broadcast_complex", PURE, *_BROADCASTING_TRAITS)
 class BroadcastComplexOp(BroadcastFloatOp):
     """The complex number with real part lhs and imaginary part rhs."""
-
-    __slots__ = ()
 
     out = op_fields.result(ANY_COMPLEX_TENSOR)
 
@@ -351,21 +311,15 @@ class BroadcastComplexOp(BroadcastFloatOp):
 class BroadcastAndOp(BroadcastBitwiseOp):
     """Logical or bitwise and."""
 
-    __slots__ = ()
-
 
 @chlo.op("broadcast_or", *_BITWISE_TRAITS)
 class BroadcastOrOp(BroadcastBitwiseOp):
     """Logical or bitwise or."""
 
-    __slots__ = ()
-
 
 @chlo.op("broadcast_xor", *_BITWISE_TRAITS)
 class BroadcastXorOp(BroadcastBitwiseOp):
     """Logical or bitwise exclusive or."""
-
-    __slots__ = ()
 
 
 @enumeration(chlo, "comparison_direction", "EQ", "NE", "GE", "GT", "LE", "LT")
@@ -381,8 +335,6 @@ class ComparisonType(EnumAttr):
 @chlo.op("broadcast_compare", PURE, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)
 class BroadcastCompareOp(BroadcastBinaryOp):
     """Compares lhs and rhs elementwise by `comparison_direction`."""
-
-    __slots__ = ()
 
     lhs = op_fields.operand(ANY_TENSOR)
     rhs = op_fields.operand(ANY_TENSOR)
@@ -406,8 +358,6 @@ _INFERS_SHAPES = InfersTypes(
 @chlo.op("broadcast_select", PURE, BROADCASTING_ELEMENTWISE, _INFERS_SHAPES)
 class BroadcastSelectOp(BroadcastOp):
     """Selects each element from on_true or on_false by `pred`."""
-
-    __slots__ = ()
 
     pred = op_fields.operand(PRED_TENSOR)
     on_true = op_fields.operand(ANY_TENSOR)

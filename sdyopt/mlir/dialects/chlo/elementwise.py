@@ -41,8 +41,6 @@ _BINARY_TRAITS = (PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
 class BinaryOp(Op):
     """Base of binary operations whose operands and result have compatible types."""
 
-    __slots__ = ()
-
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
         return [most_specific_type(signature, signature.operand_types)]
@@ -51,8 +49,6 @@ class BinaryOp(Op):
 @chlo.op("next_after", *_BINARY_TRAITS)
 class NextAfterOp(BinaryOp):
     """The next representable number after x towards y."""
-
-    __slots__ = ()
 
     x = op_fields.operand(ANY_FLOAT_TENSOR)
     y = op_fields.operand(ANY_FLOAT_TENSOR)
@@ -68,8 +64,6 @@ class NextAfterOp(BinaryOp):
 class PolygammaOp(BinaryOp):
     """The n-th derivative of digamma at x."""
 
-    __slots__ = ()
-
     n = op_fields.operand(ANY_FLOAT_TENSOR)
     x = op_fields.operand(ANY_FLOAT_TENSOR)
     result = op_fields.result(ANY_FLOAT_TENSOR)
@@ -84,8 +78,6 @@ class PolygammaOp(BinaryOp):
 class ZetaOp(BinaryOp):
     """The Hurwitz zeta function of x and q."""
 
-    __slots__ = ()
-
     x = op_fields.operand(ANY_FLOAT_TENSOR)
     q = op_fields.operand(ANY_FLOAT_TENSOR)
     result = op_fields.result(ANY_FLOAT_TENSOR)
@@ -99,8 +91,6 @@ class ZetaOp(BinaryOp):
 @chlo.op("mulhi", COMMUTATIVE, *_BINARY_TRAITS)
 class MulhiOp(BinaryOp):
     """The upper half of the bits of an integer product."""
-
-    __slots__ = ()
 
     lhs = op_fields.operand(INT_TENSOR)
     rhs = op_fields.operand(INT_TENSOR)
@@ -120,8 +110,6 @@ _PREDICATE_TRAITS = (INFERS_COMPATIBLE_TYPES, *_ELEMENTWISE_TRAITS)
 class UnaryOp(Op):
     """Base of the unary operations."""
 
-    __slots__ = ()
-
     assembly = assembly(
         Operand("operand"), AttrDict(), ":", AnyTensorTypeOf("operand"), "->", AnyTensorTypeOf("result")
     )
@@ -134,8 +122,6 @@ class UnaryOp(Op):
 class FloatOp(UnaryOp):
     """Base of the unary operations on floats."""
 
-    __slots__ = ()
-
     operand = op_fields.operand(ANY_FLOAT_TENSOR)
     result = op_fields.result(ANY_FLOAT_TENSOR)
 
@@ -143,16 +129,12 @@ class FloatOp(UnaryOp):
 class FloatOrComplexOp(UnaryOp):
     """Base of the unary operations on floats and complex numbers."""
 
-    __slots__ = ()
-
     operand = op_fields.operand(ANY_FLOAT_OR_COMPLEX_TENSOR)
     result = op_fields.result(ANY_FLOAT_OR_COMPLEX_TENSOR)
 
 
 class PredicateOp(UnaryOp):
     """Base of the predicates on floats."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(ANY_FLOAT_TENSOR)
     result = op_fields.result(ANY_PRED_TENSOR)
@@ -172,8 +154,6 @@ class PredicateOp(UnaryOp):
 class AsinAcosKernelOp(UnaryOp):
     """The intermediate result that complex asin and acos share."""
 
-    __slots__ = ()
-
     operand = op_fields.operand(ANY_COMPLEX_TENSOR)
     result = op_fields.result(ANY_COMPLEX_TENSOR)
 
@@ -182,84 +162,60 @@ class AsinAcosKernelOp(UnaryOp):
 class AcosOp(FloatOrComplexOp):
     """acos(x)."""
 
-    __slots__ = ()
-
 
 @chlo.op("acosh", *_UNARY_TRAITS)
 class AcoshOp(FloatOrComplexOp):
     """acosh(x)."""
-
-    __slots__ = ()
 
 
 @chlo.op("asin", *_UNARY_TRAITS)
 class AsinOp(FloatOrComplexOp):
     """asin(x)."""
 
-    __slots__ = ()
-
 
 @chlo.op("asinh", *_UNARY_TRAITS)
 class AsinhOp(FloatOrComplexOp):
     """asinh(x)."""
-
-    __slots__ = ()
 
 
 @chlo.op("atan", *_UNARY_TRAITS)
 class AtanOp(FloatOrComplexOp):
     """atan(x)."""
 
-    __slots__ = ()
-
 
 @chlo.op("atanh", *_UNARY_TRAITS)
 class AtanhOp(FloatOrComplexOp):
     """atanh(x)."""
-
-    __slots__ = ()
 
 
 @chlo.op("bessel_i1e", *_UNARY_TRAITS)
 class BesselI1eOp(FloatOrComplexOp):
     """The exponentially scaled modified Bessel function of the first kind, of order 1."""
 
-    __slots__ = ()
-
 
 @chlo.op("conj", *_UNARY_TRAITS)
 class ConjOp(FloatOrComplexOp):
     """The complex conjugate."""
-
-    __slots__ = ()
 
 
 @chlo.op("cosh", *_UNARY_TRAITS)
 class CoshOp(FloatOrComplexOp):
     """cosh(x)."""
 
-    __slots__ = ()
-
 
 @chlo.op("sinh", *_UNARY_TRAITS)
 class SinhOp(FloatOrComplexOp):
     """sinh(x)."""
-
-    __slots__ = ()
 
 
 @chlo.op("square", *_UNARY_TRAITS)
 class SquareOp(FloatOrComplexOp):
     """x * x."""
 
-    __slots__ = ()
-
 
 @chlo.op("tan", *_UNARY_TRAITS)
 class TanOp(FloatOrComplexOp):
     """tan(x)."""
-
-    __slots__ = ()
 
 
 # --- Floats -------------------------------------------------------------------------------------
@@ -269,56 +225,40 @@ class TanOp(FloatOrComplexOp):
 class DigammaOp(FloatOp):
     """The derivative of lgamma."""
 
-    __slots__ = ()
-
 
 @chlo.op("erf", *_UNARY_TRAITS)
 class ErfOp(FloatOp):
     """The error function."""
-
-    __slots__ = ()
 
 
 @chlo.op("erf_inv", *_UNARY_TRAITS)
 class ErfInvOp(FloatOp):
     """The inverse of the error function."""
 
-    __slots__ = ()
-
 
 @chlo.op("erfc", *_UNARY_TRAITS)
 class ErfcOp(FloatOp):
     """1 - erf(x)."""
-
-    __slots__ = ()
 
 
 @chlo.op("lgamma", *_UNARY_TRAITS)
 class LgammaOp(FloatOp):
     """log |gamma(x)|."""
 
-    __slots__ = ()
-
 
 @chlo.op("is_inf", *_PREDICATE_TRAITS)
 class IsInfOp(PredicateOp):
     """Whether x is infinite."""
-
-    __slots__ = ()
 
 
 @chlo.op("is_neg_inf", *_PREDICATE_TRAITS)
 class IsNegInfOp(PredicateOp):
     """Whether x is minus infinity."""
 
-    __slots__ = ()
-
 
 @chlo.op("is_pos_inf", *_PREDICATE_TRAITS)
 class IsPosInfOp(PredicateOp):
     """Whether x is plus infinity."""
-
-    __slots__ = ()
 
 
 # Attributes that have a type. Elements fail verification, because their types cannot be element types.
@@ -346,8 +286,6 @@ def _write_value(out: Template, signature: OpSignature, attributes: DictAttr) ->
 class ConstantOp(Op):
     """A constant tensor."""
 
-    __slots__ = ()
-
     value = op_fields.attr(ELEMENTS_ATTR)
     output = op_fields.result(STATIC_TENSOR)
 
@@ -371,8 +309,6 @@ chlo.materialize_constant = _materialize
 @chlo.op("constant_like", PURE, BROADCASTING_ELEMENTWISE, SAME_SHAPE, INFERS_COMPATIBLE_TYPES)
 class ConstantLikeOp(Op):
     """A tensor of the operand's shape, filled with one number."""
-
-    __slots__ = ()
 
     value = op_fields.attr(_TYPED)
     operand = op_fields.operand(ANY_TENSOR)

@@ -74,8 +74,6 @@ class RaggedDotOp(Op):
     batching dimension is like any batching dimension: [b, m, k], [b, k, n], [g] -> [b, m, n].
     """
 
-    __slots__ = ()
-
     lhs = op_fields.operand(ANY_TENSOR)
     rhs = op_fields.operand(ANY_TENSOR)
     group_sizes = op_fields.operand(INT_TENSOR)

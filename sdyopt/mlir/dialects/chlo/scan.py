@@ -82,8 +82,6 @@ def _print(op: ScanOp, printer: OpAsmPrinter) -> None:
 class ScanOp(RegionVerifyingOp):
     """Applies the body to consecutive slices of the inputs along `dimension`, with carried values."""
 
-    __slots__ = ()
-
     inputs = op_fields.operands(ANY_TENSOR)
     inits = op_fields.operands(ANY_TENSOR)
     dimension = op_fields.attr(NON_NEGATIVE_I64)

@@ -30,8 +30,6 @@ _TYPES = (
 class TopKOp(Op):
     """The k largest elements along the last dimension, and their indices."""
 
-    __slots__ = ()
-
     operand = op_fields.operand(ANY_TENSOR)
     k = op_fields.attr(I64_ATTR)
     is_stable = op_fields.default_valued_optional_attr(BOOL_ATTR, TRUE).since(Behavior.UNSTABLE_TOP_K)

@@ -63,8 +63,6 @@ EMPTY_MESH_AXES = Pattern(_fold_empty_mesh_axes, "mesh-collective-without-axes")
 class Collective(Op):
     """Base of the collectives: communication within each device group along `mesh_axes` of a mesh."""
 
-    __slots__ = ()
-
     mesh = attr(FLAT_SYMBOL_ATTR)
     mesh_axes = attr(AXES, default=NO_AXES)
 
@@ -224,8 +222,6 @@ class AllGatherOp(Collective):
       : tensor<2x4xf32> -> tensor<6x4xf32>
     """
 
-    __slots__ = ()
-
     input = operand(NON_0_RANKED)
     gather_axis = attr(AXIS)
     result = result(NON_0_RANKED)
@@ -252,8 +248,6 @@ class AllReduceOp(Collective):
     Elements are converted to the element type of the result first. The default reduction is the sum.
     """
 
-    __slots__ = ()
-
     input = operand(RANKED)
     reduction = attr(REDUCTION, default=SUM)
     result = result(RANKED)
@@ -267,8 +261,6 @@ class AllReduceOp(Collective):
 class AllReduce19Op(AllReduceOp):
     """`all_reduce` with the syntax of LLVM 19."""
 
-    __slots__ = ()
-
     assembly = assembly(*INPUT_ON_MESH, reduction_clause(), *ATTRIBUTES_AND_RANKED_TYPES)
 
 
@@ -279,8 +271,6 @@ class AllSliceOp(Collective):
     %1 = mesh.all_slice %0 on @grid mesh_axes = [1] slice_axis = 0
       : tensor<6x4xf32> -> tensor<2x4xf32>
     """
-
-    __slots__ = ()
 
     input = operand(NON_0_RANKED)
     slice_axis = attr(AXIS)
@@ -307,8 +297,6 @@ class AllToAllOp(Collective):
         %1 = mesh.all_to_all %0 on @grid mesh_axes = [0] split_axis = 0 concat_axis = 1
           : tensor<6x4xf32> -> tensor<3x8xf32>
     """
-
-    __slots__ = ()
 
     input = operand(NON_0_RANKED)
     split_axis = attr(AXIS)
@@ -346,8 +334,6 @@ class ReduceScatterOp(Collective):
       : tensor<6x4xf32> -> tensor<2x4xf32>
     """
 
-    __slots__ = ()
-
     input = operand(NON_0_RANKED)
     reduction = attr(REDUCTION, default=SUM)
     scatter_axis = attr(AXIS)
@@ -363,8 +349,6 @@ class ReduceScatterOp(Collective):
 @mesh.op("reduce_scatter", PURE, SAME_RANK)
 class ReduceScatter19Op(ReduceScatterOp):
     """`reduce_scatter` with the syntax of LLVM 19."""
-
-    __slots__ = ()
 
     assembly = assembly(
         *INPUT_ON_MESH,

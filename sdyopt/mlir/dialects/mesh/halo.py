@@ -52,8 +52,6 @@ class ShardShapeOp(Op):
     %shape:2 = mesh.shard_shape dims = [6, %n] sharding = %s device = [%i, 0] : index, index
     """
 
-    __slots__ = ()
-
     dims = attr(I64_ARRAY)
     dims_dynamic = operands(INDEX_VALUE)
     sharding = operand(SHARDING_VALUE)
@@ -103,8 +101,6 @@ class NeighborsLinearIndicesOp(Op):
     %down, %up = mesh.neighbors_linear_indices on @grid[%i, %j] split_axes = [1] : index, index
     """
 
-    __slots__ = ()
-
     mesh = attr(FLAT_SYMBOL_ATTR)
     device = operands(INDEX_VALUE)
     split_axes = attr(AXES)
@@ -153,8 +149,6 @@ class UpdateHaloOp(Op):
     Dimensions are processed from the last to the first, so that corners are copied too. Halos without a
     neighbor are unchanged.
     """
-
-    __slots__ = ()
 
     destination = operand(_NON_0_RANKED_SHAPED)
     mesh = attr(FLAT_SYMBOL_ATTR)

@@ -88,14 +88,10 @@ def _reduction_clause() -> OptionalGroup:
 class Mesh21Op(MeshOp):
     """`mesh`, which LLVM 21 declares pure."""
 
-    __slots__ = ()
-
 
 @mesh21.op("all_reduce", PURE, SAME_SHAPE)
 class AllReduce21Op(AllReduceOp):
     """`all_reduce` with the syntax of LLVM 21."""
-
-    __slots__ = ()
 
     reduction = attr(REDUCTION, default=BARE_SUM)
     reduction_class = BareReduction
@@ -106,8 +102,6 @@ class AllReduce21Op(AllReduceOp):
 class Reduce21Op(ReduceOp):
     """`reduce` with the syntax of LLVM 21."""
 
-    __slots__ = ()
-
     reduction = attr(REDUCTION, default=BARE_SUM)
     assembly = assembly(*INPUT_ON_MESH, _reduction_clause(), *device_clause("root"), *ATTRIBUTES_AND_TYPES)
 
@@ -115,8 +109,6 @@ class Reduce21Op(ReduceOp):
 @mesh21.op("reduce_scatter", PURE, SAME_RANK)
 class ReduceScatter21Op(ReduceScatterOp):
     """`reduce_scatter` with the syntax of LLVM 21."""
-
-    __slots__ = ()
 
     reduction = attr(REDUCTION, default=BARE_SUM)
     assembly = assembly(
@@ -166,8 +158,6 @@ def _have_equal_shardings(op: ShardOp, other: ShardOp) -> bool:
 @mesh21.op("shard", PURE, SAME_TENSOR_TYPE)
 class Shard21Op(ShardOp):
     """`shard` with a sharding operand."""
-
-    __slots__ = ()
 
     canonicalizations = (Pattern(_merge_duplicate_annotation),)
 
@@ -258,8 +248,6 @@ def _set_sizes(op: ShardingOp, rewriter: Rewriter, halos: Sizes, offsets: Sizes)
 @mesh21.op("sharding", PURE, ATTR_SIZED_OPERANDS)
 class Sharding21Op(ShardingOp):
     """`sharding` with bare reductions, and with canonicalizations."""
-
-    __slots__ = ()
 
     reduction_class = BareReduction
     canonicalizations = (Pattern(_fold_constant_sizes), Pattern(_drop_default_sizes))

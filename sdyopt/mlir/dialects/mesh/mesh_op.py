@@ -70,8 +70,6 @@ def _write_shape(out: Template, signature: OpSignature, attributes: DictAttr) ->
 class MeshOp(Op):
     """A named mesh of devices. The size of an axis may be dynamic."""
 
-    __slots__ = ()
-
     sym_name = attr(STRING_ATTR)
     shape = attr(I64_ARRAY)
 
@@ -110,8 +108,6 @@ class MeshOp(Op):
 @mesh.op("mesh", SYMBOL)
 class Mesh19Op(MeshOp):
     """`mesh` in LLVM 19, where it is not declared pure."""
-
-    __slots__ = ()
 
 
 def find_mesh(op: Op, name: str) -> MeshOp:
@@ -164,8 +160,6 @@ INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 class AxesQuery(Op):
     """Base of the queries of axes: one result per axis in `axes` or, if `axes` is empty, per mesh axis."""
 
-    __slots__ = ()
-
     mesh = attr(FLAT_SYMBOL_ATTR)
     axes = attr(AXES, default=NO_AXES)
     values = results(INDEX_VALUE)
@@ -192,8 +186,6 @@ class MeshShapeOp(AxesQuery):
     Without `axes`, the sizes of all axes in order.
     """
 
-    __slots__ = ()
-
     result_name = "mesh_shape"
     assembly = assembly(mesh_reference(), axes_clause("axes"), AttrDict(), ":", TypeOf("values"))
 
@@ -204,8 +196,6 @@ class ProcessMultiIndexOp(AxesQuery):
 
     %index:2 = mesh.process_multi_index on @grid axes = [2, 0] : index, index
     """
-
-    __slots__ = ()
 
     result_name = "proc_linear_idx"
     assembly = assembly("on", mesh_reference(), axes_clause("axes"), AttrDict(), ":", TypeOf("values"))
@@ -219,8 +209,6 @@ class ProcessLinearIndexOp(Op):
 
     On a mesh of shape 4x5x6, device (2, 3, 1) has the linear index (2 * 5 + 3) * 6 + 1.
     """
-
-    __slots__ = ()
 
     mesh = attr(FLAT_SYMBOL_ATTR)
     value = result(INDEX_VALUE)

@@ -51,8 +51,6 @@ ATTRIBUTES_AND_TYPES: tuple[FormatElement | str, ...] = (AttrDict(), ":", Operan
 class RootedCollective(Collective):
     """Base of the collectives with a root device: `root` has the root's index along each of `mesh_axes`."""
 
-    __slots__ = ()
-
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
         check_coordinates(signature, "root")
@@ -71,8 +69,6 @@ class BroadcastOp(RootedCollective):
     %1 = mesh.broadcast %0 on @grid mesh_axes = [1, 0] root = [2, %i]
       : (tensor<4xf32>, index) -> tensor<4xf32>
     """
-
-    __slots__ = ()
 
     input = operand(RANKED)
     root = attr(DEVICE)
@@ -96,8 +92,6 @@ class GatherOp(RootedCollective):
 
     The result is undefined on the other devices.
     """
-
-    __slots__ = ()
 
     input = operand(NON_0_RANKED)
     gather_axis = attr(AXIS)
@@ -125,8 +119,6 @@ class ReduceOp(RootedCollective):
     The result is undefined on the other devices.
     """
 
-    __slots__ = ()
-
     input = operand(RANKED)
     reduction = attr(REDUCTION, default=SUM)
     root = attr(DEVICE)
@@ -144,8 +136,6 @@ class ReduceOp(RootedCollective):
 class Reduce19Op(ReduceOp):
     """`reduce` with the syntax of LLVM 19."""
 
-    __slots__ = ()
-
     assembly = assembly(*INPUT_ON_MESH, reduction_clause(), *device_clause("root"), *ATTRIBUTES_AND_TYPES)
 
 
@@ -156,8 +146,6 @@ class ScatterOp(RootedCollective):
     %1 = mesh.scatter %0 on @grid mesh_axes = [1] scatter_axis = 0 root = [1]
       : (tensor<6x4xf32>) -> tensor<2x4xf32>
     """
-
-    __slots__ = ()
 
     input = operand(NON_0_RANKED)
     scatter_axis = attr(AXIS)
@@ -203,8 +191,6 @@ class SendOp(Collective):
       : (tensor<4xf32>, index) -> tensor<4xf32>
     """
 
-    __slots__ = ()
-
     input = operand(NON_0_RANKED)
     destination = attr(DEVICE)
     destination_dynamic = operands(INDEX_VALUE)
@@ -231,8 +217,6 @@ class RecvOp(Collective):
 
     The operand determines the result type, and is the result on devices to which no device sends a tensor.
     """
-
-    __slots__ = ()
 
     input = operand(NON_0_RANKED)
     source = optional_attr(DEVICE)
@@ -262,8 +246,6 @@ class ShiftOp(Collective):
     With `rotate`, tensors that leave the mesh enter at the other end. Without it, the result is undefined
     on devices that receive no tensor.
     """
-
-    __slots__ = ()
 
     input = operand(NON_0_RANKED)
     shift_axis = attr(AXIS)

@@ -86,8 +86,6 @@ SAME_TENSOR_TYPE = Trait("same-tensor-type", _check_same_type)
 class ShardingSource(Op):
     """Base of the operations whose result is a sharding."""
 
-    __slots__ = ()
-
     @property
     def mesh_sharding(self) -> MeshSharding:
         """The sharding; raises if it is not known statically."""
@@ -105,8 +103,6 @@ class ShardOp(Op):
     result require this sharding. Partitioning inserts a reshard between annotations that differ. In LLVM 21
     the sharding is an operand: `mesh.shard %0 to %sharding`.
     """
-
-    __slots__ = ()
 
     src = operand(RANKED)
     sharding = optional_operand(SHARDING_VALUE)
@@ -239,8 +235,6 @@ class ShardingOp(ShardingSource):
     each shard starts, and where the last shard ends.
     """
 
-    __slots__ = ()
-
     mesh = attr(FLAT_SYMBOL_ATTR)
     split_axes = attr(AXES_LISTS)
     partial_axes = optional_attr(AXES)
@@ -345,8 +339,6 @@ class GetShardingOp(ShardingSource):
 
     %s = mesh.get_sharding %t : tensor<4x8xf32> -> !mesh.sharding
     """
-
-    __slots__ = ()
 
     source = operand(RANKED)
     result = result(SHARDING_VALUE)

@@ -49,8 +49,6 @@ from sdyopt.mlir.ir.traits import INFERS_TYPES
 class CollectiveOp(ShardingOwner):
     """A collective. Its verifier compares `out_sharding` with the sharding of the operand."""
 
-    __slots__ = ()
-
     tensor = operand(ANY_SHAPED)
     out_sharding = attr(SHARDING_ATTR)
     output = result(ANY_SHAPED)
@@ -325,8 +323,6 @@ def _assembly(*before: FormatElement) -> Assembly:
 class AllGatherOp(CollectiveOp):
     """Gathers the chunks of a tensor along axes, which no longer shard the result."""
 
-    __slots__ = ()
-
     gathering_axes = attr(_AXES_PER_DIM)
 
     assembly = _assembly(bare_attr("gathering_axes", AxesPerDim))
@@ -338,8 +334,6 @@ class AllGatherOp(CollectiveOp):
 @sdy.op("all_slice", SAME_TYPE, INFERS_TYPES)
 class AllSliceOp(CollectiveOp):
     """Slices a tensor along axes, which shard the result, without communication."""
-
-    __slots__ = ()
 
     slicing_axes = attr(_AXES_PER_DIM)
 
@@ -354,8 +348,6 @@ class AllSliceOp(CollectiveOp):
 class AllToAllOp(CollectiveOp):
     """Moves axes from dimensions to other dimensions."""
 
-    __slots__ = ()
-
     params = attr(_ALL_TO_ALL_PARAMS)
 
     assembly = _assembly(bare_attr("params", AllToAllParams))
@@ -369,8 +361,6 @@ class CollectivePermuteOp(CollectiveOp):
     """Permutes the chunks of a tensor between devices: each dimension keeps its sharded size, but its axes,
     their order or the device order of the mesh may change."""
 
-    __slots__ = ()
-
     allows_different_meshes = True
     assembly = _assembly()
 
@@ -381,8 +371,6 @@ class CollectivePermuteOp(CollectiveOp):
 @sdy.op("all_reduce", SAME_TYPE, INFERS_TYPES)
 class AllReduceOp(CollectiveOp):
     """Reduces the chunks of a tensor along axes: sums them, or takes the maximum or minimum."""
-
-    __slots__ = ()
 
     reduction_axes = attr(_AXES)
     reduction_op = reduction_attr()
@@ -399,8 +387,6 @@ class AllReduceOp(CollectiveOp):
 class ReduceScatterOp(CollectiveOp):
     """Reduces the chunks of a tensor along axes, which shard the result."""
 
-    __slots__ = ()
-
     reduce_scatter_axes = attr(_AXES_PER_DIM)
     reduction_op = reduction_attr()
 
@@ -416,8 +402,6 @@ class ReduceScatterOp(CollectiveOp):
 class ShardedToUnreducedOp(CollectiveOp):
     """Pads each chunk with zeros, so that axes that shard a dimension become unreduced axes."""
 
-    __slots__ = ()
-
     axes = attr(_AXES_PER_DIM)
 
     assembly = _assembly(bare_attr("axes", AxesPerDim))
@@ -431,8 +415,6 @@ class ShardedToUnreducedOp(CollectiveOp):
 @sdy.op("replicated_to_unreduced", SAME_TYPE, INFERS_TYPES)
 class ReplicatedToUnreducedOp(CollectiveOp):
     """Keeps one replica and sets the others to zero, so that replicated axes become unreduced axes."""
-
-    __slots__ = ()
 
     axes = attr(_AXES)
 

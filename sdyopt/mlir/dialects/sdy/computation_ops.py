@@ -141,8 +141,6 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
     Inside, tensors have their local shapes with respect to the manual axes.
     """
 
-    __slots__ = ()
-
     tensors = operands(ANY_TYPE)
     in_shardings = attr(SHARDINGS_ATTR)
     out_shardings = attr(SHARDINGS_ATTR)
@@ -199,8 +197,6 @@ def _write_name(out: Template, signature: OpSignature, attributes: DictAttr) -> 
 @sdy.op("named_computation", RECURSIVE_EFFECTS, _ENDS_WITH_RETURN, ISOLATED, INFERS_TYPES)
 class NamedComputationOp(ShardingOwner):
     """A named body, through which shardings propagate as if it were inlined."""
-
-    __slots__ = ()
 
     computation_name = attr(STRING_ATTR, name="name")
     inputs = operands(ANY_TYPE)

@@ -28,8 +28,6 @@ _MESH = of_class(Mesh, "Mesh of axes and a list of devices")
 class MeshOp(Op):
     """A named mesh, to which shardings refer."""
 
-    __slots__ = ()
-
     sym_name = attr(STRING_ATTR)
     mesh = attr(_MESH)
 

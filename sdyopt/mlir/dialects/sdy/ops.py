@@ -46,8 +46,6 @@ def operand_type(signature: OpSignature, regions: Sequence[Region]) -> Sequence[
 class _ShardingOp(ShardingOwner):
     """An operation whose result is its input with a sharding."""
 
-    __slots__ = ()
-
     input = operand(ANY_TYPE)
     sharding = attr(SHARDING_ATTR)
     output = result(ANY_TYPE)
@@ -77,14 +75,10 @@ class _ShardingOp(ShardingOwner):
 class ShardingConstraintOp(_ShardingOp):
     """Constrains the sharding of a value at this point of the program, as requested by the user."""
 
-    __slots__ = ()
-
 
 @sdy.op("reshard", PURE, SAME_TYPE, INFERS_TYPES)
 class ReshardOp(_ShardingOp):
     """The same value with another sharding, which may require communication."""
-
-    __slots__ = ()
 
 
 def _parse_group_id(op_parser: OpAsmParser) -> Attribute:
@@ -98,8 +92,6 @@ def _parse_group_id(op_parser: OpAsmParser) -> Attribute:
 @sdy.op("sharding_group", INFERS_TYPES)
 class ShardingGroupOp(Op):
     """Adds a value to a sharding group. Propagation gives all values of a group equivalent shardings."""
-
-    __slots__ = ()
 
     input = operand(ANY_RANKED_TENSOR)
     group_id = attr(I64_ATTR)
@@ -157,8 +149,6 @@ def _parse_direction(op_parser: OpAsmParser) -> Attribute:
 class PropagationBarrierOp(Op):
     """The same value; shardings propagate from input to output, from output to input, or not at all."""
 
-    __slots__ = ()
-
     input = operand(ANY_RANKED_TENSOR)
     allowed_direction = attr(_DIRECTION)
     output = result(ANY_RANKED_TENSOR)
@@ -212,8 +202,6 @@ def value_before_barriers(value: Value, cache: dict[Value, Value] | None = None)
 class ConstantOp(Op):
     """A constant that is not folded or merged, so that each use can have its own constant and sharding."""
 
-    __slots__ = ()
-
     value = attr(ELEMENTS_ATTR)
     output = result(ANY_STATIC_TENSOR)
 
@@ -227,8 +215,6 @@ class ConstantOp(Op):
 @sdy.op("return", PURE, TERMINATOR)
 class ReturnOp(Op):
     """Terminates the body of an sdy operation; its operands are the results of the operation."""
-
-    __slots__ = ()
 
     values = operands(ANY_TYPE)
 

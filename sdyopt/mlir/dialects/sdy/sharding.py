@@ -327,8 +327,6 @@ _MANUAL_AXES = of_class(ManualAxes, "A list of axes that a ManualComputationOp i
 class ShardingOwner(Op):
     """An operation that stores the shardings of its results and block arguments in inherent attributes."""
 
-    __slots__ = ()
-
     def result_sharding(self, index: int) -> TensorSharding | None:
         """The sharding of a result."""
         raise NotImplementedError
@@ -340,8 +338,6 @@ class ShardingOwner(Op):
 
 class AxisBinder(Op):
     """An operation whose body is manual along some axes, along which no value in the body may be sharded."""
-
-    __slots__ = ()
 
     manual_axes = attr(_MANUAL_AXES)
 

@@ -36,8 +36,6 @@ from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
 class DataFlowEdgeOp(ShardingOwner):
     """Takes the owner of a data-flow edge, and stores the sharding of all values of the edge."""
 
-    __slots__ = ()
-
     input = operand(ANY_SHAPED)
     sharding = optional_attr(SHARDING_ATTR)
     output = result(ANY_SHAPED)
@@ -70,8 +68,6 @@ class DataFlowEdgeOp(ShardingOwner):
 @sdy.op("func_data_flow_edge", SAME_TYPE)
 class FuncDataFlowEdgeOp(Op):
     """Takes a function argument or a call result, so that shardings propagate between caller and callee."""
-
-    __slots__ = ()
 
     input = operand(ANY_SHAPED)
     output = result(ANY_SHAPED)

@@ -30,8 +30,6 @@ _BODY_OPERATIONS = frozenset(
 class AsyncStartOp(Op):
     """Starts the operation in the body, and returns a future of the result."""
 
-    __slots__ = ()
-
     inputs = op_fields.operands(TENSOR)
     out = op_fields.result(FUTURE)
     body = op_fields.region(ONE_BLOCK)
@@ -75,8 +73,6 @@ def _check_single_op(signature: OpSignature, region: Region) -> None:
 @stablehlo.op("async_done", INFERS_COMPATIBLE_TYPES)
 class AsyncDoneOp(Op):
     """Waits for a future of async_start and returns its value."""
-
-    __slots__ = ()
 
     future = op_fields.operand(FUTURE)
     out = op_fields.result(TENSOR)

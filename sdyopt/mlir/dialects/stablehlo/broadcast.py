@@ -32,8 +32,6 @@ from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor, Type, tensor
 class BroadcastInDimOp(Op):
     """Duplicates the operand along result dimensions that it lacks, and along its dimensions of size 1."""
 
-    __slots__ = ()
-
     operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     broadcast_dimensions = attr(I64_ARRAY)
     out = result(types.STATIC_OR_BOUNDED_TENSOR)
@@ -69,8 +67,6 @@ class BroadcastInDimOp(Op):
 @stablehlo.op("dynamic_broadcast_in_dim", NO_MEMORY_EFFECT)
 class DynamicBroadcastInDimOp(Op):
     """broadcast_in_dim with the result shape given by an operand."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     output_dimensions = op_fields.operand(types.STATIC_DIMENSION_TENSOR)
@@ -146,8 +142,6 @@ class DynamicBroadcastInDimOp(Op):
 @stablehlo.op("broadcast", PURE, SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
 class BroadcastOp(Op):
     """Duplicates the operand along new leading dimensions."""
-
-    __slots__ = ()
 
     operand = operand(types.TENSOR)
     broadcast_sizes = attr(I64_ARRAY)

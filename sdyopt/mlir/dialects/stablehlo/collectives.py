@@ -50,8 +50,6 @@ from sdyopt.mlir.ir.types import DYNAMIC, I32, RankedTensor, ShapedType, Type, e
 class AllGatherOp(CollectiveOp):
     """Concatenates each operand's values from all processes of a replica group along `all_gather_dim`."""
 
-    __slots__ = ()
-
     inputs = op_fields.operands(TENSOR)
     all_gather_dim = op_fields.attr(NON_NEGATIVE_I64)
     use_global_device_ids = op_fields.optional_attr(UNIT_ATTR)
@@ -99,8 +97,6 @@ def _check_gathered(
 @stablehlo.op("all_to_all", PAIRWISE_SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
 class AllToAllOp(CollectiveOp):
     """Splits each operand, exchanges slices within replica groups, and concatenates the received slices."""
-
-    __slots__ = ()
 
     inputs = op_fields.operands(TENSOR)
     split_dimension = op_fields.attr(NON_NEGATIVE_I64)
@@ -152,8 +148,6 @@ def _all_to_all_sizes(sizes: Sequence[int], split: int, concat: int, count: int)
 class AllReduceOp(CollectiveOp, RegionVerifyingOp):
     """Reduces each operand elementwise over the processes of a replica group."""
 
-    __slots__ = ()
-
     inputs = op_fields.operands(TENSOR)
     use_global_device_ids = op_fields.optional_attr(UNIT_ATTR)
     out = op_fields.results(TENSOR)
@@ -195,8 +189,6 @@ def _check_channel(signature: OpSignature, uses_global_ids: bool) -> None:
 @stablehlo.op("reduce_scatter")
 class ReduceScatterOp(CollectiveOp, RegionVerifyingOp):
     """Reduces the operand over the processes of a replica group and scatters the result over them."""
-
-    __slots__ = ()
 
     value = op_fields.operand(TENSOR)
     scatter_dimension = op_fields.attr(NON_NEGATIVE_I64)
@@ -253,8 +245,6 @@ def _check_scattered(
 class CrossReplicaSumOp(Op):
     """Sums the operand over the processes of a replica group (superseded by all_reduce)."""
 
-    __slots__ = ()
-
     value = op_fields.operand(TENSOR)
     replica_groups = op_fields.attr(I64_ELEMENTS)
     out = op_fields.result(TENSOR)
@@ -301,8 +291,6 @@ def _check_roots(signature: OpSignature) -> None:
 class CollectiveReduceOp(CollectiveOp, RegionVerifyingOp):
     """Reduces each operand elementwise over the processes of a replica group; the root has the result."""
 
-    __slots__ = ()
-
     inputs = op_fields.operands(TENSOR)
     use_global_device_ids = op_fields.optional_attr(UNIT_ATTR)
     has_dynamic_root = op_fields.optional_attr(UNIT_ATTR)
@@ -338,8 +326,6 @@ class CollectiveBroadcastOp(CollectiveOp):
 
     The root is the first process of the group, unless an operand has its index.
     """
-
-    __slots__ = ()
 
     inputs = op_fields.operands(TENSOR).since(
         Behavior.BROADCASTS_OF_SEVERAL_VALUES, before=op_fields.operand(TENSOR)
@@ -385,8 +371,6 @@ def _check_broadcast_groups(signature: OpSignature) -> None:
 @stablehlo.op("collective_permute", SAME_ELEMENT_TYPE, INFERS_COMPATIBLE_TYPES)
 class CollectivePermuteOp(Op):
     """Sends the operand of each source process to its target process."""
-
-    __slots__ = ()
 
     value = op_fields.operand(TENSOR)
     source_target_pairs = op_fields.attr(I64_ELEMENTS)

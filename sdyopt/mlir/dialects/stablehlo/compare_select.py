@@ -53,8 +53,6 @@ class ComparisonType(EnumAttr):
 class CompareOp(Op):
     """Compares lhs and rhs elementwise by `comparison_direction`."""
 
-    __slots__ = ()
-
     lhs = operand(types.TENSOR)
     rhs = operand(types.TENSOR)
     out = result(types.PRED_TENSOR)
@@ -83,8 +81,6 @@ class CompareOp(Op):
 class SelectOp(Op):
     """Selects each element from on_true or on_false by `pred`, which may be a scalar."""
 
-    __slots__ = ()
-
     pred = operand(types.PRED_TENSOR)
     on_true = operand(types.TENSOR)
     on_false = operand(types.TENSOR)
@@ -109,8 +105,6 @@ class SelectOp(Op):
 )
 class ClampOp(Op):
     """Clamps each element between min and max, which may be scalars."""
-
-    __slots__ = ()
 
     min = op_fields.operand(types.TENSOR)
     operand = op_fields.operand(types.TENSOR)

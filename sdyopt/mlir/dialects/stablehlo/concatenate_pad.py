@@ -42,8 +42,6 @@ from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor, Type
 class ConcatenateOp(Op):
     """Concatenates tensors along one dimension."""
 
-    __slots__ = ()
-
     inputs = operands(types.TENSOR)
     dimension = attr(non_negative(I64_ATTR))
     out = result(types.TENSOR)
@@ -102,8 +100,6 @@ _PADDING_FIELDS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 )
 class PadOp(Op):
     """Inserts a value before, after and between the elements; negative edge padding removes elements."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(types.TENSOR)
     padding_value = op_fields.operand(types.SCALAR_TENSOR)
@@ -175,8 +171,6 @@ def _padded_size(signature: OpSignature, index: int, size: int, what: str) -> in
 )
 class DynamicPadOp(Op):
     """pad with padding amounts given by operands."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(types.TENSOR)
     padding_value = op_fields.operand(types.SCALAR_TENSOR)

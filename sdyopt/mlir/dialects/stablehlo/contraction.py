@@ -293,8 +293,6 @@ def _check_group_dimension(
 class DotOp(Op):
     """Vector and matrix products: out[m, n] = sum over k of lhs[m, k] * rhs[k, n]."""
 
-    __slots__ = ()
-
     lhs = op_fields.operand(TENSOR)
     rhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     precision_config = op_fields.optional_attr(PRECISION_CONFIG)
@@ -319,8 +317,6 @@ class DotGeneralOp(Op):
 
     For batches of matrices: out[b, m, n] = sum over k of lhs[b, m, k] * rhs[b, k, n].
     """
-
-    __slots__ = ()
 
     lhs = op_fields.operand(TENSOR)
     rhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
@@ -407,8 +403,6 @@ def check_quantized_product(signature: OpSignature, lhs: Type, rhs: Type, out: T
 class EinsumOp(Op):
     """A product in Einstein summation notation, as in numpy.einsum."""
 
-    __slots__ = ()
-
     lhs = op_fields.operand(TENSOR)
     rhs = op_fields.operand(TENSOR)
     einsum_config = op_fields.attr(STRING_ATTR)
@@ -423,8 +417,6 @@ class EinsumOp(Op):
 @stablehlo.op("unary_einsum", PURE)
 class UnaryEinsumOp(Op):
     """Einstein summation on a single operand: sums, diagonals and transposes."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(TENSOR)
     einsum_config = op_fields.attr(STRING_ATTR)

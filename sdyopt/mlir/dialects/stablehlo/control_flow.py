@@ -119,8 +119,6 @@ def print_while(op: Op, printer: OpAsmPrinter) -> None:
 class ReturnOp(Op):
     """Terminates a region and returns values to the enclosing operation."""
 
-    __slots__ = ()
-
     values = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER)
 
     assembly = assembly(Operand("values"), AttrDict(), OptionalGroup(":", TypeOf("values"), anchor="values"))
@@ -129,8 +127,6 @@ class ReturnOp(Op):
 @stablehlo.op("optimization_barrier", PURE, PAIRWISE_SAME_TYPE, INFERS_COMPATIBLE_TYPES)
 class OptimizationBarrierOp(Op):
     """Forwards its operands once all of them have been computed."""
-
-    __slots__ = ()
 
     values = op_fields.operands(TENSOR_OR_TOKEN)
     out = op_fields.results(TENSOR_OR_TOKEN)
@@ -151,8 +147,6 @@ class OptimizationBarrierOp(Op):
 
 class ConditionalOp(Op):
     """Base of if and case: runs one of several branches and returns its results."""
-
-    __slots__ = ()
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
@@ -184,8 +178,6 @@ class ConditionalOp(Op):
 class IfOp(ConditionalOp):
     """Runs `true_branch` or `false_branch`."""
 
-    __slots__ = ()
-
     predicate = op_fields.operand(PRED_TENSOR)
     out = op_fields.results(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN)
     true_branch = op_fields.region(ONE_BLOCK)
@@ -204,8 +196,6 @@ _set_data_flow_of_if()
 class CaseOp(ConditionalOp):
     """Runs the branch with the given index, or the last branch if the index is out of range."""
 
-    __slots__ = ()
-
     index = op_fields.operand(I32_TENSOR)
     out = op_fields.results(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN)
     branches = op_fields.regions(ONE_BLOCK)
@@ -220,8 +210,6 @@ class CaseOp(ConditionalOp):
 @stablehlo.op("while", RECURSIVE_EFFECTS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
 class WhileOp(RegionVerifyingOp):
     """Runs `body` on the loop-carried values as long as `cond` returns true."""
-
-    __slots__ = ()
 
     values = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER)
     out = op_fields.results(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER)
@@ -281,8 +269,6 @@ def is_boolean_scalar(type: Type) -> bool:
 @stablehlo.op("map", RECURSIVE_EFFECTS, SAME_SHAPE, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
 class MapOp(Op):
     """Applies a scalar computation to the operands elementwise."""
-
-    __slots__ = ()
 
     inputs = op_fields.operands(TENSOR)
     dimensions = op_fields.attr(I64_ARRAY)

@@ -42,8 +42,6 @@ from sdyopt.mlir.ir.types import DYNAMIC, I1, I32, ComplexType, RankedTensor, Ty
 class ComplexPartOp(UnaryOp):
     """Base of real and imag; the result has the element type of the parts, or that of a float operand."""
 
-    __slots__ = ()
-
     operand = operand(types.FLOAT_OR_COMPLEX_TENSOR)
     out = result(types.FLOAT_TENSOR)
 
@@ -55,8 +53,6 @@ class ComplexPartOp(UnaryOp):
 @stablehlo.op("abs", *TYPE_INFERRING_ELEMENTWISE_TRAITS)
 class AbsOp(UnaryOp):
     """The absolute value."""
-
-    __slots__ = ()
 
     operand = operand(types.SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
     out = result(types.SIGNED_FLOAT_OR_QUANTIZED_TENSOR)
@@ -70,21 +66,15 @@ class AbsOp(UnaryOp):
 class RealOp(ComplexPartOp):
     """The real part."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("imag", *TYPE_INFERRING_ELEMENTWISE_TRAITS)
 class ImagOp(ComplexPartOp):
     """The imaginary part."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("is_finite", *TYPE_INFERRING_ELEMENTWISE_TRAITS)
 class IsFiniteOp(Op):
     """Whether each element is neither infinite nor NaN."""
-
-    __slots__ = ()
 
     x = operand(types.FLOAT_OR_QUANTIZED_TENSOR)
     y = result(types.PRED_TENSOR)
@@ -101,8 +91,6 @@ class IsFiniteOp(Op):
 class ConvertOp(UnaryOp):
     """Converts each element to another element type."""
 
-    __slots__ = ()
-
     operand = operand(types.NON_QUANTIZED_TENSOR)
     out = result(types.NON_QUANTIZED_TENSOR)
 
@@ -110,8 +98,6 @@ class ConvertOp(UnaryOp):
 @stablehlo.op("uniform_quantize", *ELEMENTWISE_TRAITS)
 class UniformQuantizeOp(UnaryOp):
     """Converts floats, or elements of another quantized type, to a quantized type."""
-
-    __slots__ = ()
 
     operand = operand(types.FLOAT_PER_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     out = result(types.PER_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
@@ -135,8 +121,6 @@ class UniformQuantizeOp(UnaryOp):
 class UniformDequantizeOp(UnaryOp):
     """Converts quantized elements to their expressed type."""
 
-    __slots__ = ()
-
     operand = operand(types.PER_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     out = result(types.FLOAT_TENSOR)
 
@@ -153,8 +137,6 @@ class BitcastConvertOp(Op):
 
     If the widths differ, the tensor with the narrower element type has an extra minor-most dimension.
     """
-
-    __slots__ = ()
 
     operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
@@ -221,8 +203,6 @@ def _write_format(out: Template, signature: OpSignature, attributes: DictAttr) -
 @stablehlo.op("reduce_precision", NO_MEMORY_EFFECT, ELEMENTWISE, COMPATIBLE_TYPES, INFERS_COMPATIBLE_TYPES)
 class ReducePrecisionOp(Op):
     """Rounds to the given numbers of exponent and mantissa bits; the element type is unchanged."""
-
-    __slots__ = ()
 
     operand = operand(types.FLOAT_OR_QUANTIZED_TENSOR)
     out = result(types.FLOAT_OR_QUANTIZED_TENSOR)

@@ -211,8 +211,6 @@ def _spatial_dimensions(parser: AsmParser, spatial: Mapping[int, int]) -> tuple[
 class ConvolutionBaseOp(Op):
     """Base of convolution, where `padding` is an attribute, and dynamic_conv, where it is an operand."""
 
-    __slots__ = ()
-
     lhs = op_fields.operand(TENSOR)
     rhs = op_fields.operand(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     window_strides = op_fields.optional_attr(I64_ARRAY)
@@ -229,8 +227,6 @@ class ConvolutionBaseOp(Op):
 @stablehlo.op("convolution", NO_MEMORY_EFFECT)
 class ConvolutionOp(ConvolutionBaseOp):
     """Slides a kernel over the spatial dimensions of a tensor and sums the products."""
-
-    __slots__ = ()
 
     padding = op_fields.optional_attr(I64_ELEMENTS)
 
@@ -251,8 +247,6 @@ class ConvolutionOp(ConvolutionBaseOp):
 @stablehlo.op("dynamic_conv", NO_MEMORY_EFFECT)
 class DynamicConvOp(ConvolutionBaseOp):
     """A convolution with padding given by an operand."""
-
-    __slots__ = ()
 
     rhs = op_fields.operand(TENSOR)
     padding = op_fields.operand(STATIC_2D_INT_TENSOR)

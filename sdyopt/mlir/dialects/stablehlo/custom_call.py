@@ -294,8 +294,6 @@ def _print_target(target: StringAttr, attribute_printer: AttributePrinter) -> st
 class CustomCallOp(Op):
     """Calls the function `call_target_name` of the backend."""
 
-    __slots__ = ()
-
     inputs = op_fields.operands(CUSTOM_CALL_VALUE)
     call_target_name = op_fields.attr(STRING_ATTR)
     has_side_effect = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)

@@ -116,15 +116,11 @@ _UNARY_TRAITS = (COMPATIBLE_TYPES, *TYPE_INFERRING_ELEMENTWISE_TRAITS)
 class UnaryOp(Op):
     """Base of unary operations whose operand is named `operand`."""
 
-    __slots__ = ()
-
     assembly = assembly(Operand("operand"), AttrDict(), ":", SameOperandsAndResultType())
 
 
 class SameTypeUnaryOp(UnaryOp):
     """Base of unary operations whose result type is compatible with the operand type."""
-
-    __slots__ = ()
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
@@ -134,16 +130,12 @@ class SameTypeUnaryOp(UnaryOp):
 class FloatOp(SameTypeUnaryOp):
     """Base of unary operations on floats and per-tensor quantized types."""
 
-    __slots__ = ()
-
     operand = operand(types.FLOAT_OR_QUANTIZED_TENSOR)
     out = result(types.FLOAT_OR_QUANTIZED_TENSOR)
 
 
 class TranscendentalOp(SameTypeUnaryOp):
     """Base of transcendental functions, which have a result accuracy."""
-
-    __slots__ = ()
 
     operand = operand(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
     out = result(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
@@ -152,8 +144,6 @@ class TranscendentalOp(SameTypeUnaryOp):
 
 class IntegerOp(SameTypeUnaryOp):
     """Base of unary operations on integers."""
-
-    __slots__ = ()
 
     operand = operand(types.INT_TENSOR)
     out = result(types.INT_TENSOR)
@@ -166,84 +156,60 @@ class IntegerOp(SameTypeUnaryOp):
 class CbrtOp(TranscendentalOp):
     """The cube root."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("cosine", *_UNARY_TRAITS)
 class CosineOp(TranscendentalOp):
     """cos(x)."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("exponential", *_UNARY_TRAITS)
 class ExpOp(TranscendentalOp):
     """e to the power of x."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("exponential_minus_one", *_UNARY_TRAITS)
 class Expm1Op(TranscendentalOp):
     """e to the power of x, minus 1; accurate for small x."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("log", *_UNARY_TRAITS)
 class LogOp(TranscendentalOp):
     """The natural logarithm."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("log_plus_one", *_UNARY_TRAITS)
 class Log1pOp(TranscendentalOp):
     """The natural logarithm of 1 + x; accurate for small x."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("logistic", *_UNARY_TRAITS)
 class LogisticOp(TranscendentalOp):
     """1 / (1 + exp(-x))."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("rsqrt", *_UNARY_TRAITS)
 class RsqrtOp(TranscendentalOp):
     """1 / sqrt(x)."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("sine", *_UNARY_TRAITS)
 class SineOp(TranscendentalOp):
     """sin(x)."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("sqrt", *_UNARY_TRAITS)
 class SqrtOp(TranscendentalOp):
     """The square root."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("tan", *_UNARY_TRAITS)
 class TanOp(TranscendentalOp):
     """tan(x)."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("tanh", *_UNARY_TRAITS)
 class TanhOp(TranscendentalOp):
     """The hyperbolic tangent."""
-
-    __slots__ = ()
 
 
 # --- Rounding, bits, signs ------------------------------------------------------------------
@@ -253,49 +219,35 @@ class TanhOp(TranscendentalOp):
 class CeilOp(FloatOp):
     """Rounds toward positive infinity."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("floor", *_UNARY_TRAITS)
 class FloorOp(FloatOp):
     """Rounds toward negative infinity."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("round_nearest_afz", *_UNARY_TRAITS)
 class RoundOp(FloatOp):
     """Rounds to the nearest integer, ties away from zero."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("round_nearest_even", *_UNARY_TRAITS)
 class RoundNearestEvenOp(FloatOp):
     """Rounds to the nearest integer, ties to even."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("count_leading_zeros", *_UNARY_TRAITS)
 class ClzOp(IntegerOp):
     """The number of leading zero bits."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("popcnt", *_UNARY_TRAITS)
 class PopulationCountOp(IntegerOp):
     """The number of one bits."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("not", *_UNARY_TRAITS)
 class NotOp(SameTypeUnaryOp):
     """Logical not of bools, bitwise not of integers."""
-
-    __slots__ = ()
 
     operand = operand(types.PRED_OR_INT_TENSOR)
     out = result(types.PRED_OR_INT_TENSOR)
@@ -305,8 +257,6 @@ class NotOp(SameTypeUnaryOp):
 class NegOp(SameTypeUnaryOp):
     """-x."""
 
-    __slots__ = ()
-
     operand = operand(types.INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
     out = result(types.INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
 
@@ -314,8 +264,6 @@ class NegOp(SameTypeUnaryOp):
 @stablehlo.op("sign", *_UNARY_TRAITS)
 class SignOp(SameTypeUnaryOp):
     """-1, 0 or 1; for complex numbers other than 0, x / abs(x)."""
-
-    __slots__ = ()
 
     operand = operand(types.SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
     out = result(types.SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
@@ -328,8 +276,6 @@ _BINARY_TRAITS = (COMPATIBLE_TYPES, *_TYPE_INFERRING_TRAITS)
 class BinaryOp(Op):
     """Base of binary operations whose operands and result have compatible types."""
 
-    __slots__ = ()
-
     assembly = assembly(Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":", SameOperandsAndResultType())
 
     @staticmethod
@@ -340,8 +286,6 @@ class BinaryOp(Op):
 class AnyBinaryOp(BinaryOp):
     """Base of binary operations on any element type except per-axis quantized types."""
 
-    __slots__ = ()
-
     lhs = operand(types.TENSOR)
     rhs = operand(types.TENSOR)
     out = result(types.TENSOR)
@@ -349,8 +293,6 @@ class AnyBinaryOp(BinaryOp):
 
 class NumberBinaryOp(BinaryOp):
     """Base of binary operations on any element type except bool and per-axis quantized types."""
-
-    __slots__ = ()
 
     lhs = operand(types.INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
     rhs = operand(types.INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
@@ -360,8 +302,6 @@ class NumberBinaryOp(BinaryOp):
 class ShiftOp(BinaryOp):
     """Base of bit shifts, on integers."""
 
-    __slots__ = ()
-
     lhs = operand(types.INT_TENSOR)
     rhs = operand(types.INT_TENSOR)
     out = result(types.INT_TENSOR)
@@ -369,8 +309,6 @@ class ShiftOp(BinaryOp):
 
 class LogicalOp(BinaryOp):
     """Base of logical operations on bools and bitwise operations on integers."""
-
-    __slots__ = ()
 
     lhs = operand(types.PRED_OR_INT_TENSOR)
     rhs = operand(types.PRED_OR_INT_TENSOR)
@@ -380,8 +318,6 @@ class LogicalOp(BinaryOp):
 @stablehlo.op("add", HLO_COMMUTATIVE, *_TYPE_INFERRING_TRAITS)
 class AddOp(BinaryOp):
     """lhs + rhs; logical or for bools."""
-
-    __slots__ = ()
 
     lhs = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     rhs = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
@@ -431,56 +367,40 @@ def _check_quantized_add(signature: OpSignature, elements: Sequence[Type]) -> No
 class SubtractOp(NumberBinaryOp):
     """lhs - rhs."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("multiply", HLO_COMMUTATIVE, *_BINARY_TRAITS)
 class MulOp(AnyBinaryOp):
     """lhs * rhs; logical and for bools."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("divide", *_BINARY_TRAITS)
 class DivOp(NumberBinaryOp):
     """lhs / rhs; integer division rounds toward zero."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("remainder", *_BINARY_TRAITS)
 class RemOp(NumberBinaryOp):
     """The remainder of lhs / rhs, with the sign of lhs."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("power", *_BINARY_TRAITS)
 class PowOp(NumberBinaryOp):
     """lhs to the power of rhs."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("maximum", HLO_COMMUTATIVE, *_BINARY_TRAITS)
 class MaxOp(AnyBinaryOp):
     """The maximum of lhs and rhs; logical or for bools."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("minimum", HLO_COMMUTATIVE, *_BINARY_TRAITS)
 class MinOp(AnyBinaryOp):
     """The minimum of lhs and rhs; logical and for bools."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("atan2", *_BINARY_TRAITS)
 class Atan2Op(BinaryOp):
     """The arc tangent of lhs / rhs, with the quadrant given by their signs."""
-
-    __slots__ = ()
 
     lhs = operand(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
     rhs = operand(types.FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
@@ -491,49 +411,35 @@ class Atan2Op(BinaryOp):
 class AndOp(LogicalOp):
     """Logical and of bools, bitwise and of integers."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("or", HLO_COMMUTATIVE, *_BINARY_TRAITS)
 class OrOp(LogicalOp):
     """Logical or of bools, bitwise or of integers."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("xor", HLO_COMMUTATIVE, *_BINARY_TRAITS)
 class XorOp(LogicalOp):
     """Logical exclusive or of bools, bitwise exclusive or of integers."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("shift_left", *_BINARY_TRAITS)
 class ShiftLeftOp(ShiftOp):
     """lhs shifted left by rhs bits."""
-
-    __slots__ = ()
 
 
 @stablehlo.op("shift_right_arithmetic", *_BINARY_TRAITS)
 class ShiftRightArithmeticOp(ShiftOp):
     """lhs shifted right by rhs bits, filled with the sign bit."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("shift_right_logical", *_BINARY_TRAITS)
 class ShiftRightLogicalOp(ShiftOp):
     """lhs shifted right by rhs bits, filled with zeros."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("complex", SAME_OPERAND_ELEMENT_TYPE, *_TYPE_INFERRING_TRAITS)
 class ComplexOp(Op):
     """Complex numbers from their real (lhs) and imaginary (rhs) parts."""
-
-    __slots__ = ()
 
     lhs = operand(types.FLOAT_32_64_TENSOR)
     rhs = operand(types.FLOAT_32_64_TENSOR)

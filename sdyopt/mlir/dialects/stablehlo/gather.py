@@ -116,8 +116,6 @@ def _print_scatter(dims: ScatterDimensions, attribute_printer: AttributePrinter)
 class GatherOp(Op):
     """Gathers the slices of `operand` that start at `start_indices`."""
 
-    __slots__ = ()
-
     operand = op_fields.operand(TENSOR)
     start_indices = op_fields.operand(INT_TENSOR)
     dimension_numbers = op_fields.attr(GATHER_DIMENSIONS)
@@ -137,8 +135,6 @@ class GatherOp(Op):
 @stablehlo.op("dynamic_gather", NO_MEMORY_EFFECT)
 class DynamicGatherOp(Op):
     """gather with the slice sizes given by an operand."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(TENSOR)
     start_indices = op_fields.operand(INT_TENSOR)
@@ -301,8 +297,6 @@ def _result_type(
 @stablehlo.op("torch_index_select", PURE)
 class TorchIndexSelectOp(Op):
     """Selects the slices of the operand along `dim` that `index` lists, as torch.index_select does."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(TENSOR)
     index = op_fields.operand(TENSOR)

@@ -37,8 +37,6 @@ _NO_CONFIG = StringAttr("")
 class InfeedOp(Op):
     """Reads from the infeed."""
 
-    __slots__ = ()
-
     token = op_fields.operand(TOKEN)
     infeed_config = op_fields.attr(STRING_ATTR, default=_NO_CONFIG)
     layout = op_fields.optional_attr(ARRAY_ATTR)
@@ -95,8 +93,6 @@ def _check_layout(signature: OpSignature, layout: ArrayAttr) -> None:
 class OutfeedOp(Op):
     """Writes to the outfeed."""
 
-    __slots__ = ()
-
     inputs = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     token = op_fields.operand(TOKEN)
     outfeed_config = op_fields.attr(STRING_ATTR, default=_NO_CONFIG)
@@ -110,8 +106,6 @@ class OutfeedOp(Op):
 @stablehlo.op("send", INFERS_COMPATIBLE_TYPES)
 class SendOp(Op):
     """Sends tensors over a channel."""
-
-    __slots__ = ()
 
     inputs = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     token = op_fields.operand(TOKEN)
@@ -130,8 +124,6 @@ class SendOp(Op):
 @stablehlo.op("recv")
 class RecvOp(Op):
     """Receives tensors over a channel."""
-
-    __slots__ = ()
 
     token = op_fields.operand(TOKEN)
     channel_handle = op_fields.attr(CHANNEL_HANDLE)

@@ -43,8 +43,6 @@ def _is_type_of_constant(inferred: Type, actual: Type) -> bool:
 class ConstantOp(Op):
     """A constant tensor."""
 
-    __slots__ = ()
-
     value = attr(ELEMENTS_ATTR)
     output = result(types.STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
@@ -80,8 +78,6 @@ stablehlo.materialize_constant = _materialize
 class IotaOp(Op):
     """A tensor whose elements are their own indices along one dimension."""
 
-    __slots__ = ()
-
     iota_dimension = attr(non_negative(I64_ATTR))
     output = result(types.STATIC_INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
 
@@ -99,8 +95,6 @@ class IotaOp(Op):
 @stablehlo.op("dynamic_iota", NO_MEMORY_EFFECT)
 class DynamicIotaOp(Op):
     """iota with the result shape given by an operand."""
-
-    __slots__ = ()
 
     output_shape = operand(types.STATIC_DIMENSION_TENSOR)
     iota_dimension = attr(non_negative(I64_ATTR))
@@ -133,8 +127,6 @@ class DynamicIotaOp(Op):
 class CreateTokenOp(Op):
     """Creates a token without dependencies."""
 
-    __slots__ = ()
-
     output = result(types.TOKEN)
 
     assembly = assembly(AttrDict(), ":", AllResultTypes())
@@ -147,8 +139,6 @@ class CreateTokenOp(Op):
 @stablehlo.op("after_all", PURE, INFERS_COMPATIBLE_TYPES)
 class AfterAllOp(Op):
     """Joins tokens: the result depends on all operands."""
-
-    __slots__ = ()
 
     inputs = operands(types.TOKEN)
     out = result(types.TOKEN)
@@ -163,8 +153,6 @@ class AfterAllOp(Op):
 class ProcessIdOp(Op):
     """Base of replica_id and partition_id."""
 
-    __slots__ = ()
-
     out = result(types.UI32_TENSOR)
 
     assembly = assembly(AttrDict(), ":", AllResultTypes())
@@ -178,11 +166,7 @@ class ProcessIdOp(Op):
 class ReplicaIdOp(ProcessIdOp):
     """The replica id of the current process."""
 
-    __slots__ = ()
-
 
 @stablehlo.op("partition_id", PURE, INFERS_COMPATIBLE_TYPES)
 class PartitionIdOp(ProcessIdOp):
     """The partition id of the current process."""
-
-    __slots__ = ()

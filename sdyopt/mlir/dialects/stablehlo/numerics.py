@@ -49,8 +49,6 @@ _TRAITS = (NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 class BatchNormTrainingOp(Op):
     """Normalizes the operand per feature; also returns the batch mean and variance."""
 
-    __slots__ = ()
-
     operand = op_fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
     scale = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
     offset = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
@@ -76,8 +74,6 @@ class BatchNormTrainingOp(Op):
 @stablehlo.op("batch_norm_inference", *_TRAITS)
 class BatchNormInferenceOp(Op):
     """Normalizes the operand per feature with the given mean and variance."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
     scale = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
@@ -106,8 +102,6 @@ class BatchNormInferenceOp(Op):
 @stablehlo.op("batch_norm_grad", *_TRAITS)
 class BatchNormGradOp(Op):
     """Gradients of batch_norm_training with respect to operand, scale and offset."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(FLOAT_OR_QUANTIZED_TENSOR)
     scale = op_fields.operand(FLOAT_OR_QUANTIZED_VECTOR)
@@ -182,8 +176,6 @@ def _check(
 class CholeskyOp(Op):
     """The Cholesky decomposition of a batch of matrices: a = l * l^H if `lower`, else a = u^H * u."""
 
-    __slots__ = ()
-
     a = op_fields.operand(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
     lower = op_fields.default_valued_optional_attr(BOOL_ATTR, FALSE)
     out = op_fields.result(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
@@ -216,8 +208,6 @@ class Transpose(EnumAttr):
 @stablehlo.op("triangular_solve", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 class TriangularSolveOp(Op):
     """Solves op(a) * x = b if `left_side`, else x * op(a) = b, in batches; `transpose_a` selects op."""
-
-    __slots__ = ()
 
     a = op_fields.operand(FLOAT_OR_COMPLEX_TENSOR)
     b = op_fields.operand(FLOAT_OR_COMPLEX_TENSOR)
@@ -261,8 +251,6 @@ class FftType(EnumAttr):
 @stablehlo.op("fft", NO_MEMORY_EFFECT, INFERS_COMPATIBLE_TYPES)
 class FftOp(Op):
     """The discrete Fourier transform over the minor-most dimensions, one per element of `fft_length`."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(FLOAT_OR_COMPLEX_TENSOR)
     fft_type = op_fields.attr(of_class(FftType, "XLA fast fourier transform type."))

@@ -41,8 +41,6 @@ class RngAlgorithm(EnumAttr):
 class RngOp(Op):
     """Random numbers: uniform in [a, b), or normal with mean a and standard deviation b."""
 
-    __slots__ = ()
-
     a = op_fields.operand(SCALAR_PRED_INT_OR_FLOAT_TENSOR)
     b = op_fields.operand(SCALAR_PRED_INT_OR_FLOAT_TENSOR)
     shape = op_fields.operand(STATIC_DIMENSION_TENSOR)
@@ -74,8 +72,6 @@ def _infer_rng(signature: OpSignature, sizes: list[int] | None) -> list[Type]:
 @stablehlo.op("rng_bit_generator", NO_MEMORY_EFFECT)
 class RngBitGeneratorOp(Op):
     """Generates pseudo-random bits from a state; returns the updated state and the bits."""
-
-    __slots__ = ()
 
     rng_algorithm = op_fields.attr(of_class(RngAlgorithm, "XLA PRNG algorithm to be used."))
     initial_state = op_fields.operand(INT_OR_FLOAT_TENSOR)

@@ -63,8 +63,6 @@ def region_signature(region: Region) -> RegionSignature:
 class RegionVerifyingOp(Op):
     """Base of operations that verify the signatures of their regions."""
 
-    __slots__ = ()
-
     ignores_discardable_attributes = True
     reads_definitions = False
 

@@ -241,8 +241,6 @@ def _is_commutative_binary(op_class: type[Op]) -> bool:
 class ReduceOp(RegionVerifyingOp):
     """Reduces the inputs along some dimensions, starting from the initial values."""
 
-    __slots__ = ()
-
     inputs = op_fields.operands(TENSOR)
     init_values = op_fields.operands(TENSOR)
     dimensions = op_fields.attr(I64_ARRAY)
@@ -311,8 +309,6 @@ def _accumulator_element_types(region: Region, inputs: Sequence[Type]) -> list[T
 @stablehlo.op("reduce_window", RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS, SINGLE_BLOCK, INFERS_COMPATIBLE_TYPES)
 class ReduceWindowOp(RegionVerifyingOp):
     """Reduces the inputs over a sliding window."""
-
-    __slots__ = ()
 
     inputs = op_fields.operands(TENSOR)
     init_values = op_fields.operands(TENSOR)
@@ -383,8 +379,6 @@ class SortOp(RegionVerifyingOp):
 
     The comparator region compares their elements at two positions.
     """
-
-    __slots__ = ()
 
     inputs = op_fields.operands(TENSOR)
     dimension = op_fields.default_valued_optional_attr(I64_ATTR, IntegerAttr(-1, I64))

@@ -257,8 +257,6 @@ REPLICA_GROUPS: AttrConstraint[DenseElements | ReplicaGroupMeshAxes] = AttrConst
 class CollectiveOp(Op):
     """Base of collective operations with replica groups, which may reference a mesh."""
 
-    __slots__ = ()
-
     replica_groups = op_fields.attr(REPLICA_GROUPS)
     channel_handle = op_fields.optional_attr(CHANNEL_HANDLE)
 

@@ -43,8 +43,6 @@ from sdyopt.mlir.ir.types import DYNAMIC, I1, RankedTensor, Type, element_of, te
 class ScatterOp(RegionVerifyingOp):
     """Combines the slices of the inputs that start at `scatter_indices` with the updates."""
 
-    __slots__ = ()
-
     inputs = op_fields.operands(TENSOR)
     scatter_indices = op_fields.operand(INTEGER_OR_INDEX_TENSOR)
     updates = op_fields.operands(TENSOR)
@@ -226,8 +224,6 @@ class SelectAndScatterOp(RegionVerifyingOp):
     There is a window for each source value. `scatter` combines the values scattered to a position, starting
     from `init_value`.
     """
-
-    __slots__ = ()
 
     operand = op_fields.operand(TENSOR)
     source = op_fields.operand(TENSOR)

@@ -44,8 +44,6 @@ from sdyopt.mlir.ir.verify_signature import infer_and_compare_types
 class ReshapeOp(Op):
     """Changes the shape; the elements keep their row-major order."""
 
-    __slots__ = ()
-
     operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     out = result(types.STATIC_OR_BOUNDED_TENSOR)
 
@@ -63,8 +61,6 @@ class ReshapeOp(Op):
 @stablehlo.op("dynamic_reshape", NO_MEMORY_EFFECT)
 class DynamicReshapeOp(Op):
     """reshape with the result shape given by an operand."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     output_shape = op_fields.operand(types.STATIC_DIMENSION_TENSOR)
@@ -107,8 +103,6 @@ def check_element_counts(signature: OpSignature, source: RankedTensor, target: R
 @stablehlo.op("transpose", NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 class TransposeOp(Op):
     """Permutes the dimensions."""
-
-    __slots__ = ()
 
     operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     permutation = attr(I64_ARRAY)
@@ -159,8 +153,6 @@ class TransposeOp(Op):
 class ReverseOp(Op):
     """Reverses the order of elements along some dimensions."""
 
-    __slots__ = ()
-
     operand = operand(types.TENSOR)
     dimensions = attr(I64_ARRAY)
     out = result(types.TENSOR)
@@ -203,8 +195,6 @@ class ReverseOp(Op):
 class GetDimensionSizeOp(Op):
     """The size of a dimension."""
 
-    __slots__ = ()
-
     operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     dimension = attr(non_negative(I64_ATTR))
     out = result(types.I32_TENSOR)
@@ -223,8 +213,6 @@ class GetDimensionSizeOp(Op):
 @stablehlo.op("set_dimension_size", NO_MEMORY_EFFECT)
 class SetDimensionSizeOp(Op):
     """Sets the size of a dimension to the value of `size`."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(types.TENSOR)
     size = op_fields.operand(types.I32_TENSOR)

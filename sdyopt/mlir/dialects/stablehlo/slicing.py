@@ -78,8 +78,6 @@ def _range_text(start: int, limit: int, stride: int) -> str:
 class SliceOp(Op):
     """Extracts, in each dimension, the elements from start to limit (exclusive), with a stride."""
 
-    __slots__ = ()
-
     operand = operand(types.TENSOR)
     start_indices = attr(I64_ARRAY)
     limit_indices = attr(I64_ARRAY)
@@ -136,8 +134,6 @@ def _sliced_size(signature: OpSignature, index: int, bounds: Sequence[int]) -> i
 class DynamicSliceOp(Op):
     """Extracts a slice of static size at start indices given by operands."""
 
-    __slots__ = ()
-
     operand = operand(types.TENSOR)
     start_indices = operands(types.SCALAR_INT_TENSOR)
     slice_sizes = attr(I64_ARRAY)
@@ -192,8 +188,6 @@ class DynamicSliceOp(Op):
 class DynamicUpdateSliceOp(Op):
     """Replaces a slice of `operand` with `update`; the start indices are given by operands."""
 
-    __slots__ = ()
-
     operand = op_fields.operand(types.TENSOR)
     update = op_fields.operand(types.TENSOR)
     start_indices = operands(types.SCALAR_INT_TENSOR)
@@ -231,8 +225,6 @@ class DynamicUpdateSliceOp(Op):
 )
 class RealDynamicSliceOp(Op):
     """slice with start, limit and stride given by operands."""
-
-    __slots__ = ()
 
     operand = op_fields.operand(types.TENSOR)
     start_indices = op_fields.operand(types.DIMENSION_TENSOR)

@@ -51,8 +51,6 @@ from sdyopt.mlir.ir.types import I32, TupleType, Type
 class TupleOp(Op):
     """Packs values into a tuple."""
 
-    __slots__ = ()
-
     val = operands(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE_OR_BUFFER)
     out = result(types.TUPLE)
 
@@ -66,8 +64,6 @@ class TupleOp(Op):
 @stablehlo.op("get_tuple_element", PURE, INFERS_COMPATIBLE_TYPES)
 class GetTupleElementOp(Op):
     """Extracts one element of a tuple."""
-
-    __slots__ = ()
 
     operand = operand(types.TUPLE)
     index = attr(non_negative(I32_ATTR))
@@ -117,8 +113,6 @@ def _print_regions(op: CompositeOp, printer: OpAsmPrinter) -> None:
 @stablehlo.op("composite")
 class CompositeOp(Op):
     """An operation composed of others: the function `decomposition` defines its semantics."""
-
-    __slots__ = ()
 
     inputs = operands(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE)
     op_name = attr(STRING_ATTR, name="name")

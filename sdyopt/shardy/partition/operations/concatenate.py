@@ -103,7 +103,7 @@ def _sliced(value: Value, dim: int, types: LocalTypes) -> tuple[Value, int]:
 
 
 def _read(part: _Part, op: ConcatenateOp, axes: Axes, context: HaloContext) -> ReadDimension | None:
-    """What the shards of the result read of an operand.
+    """The reads of an operand by the shards of the result.
 
     None if the operand is sharded differently from the result, except that the concatenated dimension may be
     replicated, or if there is no plan.

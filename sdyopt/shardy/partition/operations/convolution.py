@@ -230,8 +230,8 @@ def _is_sharded_consistently(op: ConvolutionOp, types: LocalTypes) -> bool:
     if op.batch_group_count == 1:
         pairs.append((lhs[dims.input_batch], out[dims.output_batch]))
     else:
-        pairs += [(lhs[dims.input_batch], ()), (rhs[dims.kernel_output_feature], ())]
-        pairs.append((out[dims.output_batch], ()))
+        # The shards of the batch are groups, of which each computes some output features.
+        pairs += [(lhs[dims.input_batch], rhs[dims.kernel_output_feature]), (out[dims.output_batch], ())]
     if op.feature_group_count == 1:
         pairs.append((lhs[dims.input_feature], rhs[dims.kernel_input_feature]))
     else:
@@ -241,19 +241,27 @@ def _is_sharded_consistently(op: ConvolutionOp, types: LocalTypes) -> bool:
 
 
 def _local_groups(op: ConvolutionOp, types: LocalTypes, mesh: Mesh) -> dict[str, Attribute] | None:
-    """The attribute with the number of feature groups of a shard, if there are several.
+    """The attributes with the numbers of groups of a shard, if there are several.
 
     None if shards cut groups.
     """
-    axes = types.axes_per_dim(op.lhs)[op.dimension_numbers.input_feature]
-    count, shards = op.feature_group_count, sharded_size(axes, mesh)
-    if count == 1:
-        return {}
-    return None if count % shards else {"feature_group_count": integer(count // shards, I64)}
+    dims, axes = op.dimension_numbers, types.axes_per_dim(op.lhs)
+    local: dict[str, Attribute] = {}
+    for name, count, dim in (
+        ("feature_group_count", op.feature_group_count, dims.input_feature),
+        ("batch_group_count", op.batch_group_count, dims.input_batch),
+    ):
+        shards = sharded_size(axes[dim], mesh)
+        if count == 1:
+            continue
+        if count % shards:
+            return None
+        local[name] = integer(count // shards, I64)
+    return local
 
 
 def _convolution_reads(op: ConvolutionOp, context: HaloContext) -> list[ReadDimension] | None:
-    """What each device reads along the spatial dimensions of the left operand."""
+    """The reads of each device along the spatial dimensions of the left operand."""
     types, dims, reads = context.types, op.dimension_numbers, []
     output_axes = types.axes_per_dim(op.out)
     for slid, output_dim in zip(windows_of_convolution(op, types), dims.output_spatial, strict=True):

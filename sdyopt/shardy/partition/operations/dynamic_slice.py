@@ -222,7 +222,7 @@ def _is_summable(element: Type) -> bool:
 
 
 def _offset(body: ShardedBody, axes: Axes, shard_size: int) -> Value:
-    """Where the shard of this device starts."""
+    """The start of the shard of this device."""
     return body.binary(MulOp, body.shard_index(axes), body.index(shard_size))
 
 

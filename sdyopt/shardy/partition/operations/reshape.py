@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
 from math import prod
 from typing import NamedTuple
 
@@ -47,15 +48,10 @@ def exchange_reshape(op: ReshapeOp, context: HaloContext) -> Values:
     operand, result = op.operands[0], op.results[0]
     if 0 in shape_of(operand):
         return None
-    groups, reads = list(groups_of_reshape(op, context.types)), []
-    for number, group in enumerate(groups):
-        if group.crossing:
-            read = _read(number, group, op, context.types)
-            if read is None:
-                return None
-            reads.append(read)
+    groups = list(groups_of_reshape(op, context.types))
+    reads = _reads(groups, op, context.types)
     body = begin_body(op, context) if reads else None
-    if body is None:
+    if body is None or reads is None:
         return None
     shard = body.shard_of(operand)
     value = body.reshape(
@@ -71,8 +67,38 @@ def exchange_reshape(op: ReshapeOp, context: HaloContext) -> Values:
     return body.finish([body.reshape(value, local.shape)])
 
 
+def received_elements(op: ReshapeOp, types: LocalTypes) -> Fraction | None:
+    """The number of elements that a device receives in halos; None if a dimension must be replicated."""
+    reads = _reads(list(groups_of_reshape(op, types)), op, types)
+    if reads is None:
+        return None
+    total, elements = Fraction(0), Fraction(prod(_shard_shape(op.operands[0], types)))
+    for read in reads:
+        shard_size = -(-read.reads.size // read.reads.shards)
+        total += elements * read.plan.received / shard_size
+        elements = elements * read.reads.length / shard_size
+    return total
+
+
+def _shard_shape(value: Value, types: LocalTypes) -> list[int]:
+    axes = types.axes_per_dim(value)
+    return [types.shard_size(size, axes[dim], value) for dim, size in enumerate(shape_of(value))]
+
+
+def _reads(groups: Sequence[ReshapeGroup], op: ReshapeOp, types: LocalTypes) -> list[ReadDimension] | None:
+    """What each device reads of the groups that need elements of other shards; None if one needs them all."""
+    reads: list[ReadDimension] = []
+    for number, group in enumerate(groups):
+        if group.crossing:
+            read = _read(number, group, op, types)
+            if read is None:
+                return None
+            reads.append(read)
+    return reads
+
+
 def _read(number: int, group: ReshapeGroup, op: ReshapeOp, types: LocalTypes) -> ReadDimension | None:
-    """What each device reads of the elements of a group, in row-major order."""
+    """The reads of each device from the elements of a group, in row-major order."""
     operand, result = op.operands[0], op.results[0]
     before = consecutive_shards(operand, group.operand_dims, types)
     after = consecutive_shards(result, group.result_dims, types)

@@ -41,7 +41,7 @@ Updates = tuple[tuple[int, TensorSharding], ...]
 
 
 class Strategy(Enum):
-    """How a step resolves conflicts."""
+    """The strategy by which a step resolves conflicts."""
 
     BASIC = "basic"
     AGGRESSIVE = "aggressive"
@@ -56,7 +56,7 @@ _PROPAGATE: dict[Strategy, Callable[[StepInput], None]] = {
 
 
 class StepKind(NamedTuple):
-    """What a step depends on, apart from its rule, shardings and mesh."""
+    """The parameters of a step, apart from its rule, shardings and mesh."""
 
     policy: DirectionPolicy
     strategy: Strategy
@@ -74,7 +74,7 @@ class StepResult(NamedTuple):
 
 
 class StepRefusals(NamedTuple):
-    """What a step refuses, and the preference of each factor in the aggressive strategy.
+    """The refusals of a step, and the preference of each factor in the aggressive strategy.
 
     `result` is None for a step that does not run.
     """

@@ -56,7 +56,7 @@ def factor_directions(policy: DirectionPolicy, rule: OpShardingRule) -> tuple[Pr
 
 
 class Reason(Enum):
-    """Why a factor of a tensor does not get an axis that the factor has in another tensor."""
+    """The reason for which a factor does not get an axis in a tensor that it has in another one."""
 
     # --- Of the step as a whole ---
     MESHES = "the operands and results have shardings on different meshes"

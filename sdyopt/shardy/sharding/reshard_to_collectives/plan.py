@@ -14,7 +14,9 @@ gathered first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import combinations
+from math import prod
 from typing import NamedTuple
 
 from sdyopt.mlir.dialects.sdy.collectives import (
@@ -43,7 +45,7 @@ _MAX_ROUNDS = 8
 _SHARDY_ROUNDS = 2
 
 
-class Step(NamedTuple):
+class ReshardStep(NamedTuple):
     """A collective: its class, its own attribute, if any, and the sharding of its result."""
 
     op_class: type[CollectiveOp]
@@ -56,23 +58,62 @@ class Step(NamedTuple):
         return {**dict(self.parameter), "out_sharding": self.sharding}
 
 
-Plan = tuple[Step, ...]
+Plan = tuple[ReshardStep, ...]
 
 
 def plan_collectives(
-    shape: Sequence[int], source: TensorSharding, target: TensorSharding, mesh: Mesh
+    shape: Sequence[int],
+    source: TensorSharding,
+    target: TensorSharding,
+    mesh: Mesh,
+    moves_borders: bool = False,
 ) -> Plan:
     """The steps from one sharding to another of the same rank.
 
     `mesh` is the mesh of the source; the target mesh must have the same axes. The source is assumed to have
-    the unreduced axes of the target.
+    the unreduced axes of the target. With `moves_borders`, collectives may move the borders between the
+    shards of a dimension; otherwise it is gathered instead.
     """
-    steps = tuple(_steps(ReshardState(shape, source, target, mesh)))
+
+    def begin() -> ReshardState:
+        return ReshardState(shape, source, target, mesh, moves_borders)
+
+    steps = tuple(_steps(begin()))
     if not _has_valid_shardings(steps):
-        steps = tuple(_steps_after_gather(ReshardState(shape, source, target, mesh)))
-    if _has_valid_permutes(source, steps, mesh):
-        return steps
-    return tuple(_gather_and_slice(ReshardState(shape, source, target, mesh)))
+        steps = tuple(_steps_after_gather(begin()))
+    return steps if _has_valid_permutes(source, steps, mesh) else tuple(_gather_and_slice(begin()))
+
+
+def elements_of_reshard(
+    shape: Sequence[int], source: TensorSharding, target: TensorSharding, mesh: Mesh
+) -> Fraction:
+    """The number of elements that a device receives in a reshard, without those for which borders move."""
+    received, before = Fraction(0), shard_elements(shape, source, mesh)
+    for step in plan_collectives(shape, source, target, mesh, moves_borders=True):
+        after = shard_elements(shape, step.sharding, mesh)
+        if step.op_class is CollectivePermuteOp:
+            received += after
+        elif step.op_class is AllGatherOp:
+            received += max(0, after - before)
+        elif step.op_class is AllToAllOp:
+            received += after * (1 - Fraction(1, _moved_size(source, step.sharding, mesh)))
+        source, before = step.sharding, after
+    return received
+
+
+def shard_elements(shape: Sequence[int], sharding: TensorSharding, mesh: Mesh) -> int:
+    """The number of elements of the largest shard of a tensor."""
+    return prod([-(-size // dim.sharded_size(mesh)) for size, dim in zip(shape, sharding.dims, strict=True)])
+
+
+def _moved_size(before: TensorSharding, after: TensorSharding, mesh: Mesh) -> int:
+    """The number of devices of each group of an all-to-all."""
+    return prod(
+        [
+            max(1, old.sharded_size(mesh) // new.sharded_size(mesh))
+            for old, new in zip(before.dims, after.dims, strict=True)
+        ]
+    )
 
 
 def _has_valid_shardings(steps: Plan) -> bool:
@@ -102,33 +143,33 @@ def _has_valid_permutes(source: TensorSharding, steps: Plan, mesh: Mesh) -> bool
     )
 
 
-def _gather_and_slice(state: ReshardState) -> Iterator[Step]:
+def _gather_and_slice(state: ReshardState) -> Iterator[ReshardStep]:
     """Gathers all surplus axes, and then slices along all missing axes."""
     gathered = [state.merged(axes) for axes in state.surplus]
     sliced = [state.merged(axes) for axes in state.missing]
     for dim, axes in enumerate(state.surplus):
         state.drop_current(dim, axes)
     if any(gathered):
-        yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), state.sharding)
+        yield ReshardStep(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), state.sharding)
     if state.mesh_or_ref is not state.target.mesh_or_ref:
         state.mesh_or_ref = state.target.mesh_or_ref
-        yield Step(CollectivePermuteOp, (), state.sharding)
+        yield ReshardStep(CollectivePermuteOp, (), state.sharding)
     for current, axes in zip(state.current, state.missing, strict=True):
         for axis in axes:
             state.append_axis(current, axis)
     if any(sliced):
-        yield Step(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
+        yield ReshardStep(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
 
 
-def _steps_after_gather(state: ReshardState) -> Iterator[Step]:
+def _steps_after_gather(state: ReshardState) -> Iterator[ReshardStep]:
     """Gathers the axes of the source that cannot coexist with those of the target first."""
     clashing = gather_clashing_sub_axes(state)
     if clashing is not None:
-        yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(clashing)),), state.sharding)
+        yield ReshardStep(AllGatherOp, (("gathering_axes", axes_per_dim(clashing)),), state.sharding)
     yield from _steps(state)
 
 
-def _steps(state: ReshardState) -> Iterator[Step]:
+def _steps(state: ReshardState) -> Iterator[ReshardStep]:
     for number in range(_MAX_ROUNDS):
         if state.is_done:
             return
@@ -141,24 +182,24 @@ def _steps(state: ReshardState) -> Iterator[Step]:
         yield from steps
 
 
-def _round(state: ReshardState) -> Iterator[Step]:
+def _round(state: ReshardState) -> Iterator[ReshardStep]:
     sliced = slice_dimensions(state)
     if sliced is not None:
-        yield Step(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
+        yield ReshardStep(AllSliceOp, (("slicing_axes", axes_per_dim(sliced)),), state.sharding)
     yield from _permute(state)
     for in_order in (True, False):
         for params in move_axes(state, in_order):
-            yield Step(AllToAllOp, (("params", params),), state.sharding)
+            yield ReshardStep(AllToAllOp, (("params", params),), state.sharding)
     gathered = gather_dimensions(state)
     if gathered is not None:
-        yield Step(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), state.sharding)
+        yield ReshardStep(AllGatherOp, (("gathering_axes", axes_per_dim(gathered)),), state.sharding)
 
 
-def _permute(state: ReshardState) -> Iterator[Step]:
+def _permute(state: ReshardState) -> Iterator[ReshardStep]:
     """A permute, if it is useful or if the target mesh has another device order."""
     if not state.padded and is_permute_useful(state):
         permute(state)
     elif state.mesh_or_ref is state.target.mesh_or_ref:
         return
     state.mesh_or_ref = state.target.mesh_or_ref
-    yield Step(CollectivePermuteOp, (), state.sharding)
+    yield ReshardStep(CollectivePermuteOp, (), state.sharding)

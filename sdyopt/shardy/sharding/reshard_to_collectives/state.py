@@ -112,7 +112,12 @@ class ReshardState:
     )
 
     def __init__(
-        self, shape: Sequence[int], source: TensorSharding, target: TensorSharding, mesh: Mesh
+        self,
+        shape: Sequence[int],
+        source: TensorSharding,
+        target: TensorSharding,
+        mesh: Mesh,
+        moves_borders: bool = False,
     ) -> None:
         self.shape = shape
         self.mesh = mesh
@@ -125,7 +130,7 @@ class ReshardState:
         target_axes = [axis for axes in self.missing for axis in axes]
         align(self.surplus, target_axes, mesh)
         align(self.missing, source_axes, mesh)
-        self.padded = self._dimensions_with_other_padding(target)
+        self.padded = set() if moves_borders else self._dimensions_with_other_padding(target)
         for dim, (surplus, missing) in enumerate(zip(self.surplus, self.missing, strict=True)):
             if dim not in self.padded:
                 _drop_common_prefix(surplus, missing)

@@ -1,0 +1,1 @@
+"""Applies the help of lint and explanations to programs, and checks what it says."""

@@ -1,0 +1,350 @@
+"""Applies help, and checks that it does what it says: python -m benchmarks.advice [--count N] PROGRAM…
+
+Lint and explanations of sampled values run on each program as it is printed. Each help is applied to the text
+of the program: its line in Shardy's words is read, the shardings are written, and the new program gets a
+report of its own. The wire bytes and the peak memory have to be those of the help, the axis of an explanation
+has to shard the value, and a figure that becomes worse has to be announced. With --xla-python=PYTHON, which
+has jaxlib, XLA compiles both programs, and its bytes have to change in the same direction. The exit status is
+1 if less than 95% do what they say, or one makes a program worse without saying so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.calibration.collectives import of_hlo
+from benchmarks.calibration.program import NotComparedError, compile_with_xla, wire_bytes
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.printer.asm_printer import print_op
+from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.mlir.registry import all_dialects, find_dialect
+
+_UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
+_FIGURE = re.compile(r"(?:sends|peak memory is) ([\d.]+) (B|[KMGTP]iB)")
+_ENTRY = re.compile(
+    r"(?:sdy\.sharding_constraint (?P<value>%\S+(?: of @\S+)?) <@\S+?, (?P<dims>\[.*?\])>"
+    r"|(?P<dims2>\[.*?\]) on (?:result (?P<number>\d+) of @(?P<function>\S+)|(?P<value2>%\S+(?: of @\S+)?))"
+    r"|no sdy\.sharding_constraint on (?P<removed>%\S+(?: of @\S+)?))(?:; |$)"
+)
+# Texts are rounded to three digits, and reports to bytes.
+_TOLERANCE = Fraction(1, 100)
+# What XLA sends has to change by this share to count as a change.
+_CHANGE = Fraction(2, 100)
+
+
+@dataclass
+class Help:
+    """A piece of help: what to write, in Shardy's words, and the text of its effect.
+
+    `value` and `axis` are those of an explanation. `earlier` are those that it was tried after.
+    """
+
+    source: str
+    sdy: str
+    effect: str
+    is_costly: bool
+    function: str
+    value: str = ""
+    axis: str = ""
+    earlier: tuple[Help, ...] = ()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.advice", description=__doc__)
+    parser.add_argument("--count", type=int, default=100, help="pieces of help to check")
+    parser.add_argument("--per-program", type=int, default=100, help="pieces of help per program")
+    parser.add_argument("--values", type=int, default=60, help="values per program to explain")
+    parser.add_argument("--xla-python", metavar="PYTHON", help="a Python with jaxlib")
+    parser.add_argument("programs", nargs="+", type=Path)
+    arguments = parser.parse_args()
+    counts: Counter[str] = Counter()
+    with TemporaryDirectory() as folder:
+        for path in arguments.programs:
+            if counts["help"] >= arguments.count:
+                break
+            sys.stderr.write(f"{path.name}: {dict(counts)}\n")
+            _check(path, Path(folder), arguments, counts)
+    for name, count in sorted(counts.items()):
+        print(f"{count:6} {name}")
+    return int(counts["does what it says"] < 0.95 * counts["help"] or counts["worse without saying so"] > 0)
+
+
+def _check(path: Path, folder: Path, arguments: argparse.Namespace, counts: Counter[str]) -> None:
+    printed = folder / f"{path.stem}.mlir"
+    done = _sdy_opt([str(path), "-o", str(printed)])
+    if done.returncode:
+        counts["programs that are rejected"] += 1
+        return
+    counts["programs"] += 1
+    before = _figures(printed, folder)
+    base: Fraction | None = None
+    found = [*_of_lint(printed), *_of_explanations(printed, arguments.values)]
+    # The same help for several values is one piece.
+    different = {(each.sdy, each.effect): each for each in found}
+    for number, each in enumerate(list(different.values())[: arguments.per_program]):
+        if counts["help"] >= arguments.count:
+            return
+        counts["help"] += 1
+        counts[f"help of {each.source}"] += 1
+        edited = folder / f"{path.stem}_{number}.mlir"
+        try:
+            name = _apply(printed, each, edited)
+            after = _figures(edited, folder)
+        except (ValueError, KeyError, subprocess.SubprocessError) as error:
+            print(f"{path.stem}: cannot be applied: {each.sdy}: {error!r}")
+            counts["cannot be applied"] += 1
+            continue
+        if before is None or after is None:
+            counts["no report"] += 1
+            continue
+        problems = list(_problems(each, after, edited, name))
+        counts["does not do what it says" if problems else "does what it says"] += 1
+        for problem in problems:
+            print(f"{path.stem}: {each.sdy}: {problem}")
+        is_worse = any(new > old * (1 + _TOLERANCE) for old, new in zip(before, after, strict=True))
+        if is_worse and not each.is_costly and not each.earlier:
+            counts["worse without saying so"] += 1
+            print(f"{path.stem}: worse without saying so: {each.sdy}: {each.effect}")
+        if arguments.xla_python:
+            base = _xla(printed, arguments.xla_python) if base is None else base
+            compiled = _xla(edited, arguments.xla_python)
+            counts[_agreement(before[0], after[0], base, compiled, f"{path.stem}: {each.sdy}")] += 1
+
+
+def _problems(help: Help, after: tuple[Fraction, Fraction], edited: Path, name: str) -> Iterator[str]:
+    claimed = [Fraction(number) * _UNITS[unit] for number, unit in _FIGURE.findall(help.effect)]
+    if len(claimed) != len(after):
+        # The function does not run, so that there are no figures.
+        claimed = list(after)
+    for old, new, what in zip(claimed, after, ("sends", "takes"), strict=True):
+        if abs(old - new) > max(_TOLERANCE * old, 2):
+            yield f"{what} {float(new):.0f} bytes, and the help says {float(old):.0f}"
+    if help.axis:
+        done = _sdy_opt([str(edited), f"--explain=@{help.function} {name}"])
+        states = [line for line in done.stdout.splitlines() if line.startswith("%")]
+        if not any(help.axis in line for line in states):
+            yield f"{help.axis} does not shard {name}: {states[:1]}"
+
+
+# --- Help ---------------------------------------------------------------------------------------------
+
+
+def _of_lint(printed: Path) -> Iterator[Help]:
+    """The help of lint, without help in words that this script does not read."""
+    done = _sdy_opt([str(printed), "--lint", "--lint-config=-"])
+    earlier: list[Help] = []
+    for text, sdy in re.findall(r"^help: (.*)\n  in sdy: (.*)$", done.stderr, re.MULTILINE):
+        what, _, effect = text.partition(": tried, ")
+        is_later = ", with the changes above" in text
+        help = Help("lint", sdy, effect, ", at a cost" in what, "main", earlier=tuple(earlier * is_later))
+        earlier.append(help)
+        if _ENTRY.match(sdy):
+            yield help
+
+
+def _of_explanations(printed: Path, count: int) -> Iterator[Help]:
+    """The help of explanations of sampled values."""
+    with_names = [(function, name) for function, name, _ in _values(_parse(printed))]
+    sample = Random(1).sample(with_names, min(count, len(with_names)))
+    done = _sdy_opt([str(printed), *(f"--explain=@{function} {name}" for function, name in sample)])
+    # Sentences continue on further lines, which start without a branch.
+    lines: list[str] = []
+    for line in done.stdout.splitlines():
+        bare = line.lstrip(" │")
+        if not lines or bare.startswith(("├─", "└─")) or not line.startswith((" ", "│")):
+            lines.append(f"{'' if bare == line else ' '}{bare.lstrip('├└─ ')}")
+        else:
+            lines[-1] += f" {bare.strip()}"
+    function = value = ""
+    for at, line in enumerate(lines[:-2]):
+        if root := re.match(r"(%[\w.#$-]+)(?: of @([\w.$-]+))?(?: \(copy .*?\))?:", line):
+            value, function = root[1], root[2] or "main"
+        is_help = line.startswith((" help: ", " possible, at a cost: "))
+        if not is_help or not lines[at + 2].startswith(" in sdy: "):
+            continue
+        tried, sdy = lines[at + 1].removeprefix(" tried: "), lines[at + 2].removeprefix(" in sdy: ")
+        axis = tried.partition(" shards it")[0]
+        is_costly = line.startswith(" possible")
+        yield Help("explain", sdy, tried, is_costly, function, value, axis)
+
+
+def _values(module: Op) -> Iterator[tuple[str, str, OpResult | BlockArgument]]:
+    """The tensors of functions, with their functions and names."""
+    for value, name in SsaNames(module).names.items():
+        assert isinstance(value, OpResult | BlockArgument)
+        op = owning_op(value)
+        function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
+        if isinstance(function, FuncOp) and isinstance(value.type, RankedTensor) and value.type.rank:
+            yield function.sym_name, name, value
+
+
+# --- Applying ---------------------------------------------------------------------------------------
+
+
+def _apply(printed: Path, help: Help, edited: Path) -> str:
+    """Writes the program with the change; returns the name that the value of the explanation has in it."""
+    module = _parse(printed)
+    named = {(function, name): value for function, name, value in _values(module)}
+    rewriter = Rewriter()
+    for each in (*help.earlier, help):
+        position = 0
+        while position < len(each.sdy):
+            match = _ENTRY.match(each.sdy, position)
+            if match is None:
+                raise ValueError(f"unknown words: {each.sdy[position:]}")
+            _write(match, module, named, each.function, rewriter)
+            position = match.end()
+    edited.write_text(print_op(module), encoding="utf-8")
+    value = named.get((help.function, help.value))
+    return "" if value is None else SsaNames(module).names[value]
+
+
+def _write(
+    match: re.Match[str],
+    module: Op,
+    named: dict[tuple[str, str], OpResult | BlockArgument],
+    function: str,
+    rewriter: Rewriter,
+) -> None:
+    functions = {op.sym_name: op for op in module.walk() if isinstance(op, FuncOp)}
+    if match["number"] is not None:
+        owner = functions[match["function"]]
+        sharding = _sharding(match["dims2"], module, owner.function_type.results[int(match["number"])])
+        rewriter.set_result_attribute(owner, int(match["number"]), SHARDING, sharding)
+        return
+    text = match["value"] or match["value2"] or match["removed"]
+    name, _, where = text.partition(" of @")
+    if where:
+        function = where
+    elif (function, name) not in named:
+        function = next(owner for owner, other in named if other == name)
+    value = named[function, name]
+    users = [each for each in value.users if isinstance(each, ShardingConstraintOp)]
+    if match["removed"] is not None:
+        for op in users:
+            rewriter.replace(op, [op.input])
+        return
+    sharding = _sharding(match["dims"] or match["dims2"], module, value.type)
+    if match["dims"] is None:
+        assert isinstance(value, BlockArgument)
+        rewriter.set_argument_attribute(functions[function], value.index, SHARDING, sharding)
+    elif users:
+        for op in users:
+            rewriter.set_attribute(op, "sharding", sharding)
+    else:
+        place: Any = {"after": value.op} if isinstance(value, OpResult) else {"at_start_of": value.owner}
+        new = rewriter.create(ShardingConstraintOp, [value], [value.type], {"sharding": sharding}, **place)
+        rewriter.replace_uses_except(value, new.results[0], new)
+
+
+def _sharding(dims: str, module: Op, type: object) -> TensorSharding:
+    """The sharding of a text, on the first mesh that has its axes."""
+    axes = re.findall(r'"([^"]*)"', dims)
+    mesh = next(
+        op.sym_name
+        for op in module.walk()
+        if isinstance(op, MeshOp) and all(op.mesh.has_axis(axis) for axis in axes)
+    )
+    assert isinstance(type, RankedTensor)
+    shape = "x".join(map(str, (*type.shape, "f32")))
+    meshes = "".join(f"{print_op(op)}\n" for op in module.walk() if isinstance(op, MeshOp))
+    attribute = f"{{sdy.sharding = #sdy.sharding<@{mesh}, {dims}>}}"
+    text = f"{meshes}func.func @f(%a: tensor<{shape}> {attribute}) {{\n  return\n}}"
+    parsed, _ = parse_module(Source("sharding", text), DialectTable(find_dialect, all_dialects))
+    function = next(op for op in parsed.walk() if isinstance(op, FuncOp))
+    found = function.argument_attributes[0][SHARDING]
+    assert isinstance(found, TensorSharding)
+    return found
+
+
+# --- Figures ----------------------------------------------------------------------------------------
+
+
+def _figures(path: Path, folder: Path) -> tuple[Fraction, Fraction] | None:
+    """The wire bytes and the peak memory in the report on a program; None if it is rejected."""
+    report = folder / "report.json"
+    done = _sdy_opt([str(path), f"--report={report}", "-o", "/dev/null"])
+    if done.returncode:
+        return None
+    data = json.loads(report.read_text(encoding="utf-8"))
+    wire = sum((each["wire_bytes"] or 0) * (each["times"] or [1, 1])[1] for each in data["collectives"])
+    return Fraction(wire), Fraction(data["memory"]["peak"])
+
+
+def _xla(path: Path, python: str) -> Fraction | None:
+    """What XLA sends, a loop body once; None if it rejects the program."""
+    sizes = re.findall(r"sdy\.mesh @\S+ = <\[(.*?)\]", path.read_text(encoding="utf-8"))
+    devices = max((_product(re.findall(r"=(\d+)", each)) for each in sizes), default=1)
+    try:
+        found = compile_with_xla(path, devices, python, None)
+    except NotComparedError:
+        return None
+    return wire_bytes(of_hlo(found["hlo"], devices).operands)
+
+
+def _product(sizes: Sequence[str]) -> int:
+    product = 1
+    for size in sizes:
+        product *= int(size)
+    return product
+
+
+def _agreement(
+    before: Fraction, after: Fraction, base: Fraction | None, compiled: Fraction | None, text: str
+) -> str:
+    if base is None or compiled is None:
+        return "XLA rejects the program"
+    ours, theirs = _direction(before, after), _direction(base, compiled)
+    if ours == theirs or ours == 0 or (theirs == 0 and abs(after - before) <= _CHANGE * 5 * before):
+        is_same = ours == theirs or abs(compiled - base) <= 5 * _CHANGE * base
+    else:
+        is_same = False
+    if not is_same:
+        print(
+            f"{text}: XLA sends {float(compiled):.0f} in place of {float(base):.0f}, "
+            f"the report {float(after):.0f} in place of {float(before):.0f}"
+        )
+    return "XLA agrees" if is_same else "XLA does not agree"
+
+
+def _direction(before: Fraction, after: Fraction) -> int:
+    change = after - before
+    return 0 if abs(change) <= _CHANGE * before else 1 if change > 0 else -1
+
+
+def _parse(path: Path) -> Op:
+    text = path.read_text(encoding="utf-8")
+    return parse_module(Source(path.name, text), DialectTable(find_dialect, all_dialects))[0]
+
+
+def _sdy_opt(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sdyopt", *arguments]
+    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=600)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

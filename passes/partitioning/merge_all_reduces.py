@@ -1,0 +1,348 @@
+"""sdy-merge-all-reduces: all-reduce slices and sums of partial results once, instead of what they consist of.
+
+    %2 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %3 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %4 = stablehlo.add %2, %3 : tensor<8xf32>
+becomes, if %2 and %3 have no other uses,
+    %4 = stablehlo.add %0, %1 {sdy.sharding = … [{}], unreduced={"x"} …} : tensor<8xf32>
+    %5 = sdy.all_reduce {"x"} %4 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+
+The gradients of an input of several matrix products are such sums. Sums of more terms are merged, too, and
+reduce-scatters as all-reduces are. Transposes between an all-reduce and the addition are done before it.
+
+    %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %2 = sdy.all_slice [{"y"}] %1 out_sharding=<@mesh, [{"y"}]> : tensor<8xf32>
+becomes, so that only the slices are all-reduced,
+    %1 = sdy.all_slice [{"y"}] %0 out_sharding=<@mesh, [{"y"}]> : tensor<8xf32>
+    %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{"y"}]> : tensor<8xf32>
+If the all-reduce is along {"x", "y"}, the slice along {"y"} becomes a reduce-scatter.
+
+    %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<1xf32>
+becomes, if "x" is larger than 2 and only the first shard of %0 is not all padding,
+    %1 = sdy.sharded_to_unreduced [{"x"}] %0 out_sharding=<@mesh, [{}], unreduced={"x"}> : tensor<1xf32>
+    %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{}]> : tensor<1xf32>
+because an all-gather sends padding, too.
+
+Only sums are merged. Floats are added in another order then, so results may differ by rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple, TypeVar
+
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.axes import AxesPerDim, AxisRefList, difference, sorted_and_merged
+from sdyopt.mlir.dialects.sdy.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllSliceOp,
+    ReduceScatterOp,
+    ShardedToUnreducedOp,
+)
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import TransposeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I1, FloatType, Type, element_of
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.registry import register
+from sdyopt.shardy.partition.combiners import combiner_of
+from sdyopt.shardy.partition.local_builder import shape_of
+from sdyopt.shardy.partition.local_types import LocalTypes
+from sdyopt.shardy.sharding.axis_lists import Axes, overlap, sharded_size
+
+from ..common.support.shardings import set_sharding
+
+T = TypeVar("T")
+_COLLECTIVES = (AllReduceOp, ReduceScatterOp)
+# Operations whose partial results may be declared as such.
+_ORIGINS = (DotOp, DotGeneralOp, ConvolutionOp, ReduceOp, GatherOp)
+# Operations that may be between one of these and the collective.
+_BETWEEN = (PadOp, SliceOp, AllSliceOp, AllReduceOp)
+
+
+@register("sdy-merge-all-reduces")
+class MergeAllReduces(Pass):
+    def run(self, module: ModuleOp) -> bool:
+        rewriter, types = Rewriter(), LocalTypes(module)
+        for op in module.nested(AllSliceOp):
+            _slice_first(op, types, rewriter)
+        for gather in module.nested(AllGatherOp):
+            _sum_instead_of_gather(gather, types, rewriter)
+        for add in module.nested(AddOp):
+            if not _is_term(add):
+                _Sum(add, types, rewriter).merge()
+        return rewriter.changed
+
+
+def _slice_first(op: AllSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
+    """Slices partial results before they are all-reduced.
+
+    If they are all-reduced along the axes of the slice, among others, this is a reduce-scatter along these.
+    """
+    collective = op.tensor.defining_op
+    if not isinstance(collective, AllReduceOp) or not _is_merged_sum(collective):
+        return
+    partial = types.sharding(collective.tensor)
+    mesh = None if partial is None else types.mesh(partial)
+    if partial is None or mesh is None or collective.parent is not op.parent:
+        return
+    axes = sorted_and_merged(collective.reduction_axes.axes, mesh)
+    sliced = [axis for dim in op.slicing_axes for axis in dim.axes]
+    unreduced, first = partial.unreduced_axes, "slicing_axes"
+    if overlap(sliced, axes):
+        if difference(sliced, axes, mesh) or not _may_be_declared(collective.tensor, axes, types):
+            return
+        _declare(collective.tensor, axes, mesh, types, rewriter)
+        axes, first = difference(axes, sliced, mesh), "reduce_scatter_axes"
+        unreduced = difference(unreduced or collective.reduction_axes.axes, sliced, mesh)
+    attributes: dict[str, Attribute] = {
+        first: op.slicing_axes,
+        "out_sharding": op.out_sharding.with_unreduced_axes(sorted_and_merged(unreduced, mesh)),
+    }
+    location, type = op.lazy_location, op.output.type
+    op_class = AllSliceOp if first == "slicing_axes" else ReduceScatterOp
+    shard = rewriter.create(
+        op_class, [collective.tensor], [type], attributes, before=op, location=location
+    ).result
+    if axes:
+        reduced = {
+            **dict(collective.signature.attributes),
+            "reduction_axes": AxisRefList(axes),
+            "out_sharding": op.out_sharding,
+        }
+        shard = rewriter.create(AllReduceOp, [shard], [type], reduced, before=op, location=location).result
+    rewriter.replace(op, [shard])
+    rewriter.erase(collective)
+
+
+def _sum_instead_of_gather(op: AllGatherOp, types: LocalTypes, rewriter: Rewriter) -> None:
+    """Replaces a gather of one dimension, if an all-reduce of its elements is less."""
+    before, after = types.sharding(op.tensor), op.out_sharding
+    mesh = types.mesh(after)
+    dims = [dim for dim, axes in enumerate(op.gathering_axes) if axes.axes]
+    if before is None or mesh is None or len(dims) != 1 or after.dims[dims[0]].axes:
+        return
+    if before.unreduced_axes or not isinstance(element_of(op.tensor.type), FloatType):
+        return
+    axes, size = before.dims[dims[0]].axes, shape_of(op.tensor)[dims[0]]
+    shards = sharded_size(axes, mesh)
+    # An all-reduce sends elements twice, an all-gather the largest shard from each device.
+    if 2 * size >= shards * -(-size // shards):
+        return
+    summed, type, location = sorted_and_merged(axes, mesh), op.tensor.type, op.lazy_location
+    partial: dict[str, Attribute] = {
+        "axes": op.gathering_axes,
+        "out_sharding": after.with_unreduced_axes(summed),
+    }
+    value = rewriter.create(
+        ShardedToUnreducedOp, [op.tensor], [type], partial, before=op, location=location
+    ).result
+    reduced: dict[str, Attribute] = {"reduction_axes": AxisRefList(summed), "out_sharding": after}
+    rewriter.replace(op, rewriter.create(AllReduceOp, [value], [type], reduced, before=op, location=location))
+
+
+def _is_merged_sum(op: AllReduceOp | ReduceScatterOp) -> bool:
+    """Whether a collective adds numbers, and only one operation uses the result."""
+    return element_of(op.tensor.type) is not I1 and combiner_of(op) is AddOp and _has_one_use(op.results[0])
+
+
+def _has_one_use(value: Value) -> bool:
+    uses = iter(value.uses)
+    return next(uses, None) is not None and next(uses, None) is None
+
+
+def _is_term(op: AddOp) -> bool:
+    """Whether a sum is only a term of another one in the same block."""
+    if not _has_one_use(op.result):
+        return False
+    user = next(iter(op.result.uses)).owner
+    return isinstance(user, AddOp) and user.parent is op.parent
+
+
+class _Term(NamedTuple):
+    """A term of a sum: the result of a collective, transposed by some operations."""
+
+    collective: AllReduceOp | ReduceScatterOp
+    transposes: Sequence[TransposeOp]
+
+    def permuted(self, items: Sequence[T]) -> Sequence[T]:
+        """What belongs to the dimensions of the collective, in the order of those of the term."""
+        for transpose in self.transposes:
+            items = [items[dim] for dim in transpose.permutation]
+        return items
+
+    def after(self, sharding: TensorSharding) -> TensorSharding:
+        """The sharding of the term for one of the operand or result of the collective."""
+        return sharding.with_dims(self.permuted(sharding.dims))
+
+
+class _Sum:
+    """Merges the collectives of the terms of a sum."""
+
+    def __init__(self, root: AddOp, types: LocalTypes, rewriter: Rewriter) -> None:
+        self._root = root
+        self._types = types
+        self._rewriter = rewriter
+
+    def merge(self) -> None:
+        sharding = self._types.sharding(self._root.result)
+        mesh = None if sharding is None else self._types.mesh(sharding)
+        if sharding is None or mesh is None:
+            return
+        groups: dict[Hashable, list[Value]] = {}
+        terms: dict[Value, _Term] = {}
+        leaves, sums = self._leaves()
+        for value in leaves:
+            term = self._term(value)
+            if term is None or not term.after(term.collective.out_sharding).shards_like(sharding):
+                continue
+            partial = self._types.sharding(term.collective.tensor)
+            if partial is None or not _may_be_declared(
+                term.collective.tensor, _axes_of(term, mesh), self._types
+            ):
+                continue
+            key = type(term.collective), _axes_of(term, mesh), term.after(partial).dims, partial.mesh_or_ref
+            groups.setdefault((key, term.collective.out_sharding.unreduced_axes), []).append(value)
+            terms[value] = term
+        if all(len(group) == 1 for group in groups.values()):
+            return
+        kept = [value for value in leaves if value not in terms or len(_group_of(value, groups)) == 1]
+        merged = [group for group in groups.values() if len(group) > 1]
+        kept += [self._merged([terms[value] for value in group], mesh) for group in merged]
+        total = self._total(kept, sharding)
+        self._rewriter.replace(self._root, [total])
+        for add in sums:
+            self._rewriter.erase(add)
+        for term in terms.values():
+            for op in (*reversed(term.transposes), term.collective):
+                if not op.results[0].has_uses:
+                    self._rewriter.erase(op)
+
+    def _leaves(self) -> tuple[list[Value], list[AddOp]]:
+        """The terms of the sum, and the sums that are terms of it, users first."""
+        leaves: list[Value] = []
+        sums: list[AddOp] = []
+        pending = list(reversed(self._root.operands))
+        while pending:
+            value = pending.pop()
+            op = value.defining_op
+            if isinstance(op, AddOp) and op.parent is self._root.parent and _has_one_use(value):
+                sums.append(op)
+                pending += reversed(op.operands)
+            else:
+                leaves.append(value)
+        return leaves, sums
+
+    def _term(self, value: Value) -> _Term | None:
+        """The collective and the transposes that compute a term of the sum and nothing else."""
+        transposes: list[TransposeOp] = []
+        op = value.defining_op
+        while isinstance(op, TransposeOp) and op.parent is self._root.parent and _has_one_use(op.out):
+            transposes.insert(0, op)
+            op = op.operand.defining_op
+        if not isinstance(op, _COLLECTIVES) or op.parent is not self._root.parent or not _is_merged_sum(op):
+            return None
+        return _Term(op, transposes)
+
+    def _merged(self, terms: Sequence[_Term], mesh: Mesh) -> Value:
+        """The sum of the partial results, combined by one collective."""
+        first = terms[0]
+        partial = self._types.sharding(first.collective.tensor)
+        assert partial is not None
+        axes = _axes_of(first, mesh)
+        values: list[Value] = []
+        for term in terms:
+            value = term.collective.tensor
+            _declare(value, axes, mesh, self._types, self._rewriter)
+            for transpose in term.transposes:
+                declared = self._types.sharding(value)
+                assert declared is not None
+                permuted = declared.with_dims([declared.dims[dim] for dim in transpose.permutation])
+                attributes = dict(transpose.signature.attributes)
+                value = self._create(TransposeOp, [value], transpose.out.type, attributes, permuted)
+            values.append(value)
+        declared = self._types.sharding(values[0])
+        assert declared is not None
+        total = self._total(values, declared)
+        collective = first.collective
+        reduced: dict[str, Attribute] = {
+            **dict(collective.signature.attributes),
+            "out_sharding": first.after(collective.out_sharding),
+        }
+        if isinstance(collective, ReduceScatterOp):
+            reduced["reduce_scatter_axes"] = AxesPerDim(
+                tuple(first.permuted(list(collective.reduce_scatter_axes)))
+            )
+        return self._create(type(collective), [total], total.type, reduced)
+
+    def _total(self, values: Sequence[Value], sharding: TensorSharding) -> Value:
+        total, *others = values
+        for other in others:
+            total = self._create(AddOp, [total, other], total.type, {}, sharding)
+        return total
+
+    def _create(
+        self,
+        op_class: type[Op],
+        operands: Sequence[Value],
+        type: Type,
+        attributes: dict[str, Attribute],
+        sharding: TensorSharding | None = None,
+    ) -> Value:
+        if sharding is not None:
+            attributes = {**attributes, SHARDING: ShardingPerValue((sharding,))}
+        location = self._root.lazy_location
+        return self._rewriter.create(
+            op_class, operands, [type], attributes, before=self._root, location=location
+        ).results[0]
+
+
+def _may_be_declared(value: Value, axes: Axes, types: LocalTypes) -> bool:
+    """Whether a value is declared as partial along axes, or can be, because only a collective uses it."""
+    sharding = types.sharding(value)
+    if sharding is None:
+        return False
+    if set(axes) <= set(sharding.unreduced_axes):
+        return sharding.reduction is ReductionKind.SUM
+    if sharding.unreduced_axes or not _has_one_use(value):
+        return False
+    op = value.defining_op
+    if isinstance(op, _BETWEEN):
+        return _may_be_declared(op.operands[0], axes, types)
+    return isinstance(op, _ORIGINS) and len(op.results) == 1
+
+
+def _declare(value: Value, axes: Axes, mesh: Mesh, types: LocalTypes, rewriter: Rewriter) -> None:
+    """Declares a value as partial along axes."""
+    sharding, op = types.sharding(value), value.defining_op
+    assert sharding is not None
+    if set(axes) <= set(sharding.unreduced_axes):
+        return
+    if isinstance(op, _BETWEEN):
+        _declare(op.operands[0], axes, mesh, types, rewriter)
+    set_sharding(value, sharding.with_unreduced_axes(sorted_and_merged(axes, mesh)), rewriter)
+
+
+def _axes_of(term: _Term, mesh: Mesh) -> Axes:
+    """The axes along which the collective of a term combines partial results."""
+    if isinstance(term.collective, AllReduceOp):
+        return sorted_and_merged(term.collective.reduction_axes.axes, mesh)
+    return sorted_and_merged(term.collective.reduce_scatter_axes.axes, mesh)
+
+
+def _group_of(value: Value, groups: dict[Hashable, list[Value]]) -> Sequence[Value]:
+    return next(group for group in groups.values() if value in group)

@@ -1,0 +1,111 @@
+"""Advice: which changes of annotations make a program cheaper, each tried on the program before it is said.
+
+`roles` groups values that play one role, `moves` proposes changes of their shardings, `search` runs the
+pipeline on changed copies, and `advice` ranks what they save and says it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+
+from sdyopt.analysis.flag import REPORTS, STDOUT, TextFile, Writes, flag
+from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.usage import UsageError
+
+SUFFIXES = (".json", ".md", ".txt")
+XLA, SDY = "xla", "sdy"
+
+
+class Options(AnalysisOptions):
+    """The changes that were tried on the program as it was read.
+
+    Once the options are prepared, `memory` are the bytes of `advise_memory`, `topology` is the file of
+    `--topology`, and `rows` the number of changes that are shown on stdout, 0 for all.
+    """
+
+    order, group = 45, REPORTS
+    needs_module = True
+    advise: str | None = flag(
+        default=None,
+        implied=STDOUT,
+        placeholder="FILE",
+        writes=Writes("the advice", "advice.md", takes_dash=True),
+        is_common=True,
+        help="print which changes of one annotation make the program cheaper, each tried, or write them to "
+        "FILE; with -o, write the program with the best one",
+    )
+    advise_changes: int = flag(
+        default=1,
+        placeholder="K",
+        minimum=1,
+        needs=("advise",),
+        help="make up to K changes, one after the other (experimental)",
+    )
+    advise_from_scratch: bool = flag(
+        default=False,
+        needs=("advise",),
+        help="leave out all annotations first, and keep the mesh (experimental)",
+    )
+    advise_memory: str = flag(
+        default="",
+        placeholder="SIZE",
+        needs=("advise",),
+        help="propose nothing whose peak memory is above SIZE, such as 16GiB, unless the program is above it "
+        "too; then what lowers it most (default: --device-memory)",
+    )
+    advise_seconds: int = flag(
+        default=0,
+        placeholder="S",
+        needs=("advise",),
+        help="end after S seconds, with the best changes so far (default: no limit)",
+    )
+    advise_partitioner: str = flag(
+        default=XLA,
+        choices=(XLA, SDY),
+        needs=("advise",),
+        help="count reshards of activations as if whole tensors were moved, as XLA may do, or as "
+        "sdy-partition-pipeline does them",
+    )
+    advise_jobs: int = flag(
+        default=0,
+        placeholder="N",
+        needs=("advise",),
+        help="run N trials at the same time (default: one for each processor)",
+    )
+    memory: int | None = None
+    topology: TextFile | None = None
+    rows: int = 5
+
+    @property
+    def is_needed(self) -> bool:
+        return self.advise is not None
+
+    @property
+    def replaces_output(self) -> bool:
+        return self.advise == STDOUT
+
+    @property
+    def needs_collectives(self) -> bool:
+        return True
+
+    @property
+    def jobs(self) -> int:
+        """How many trials run at the same time."""
+        return self.advise_jobs or os.cpu_count() or 1
+
+    def prepared(self, request: Request) -> Options:
+        if self.advise and not self.replaces_output and PurePath(self.advise).suffix not in SUFFIXES:
+            message = f"for the --advise option: '{self.advise}' has the suffix of no format of advice"
+            raise UsageError(message, f"choose from {', '.join(SUFFIXES)}")
+        if self.is_needed and request.pipeline.elements:
+            message = "the --advise option runs sdy-jax-pipeline on changed programs, and takes no passes"
+            raise UsageError(message, "leave the passes out")
+        if not self.is_needed:
+            return self
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
+
+        limit = self.advise_memory or request["device-memory"]
+        memory = memory_size("advise-memory", limit)
+        return replace(self, topology=topology_file(request), memory=memory, rows=request["report-rows"])

@@ -1,0 +1,148 @@
+"""Advice as text, Markdown and JSON: each change where JAX programs write it, with what it saves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+from sdyopt.analysis.advise.advice import Advice, AdvisedChange
+from sdyopt.analysis.advise.search import Figures
+from sdyopt.analysis.figures.units import bytes_text, seconds_text, share_text
+from sdyopt.analysis.report.markdown_report import markdown_text
+from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
+from sdyopt.analysis.report.sections import Section
+from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
+
+SCHEMA, VERSION = "sdy-opt-advice", 1
+# The number of columns of a text in a file.
+_WIDTH = 100
+
+
+def advice_text(advice: Advice, suffix: str, width: int = _WIDTH, rows: int | None = None) -> str:
+    """Advice in the format of a suffix; `rows` limits the changes in ".txt", which has `width` columns."""
+    return _FORMATS[suffix](advice, width, rows)
+
+
+def _text(advice: Advice, width: int, rows: int | None) -> str:
+    lines = section_lines(_header(advice), list(_sections(advice, rows)), max(width, MIN_WIDTH), rows)
+    return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def _markdown(advice: Advice, width: int, rows: int | None) -> str:
+    header = [markdown_text(line) for line in _header(advice)]
+    return "\n".join([*header, "", *markdown_lines(list(_sections(advice, rows)))]) + "\n"
+
+
+def _header(advice: Advice) -> list[str]:
+    return [line for line in (_summary(advice), _limits(advice), advice.assumption) if line]
+
+
+def _summary(advice: Advice) -> str:
+    """`3 changes of one annotation make the program cheaper, of 84 tried`."""
+    if advice.reason:
+        return f"no advice: the program cannot be changed, because {advice.reason}"
+    tried = f"{advice.tried} tried"
+    if not advice.changes:
+        return f"no better program was found, of {tried}"
+    count = len(advice.changes)
+    if advice.is_sequence:
+        return f"{count} {'change' if count == 1 else 'changes'}, one after the other, of {tried}"
+    if advice.is_above_memory:
+        lowers = "change lowers" if count == 1 else "changes lower"
+        return f"{count} {lowers} the peak memory, which is above the limit, each alone, of {tried}"
+    makes = "change makes" if count == 1 else "changes make"
+    return f"{count} {makes} the program cheaper, each alone, of {tried}"
+
+
+def _limits(advice: Advice) -> str:
+    parts = []
+    if left := advice.proposed - advice.tried:
+        why = f"after {advice.seconds} s" if advice.seconds else "the most expensive places came first"
+        parts.append(f"not tried: {left} more changes ({why})")
+    if advice.failed:
+        parts.append(f"{advice.failed} of them could not be partitioned")
+    if advice.machine:
+        parts.append(f"times are for {advice.machine}; --topology=FILE gives others")
+    return "; ".join(parts)
+
+
+def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
+    for number, each in enumerate(advice.changes[:rows], 1):
+        section = Section(f"{number}. {each.text}")
+        section.sentences += [f"now {each.now}"] if each.now else []
+        section.sentences.append(_effect(each.before, each.after))
+        section.sentences.append(
+            "conflict-free: no activation is resharded"
+            if each.is_conflict_free
+            else f"depends on the partitioner: {bytes_text(each.after.conflicts)} of reshards of activations"
+        )
+        section.sentences.append(f"in sdy: {each.annotations[0].sdy}")
+        yield section
+    if rows is not None and len(advice.changes) > rows:
+        yield Section(f"… and {len(advice.changes) - rows} more")
+
+
+def _effect(before: Figures, after: Figures) -> str:
+    figures = (
+        ("on the wire", before.wire_bytes, after.wire_bytes, bytes_text),
+        ("peak memory", before.peak_bytes, after.peak_bytes, bytes_text),
+        ("time", before.seconds, after.seconds, seconds_text),
+    )
+    parts = [_change_text(*each) for each in figures]
+    if before.useful_share != after.useful_share and after.useful_share is not None:
+        now = "unknown" if before.useful_share is None else share_text(before.useful_share)
+        parts.append(f"useful FLOPs {now} → {share_text(after.useful_share)}")
+    return ", ".join(parts)
+
+
+def _change_text(name: str, old: Fraction | int, new: Fraction | int, text: Callable[[Fraction], str]) -> str:
+    if old == new:
+        return f"{name} {text(Fraction(old))} as before"
+    share = f" ({100 * float(Fraction(new) / old - 1):+.1f}%)" if old else ""
+    return f"{name} {text(Fraction(old))} → {text(Fraction(new))}{share}".replace("(-", "(−")
+
+
+def _json(advice: Advice, width: int, rows: int | None) -> str:
+    data = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "assumption": advice.assumption,
+        "machine": advice.machine,
+        "reason": advice.reason,
+        "tried": advice.tried,
+        "proposed": advice.proposed,
+        "failed": advice.failed,
+        "is_sequence": advice.is_sequence,
+        "changes": [_change_data(each) for each in advice.changes],
+    }
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def _change_data(each: AdvisedChange) -> dict[str, object]:
+    return {
+        "text": each.text,
+        "now": each.now,
+        "conflict_free": each.is_conflict_free,
+        "before": _figures_data(each.before),
+        "after": _figures_data(each.after),
+        "annotations": [annotation._asdict() for annotation in each.annotations],
+    }
+
+
+def _figures_data(figures: Figures) -> dict[str, object]:
+    share = figures.useful_share
+    return {
+        "seconds": float(figures.seconds),
+        "wire_bytes": round(figures.wire_bytes),
+        "peak_bytes": figures.peak_bytes,
+        "useful_share": None if share is None else float(share),
+        "activation_reshard_bytes": round(figures.conflicts),
+    }
+
+
+_FORMATS: dict[str, Callable[[Advice, int, int | None], str]] = {
+    ".json": _json,
+    ".md": _markdown,
+    ".txt": _text,
+}

@@ -1,0 +1,46 @@
+"""Runs the trials of a program, and prints the advice."""
+
+from __future__ import annotations
+
+from sdyopt.analysis.advise import Options
+from sdyopt.analysis.advise.advice import Advice, Adviser
+from sdyopt.analysis.advise.advice_text import advice_text
+from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
+from sdyopt.analysis.figures.topology import Topology, read_topology
+from sdyopt.analysis.flag import STDOUT
+from sdyopt.analysis.interface import Analysis, Program, Run
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
+from sdyopt.mlir.ir.operation import Op
+
+
+class Advising(Analysis[Options]):
+    """The advice of one run."""
+
+    phase = "Advice"
+
+    def __init__(self, options: Options, run: Run) -> None:
+        super().__init__(options, run)
+        if (path := options.advise) is not None and path != STDOUT:
+            help = "print advice on each chunk with --advise, or give each chunk a file of its own"
+            run.check_is_one_chunk(f"--advise={path} is one file", help)
+        with identified(TOPOLOGY_ERROR):
+            self._topology = None if options.topology is None else read_topology(*options.topology)
+
+    def run_passes(self, program: Program) -> Op:
+        """The program with the best change, before the passes; as it was if there is none."""
+        advice = Adviser(program.op, program.pipeline, self._topology, self.options).advice()
+        advice.assumption = program.assumption
+        path = self.options.advise
+        if path == STDOUT:
+            self.texts.append(advice_text(advice, ".txt", self.run.width, self.options.rows or None))
+        elif path is not None:
+            self.run.write_file(path, advice_text(advice, path[path.rindex(".") :]))
+        return advice.program
+
+
+def advice_of(module: Op, options: Options, topology: Topology | None) -> Advice:
+    """The advice on a program for which the pipeline runs that reports assume."""
+    assumption, pipeline = assumed_pipeline(module)
+    advice = Adviser(module, pipeline, topology, options).advice()
+    advice.assumption = assumption
+    return advice

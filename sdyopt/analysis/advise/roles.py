@@ -1,0 +1,228 @@
+"""Groups values of a program that play one role, so that a change of a sharding applies to all of them.
+
+First, values that elementwise operations of equal shape, loops and branches tie together are one class: a
+parameter with its gradient and moments, or the activations along the residual connections of all layers.
+Then classes that are used alike have one role, such as the same weight of each layer. They are found by
+colour refinement on the graph of uses: a class starts with the colour of its shape and annotations, and in
+each round gets a colour that depends on the operations around it and the colours of their other values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.shardy.record import FunctionResult, Subject
+from sdyopt.shardy.sharding.elementwise import is_elementwise
+
+_ROUNDS = 3
+
+
+class Place(NamedTuple):
+    """Where a sharding is written: an argument or result of the program, a constraint, or another value."""
+
+    subject: Subject
+    shape: tuple[int, ...]
+    sharding: TensorSharding | None
+
+
+@dataclass(eq=False)
+class ValueClass:
+    """Values that are sharded alike. `places` have annotations or may have; other values only `first`."""
+
+    shape: tuple[int, ...]
+    first: OpResult | BlockArgument
+    arguments: list[Place] = field(default_factory=list)
+    results: list[Place] = field(default_factory=list)
+    constraints: list[Place] = field(default_factory=list)
+    ops: list[Op] = field(default_factory=list)
+    colour: int = 0
+
+    @property
+    def places(self) -> list[Place]:
+        # A result without an annotation gets what propagation finds, unless it is kept as an input.
+        results = [each for each in self.results if self.arguments or each.sharding is not None]
+        return [*self.arguments, *self.constraints, *results]
+
+
+ClassOf = Callable[[Value], ValueClass | None]
+
+
+class Role(NamedTuple):
+    """Classes of values that play one rolein the order of the program."""
+
+    classes: tuple[ValueClass, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.classes[0].shape
+
+    @property
+    def is_input(self) -> bool:
+        """Whether arguments of the program play the role."""
+        return bool(self.classes[0].arguments)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the program returns what it was given, such as parameters: both are to be sharded alike."""
+        return self.is_input and bool(self.classes[0].results)
+
+    @property
+    def places(self) -> list[Place]:
+        """Where annotations of this role are, or may be; the first values, if it has neither."""
+        found = [place for each in self.classes for place in each.places]
+        return found or [Place(each.first, each.shape, None) for each in self.classes]
+
+
+def roles_of(module: Op) -> list[Role]:
+    """The roles of the values of rank 1 and more of the entry functions, in the order of the program."""
+    functions = [each for each in module.walk() if isinstance(each, FuncOp)]
+    classes = _Classes()
+    for function in entry_functions(functions):
+        classes.add(function)
+    found = classes.by_value()
+    _colour(found, classes.edges, classes.class_of)
+    roles: dict[int, list[ValueClass]] = {}
+    for each in found:
+        roles.setdefault(each.colour, []).append(each)
+    return [Role(tuple(each)) for each in roles.values()]
+
+
+class _Classes:
+    """A union-find structure of values. `edges` are the operations between classes, with their values."""
+
+    def __init__(self) -> None:
+        self._parents: dict[Value, Value] = {}
+        self._functions: list[FuncOp] = []
+        self.edges: list[Op] = []
+
+    def add(self, function: FuncOp) -> None:
+        self._functions.append(function)
+        for op in function.walk():
+            for first, second in _ties(op):
+                self._unite(first, second)
+            if op is not function and not op.is_terminator and not is_elementwise(op.signature):
+                self.edges.append(op)
+
+    def _find(self, value: Value) -> Value:
+        root = value
+        while (parent := self._parents.get(root, root)) is not root:
+            root = parent
+        while value is not root:
+            self._parents[value], value = root, self._parents.get(value, root)
+        return root
+
+    def _unite(self, first: Value, second: Value) -> None:
+        # The representative is the value that comes first.
+        one, other = self._find(first), self._find(second)
+        if one is not other and _shape(one) == _shape(other):
+            self._parents[other] = one
+
+    def by_value(self) -> list[ValueClass]:
+        """The classes in the order of the program; `class_of` finds them afterwards."""
+        self._found: dict[Value, ValueClass] = {}
+        for function in self._functions:
+            self._add_boundary(function)
+            for op in function.walk():
+                for value in _defined(op):
+                    if (each := self._class_for(value)) is not None and isinstance(value, OpResult):
+                        each.ops.append(op)
+                        if isinstance(op, ShardingConstraintOp):
+                            each.constraints.append(Place(value, each.shape, op.sharding))
+        return list(dict.fromkeys(self._found.values()))
+
+    def _add_boundary(self, function: FuncOp) -> None:
+        for argument, attributes in zip(function.entry.arguments, function.argument_attributes, strict=True):
+            if (each := self._class_for(argument)) is not None:
+                each.arguments.append(Place(argument, each.shape, _sharding(attributes.get(SHARDING))))
+        returned = function.entry.terminator
+        if not isinstance(returned, ReturnOp):
+            return
+        for index, value in enumerate(returned.operands):
+            if (each := self._class_for(value)) is not None:
+                sharding = _sharding(function.result_attributes[index].get(SHARDING))
+                each.results.append(Place(FunctionResult(function, index), each.shape, sharding))
+
+    def _class_for(self, value: Value) -> ValueClass | None:
+        if not isinstance(value.type, RankedTensor) or not value.type.shape or DYNAMIC in value.type.shape:
+            return None
+        root = self._find(value)
+        if root not in self._found:
+            assert isinstance(value, OpResult | BlockArgument)
+            self._found[root] = ValueClass(tuple(value.type.shape), value)
+        return self._found[root]
+
+    def class_of(self, value: Value) -> ValueClass | None:
+        return self._found.get(self._find(value))
+
+
+def _sharding(attribute: object) -> TensorSharding | None:
+    return attribute if isinstance(attribute, TensorSharding) else None
+
+
+def _defined(op: Op) -> Iterator[Value]:
+    yield from op.results
+    if not isinstance(op, FuncOp):
+        yield from (
+            argument for region in op.regions for block in region.blocks for argument in block.arguments
+        )
+
+
+def _ties(op: Op) -> Iterator[tuple[Value, Value]]:
+    """Pairs of values of an operation that are sharded alike."""
+    if is_elementwise(op.signature):
+        for operand in op.operands:
+            if op.results and _shape(operand) == _shape(op.results[0]) and not _is_uniform(operand):
+                yield operand, op.results[0]
+    elif op.data_flow is not None and not isinstance(op, FuncOp):
+        for owner in op.data_flow.owners(op):
+            for source in op.data_flow.sources(op, owner):
+                yield source.value, owner
+            for target in op.data_flow.other_targets(op, owner):
+                yield target, owner
+
+
+def _is_uniform(value: Value) -> bool:
+    """Whether a value has no tensor of rank 1 or more to be computed from: equal constants are one value."""
+    op = value.defining_op
+    return op is not None and all(
+        not each.shape for each in op.operand_types if isinstance(each, RankedTensor)
+    )
+
+
+def _shape(value: Value) -> object:
+    return value.type.shape if isinstance(value.type, RankedTensor) else value.type
+
+
+def _colour(classes: Sequence[ValueClass], edges: Sequence[Op], class_of: ClassOf) -> None:
+    """Gives each class its colour. Equal colours: what is used alike, up to the number of uses."""
+    colours: dict[object, int] = {}
+    for each in classes:
+        counts = bool(each.arguments), bool(each.results), bool(each.constraints)
+        shardings = tuple(dict.fromkeys(place.sharding for place in each.places))
+        each.colour = colours.setdefault((each.shape, counts, shardings), len(colours))
+    around: list[tuple[str, list[tuple[int, ValueClass]]]] = []
+    for op in edges:
+        pairs = ((index, class_of(value)) for index, value in enumerate((*op.operands, *op.results)))
+        # JAX numbers the copies of a function.
+        name = op.callee.rstrip("0123456789_") if isinstance(op, CallOp) else op.signature.name
+        around.append((name, [(index, each) for index, each in pairs if each is not None]))
+    for _ in range(_ROUNDS):
+        seen: dict[ValueClass, set[object]] = {each: set() for each in classes}
+        for name, found in around:
+            signature = tuple((index, each.colour) for index, each in found)
+            for index, each in found:
+                seen[each].add((name, index, signature))
+        refined: dict[object, int] = {}
+        new = [refined.setdefault((each.colour, frozenset(seen[each])), len(refined)) for each in classes]
+        for each, colour in zip(classes, new, strict=True):
+            each.colour = colour

@@ -1,0 +1,90 @@
+"""What reshards at the boundary of a program: arguments, results, and the state that steps carry on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sdyopt.analysis.figures.causes import consumers, producer
+from sdyopt.analysis.figures.execution_counts import entry_functions
+from sdyopt.analysis.figures.figures import Carried
+from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
+from sdyopt.analysis.figures.memory_figures import printed_sharding
+from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectiveOp, CollectivePermuteOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument, Value
+
+# The attribute of an argument of JAX with the number of the result that takes its memory.
+_ALIAS = "tf.aliasing_output"
+# The collectives that reshard without computing anything.
+_RESHARDS = (AllGatherOp, AllToAllOp, CollectivePermuteOp)
+# The operations whose result is their first operand, or a part of it, in another form.
+_PARTS = (ConvertOp, ReshapeOp, TransposeOp, SliceOp, DynamicSliceOp, CollectiveOp)
+_MAX_STEPS = 32
+
+
+def is_activation_reshard(op: CollectiveOp) -> bool:
+    """Whether a collective reshards a value that is no argument, no part of one, and no result."""
+    if not isinstance(op, _RESHARDS):
+        return False
+    if any(isinstance(user, ReturnOp) and isinstance(user.parent_op, FuncOp) for user in consumers(op)):
+        return False
+    value = producer(op)
+    for _ in range(_MAX_STEPS):
+        owner = value.owner.parent_op if isinstance(value, BlockArgument) else value.defining_op
+        if isinstance(owner, FuncOp):
+            return False
+        if isinstance(value, BlockArgument) and isinstance(owner, WhileOp):
+            # What enters the loop, unless an iteration changes it.
+            if not _is_passed_on(owner, value):
+                return True
+            value = owner.operands[value.index]
+        elif isinstance(owner, _PARTS) and not isinstance(value, BlockArgument):
+            value = owner.operand_at(0)
+        else:
+            return True
+    return True
+
+
+def _is_passed_on(loop: WhileOp, value: BlockArgument) -> bool:
+    last = loop.body.blocks[0].last
+    return last is not None and last.operand_at(value.index) is loop.body.blocks[0].arguments[value.index]
+
+
+def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -> Iterator[Carried]:
+    """The donated arguments of a program whose sharding is not that of the result in their place."""
+    for function in entry_functions([op for op in module.walk() if isinstance(op, FuncOp)]):
+        if function.is_declaration:
+            continue
+        pairs = zip(function.entry.arguments, function.argument_attributes, strict=True)
+        for argument, attributes in pairs:
+            alias = attributes.get(_ALIAS)
+            number = alias.value if isinstance(alias, IntegerAttr) else -1
+            if not 0 <= number < len(function.result_attributes):
+                continue
+            before, after = shapes.sharding(argument), function.result_attributes[number].get(SHARDING)
+            if isinstance(after, TensorSharding) and not _is_same(before, after):
+                location = source_location(argument.location)
+                yield Carried(
+                    location.name_stack or names[argument],
+                    number,
+                    printed_sharding(before),
+                    printed_sharding(after),
+                    bytes_of(argument.type, shapes.shape_of(argument.type, after)),
+                    location,
+                )
+
+
+def _is_same(before: TensorSharding | None, after: TensorSharding) -> bool:
+    """Whether shardings have the same axes in each dimension."""
+    if before is None:
+        return after.is_fully_replicated
+    return [dim.axes for dim in before.dims] == [dim.axes for dim in after.dims]

@@ -1,0 +1,80 @@
+"""Advice on a program: which changes of annotations make it cheaper.
+
+The code of the search is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.tools.api.reports import as_parse_error
+
+if TYPE_CHECKING:  # the search imports rich and all of stablehlo
+    from sdyopt.analysis.advise import advice as found
+
+
+T = TypeVar("T")
+
+
+class Advice(Generic[T]):
+    """The advice of `sdy-opt --advise`. `str` is its text.
+
+    `module` is the program with the best change, or with all of several changes, before passes.
+    """
+
+    __slots__ = ("ir", "module")
+
+    ir: found.Advice
+    module: T
+
+    def __init__(self, ir: found.Advice, module: T) -> None:
+        self.ir = ir
+        self.module = module
+
+    @property
+    def changes(self) -> tuple[found.AdvisedChange, ...]:
+        """The changes: alternatives, the best first, or several in their order.
+
+        Each has its `text`, its `annotations` with `place`, `spec` and `sdy`, and the figures `before` and
+        `after` it: `seconds`, `wire_bytes`, `peak_bytes` and `useful_share`.
+        """
+        return tuple(self.ir.changes)
+
+    @property
+    def tried(self) -> int:
+        """The number of changes that were tried."""
+        return self.ir.tried
+
+    def as_text(self, suffix: str = ".txt", width: int = 100) -> str:
+        """The advice in the format of a suffix: .txt, .md or .json."""
+        from sdyopt.analysis.advise.advice_text import advice_text
+
+        return advice_text(self.ir, suffix, width)
+
+    def __str__(self) -> str:
+        return self.as_text()
+
+    def __repr__(self) -> str:
+        return f"<sdyopt.Advice: {len(self.changes)} changes of {self.tried} tried>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def advice_on(
+    op: Op, options: dict[str, object], topology: str | PathLike[str] | None, wrap: Callable[[Op], T]
+) -> Advice[T]:
+    """The advice on a program with options of `--advise`. Raises ParseError for a malformed topology."""
+    from sdyopt.analysis.advise import Options
+    from sdyopt.analysis.advise.analysis import advice_of
+    from sdyopt.analysis.report.entry import read_topology
+
+    with as_parse_error(TOPOLOGY_ERROR):
+        speeds = None if topology is None else read_topology(fspath(topology))
+    advice = advice_of(op, Options(**options), speeds)  # type: ignore[arg-type]
+    return Advice(advice, wrap(advice.program))

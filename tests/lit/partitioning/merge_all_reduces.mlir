@@ -1,0 +1,85 @@
+// RUN: sdy-opt %s -sdy-merge-all-reduces | filecheck %s
+
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+
+// Terms of a sum are added before they are all-reduced. The whole term is added afterwards.
+// CHECK-LABEL: func.func @sum(
+// CHECK:         %[[A:.*]] = stablehlo.dot_general {{.*}}<@mesh, [{}, {}], unreduced={"x"}>
+// CHECK:         %[[B:.*]] = stablehlo.dot_general {{.*}}<@mesh, [{}, {}], unreduced={"x"}>
+// CHECK-NEXT:    %[[T:.*]] = stablehlo.transpose %[[B]], dims = [1, 0] {{.*}}unreduced={"x"}
+// CHECK-NEXT:    %[[P:.*]] = stablehlo.add %[[A]], %[[T]] {{.*}}unreduced={"x"}
+// CHECK-NEXT:    %[[R:.*]] = sdy.all_reduce {"x"} %[[P]] out_sharding=<@mesh, [{}, {}]>
+// CHECK-NEXT:    %[[S:.*]] = stablehlo.add %arg3, %[[R]]
+// CHECK-NEXT:    return %[[S]]
+func.func @sum(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %c: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %d: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %2 = stablehlo.dot_general %a, %c, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %4 = stablehlo.transpose %3, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %5 = stablehlo.add %1, %d {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<8x8xf32>
+  %6 = stablehlo.add %5, %4 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<8x8xf32>
+  return %6 : tensor<8x8xf32>
+}
+
+// Not merged: a sum with another use, and all-reduces along other axes.
+// CHECK-LABEL: func.func @others(
+// CHECK-COUNT-2: sdy.all_reduce
+// CHECK:         stablehlo.add
+// CHECK-NOT:     unreduced
+func.func @others(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %c: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}, %d: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {}]>}) -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %2 = stablehlo.dot_general %c, %d, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  %3 = sdy.all_reduce {"y"} %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %4 = stablehlo.add %1, %3 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<8x8xf32>
+  return %4, %1 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+
+// A maximum is not a sum.
+// CHECK-LABEL: func.func @maxima(
+// CHECK-COUNT-2: sdy.all_reduce
+func.func @maxima(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> tensor<8xf32> {
+  %cst = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%a init: %cst) applies stablehlo.maximum across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : (tensor<8x16xf32>, tensor<f32>) -> tensor<8xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %2 = stablehlo.reduce(%b init: %cst) applies stablehlo.maximum across dimensions = [1] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : (tensor<8x16xf32>, tensor<f32>) -> tensor<8xf32>
+  %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %4 = stablehlo.add %1, %3 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}]>]>} : tensor<8xf32>
+  return %4 : tensor<8xf32>
+}
+
+// Slices are all-reduced instead of the whole.
+// CHECK-LABEL: func.func @slice(
+// CHECK:         %[[S:.*]] = sdy.all_slice [{"y"}, {}] %0 out_sharding=<@mesh, [{"y"}, {}]>
+// CHECK-NEXT:    sdy.all_reduce {"x"} %[[S]] out_sharding=<@mesh, [{"y"}, {}]>
+func.func @slice(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %2 = sdy.all_slice [{"y"}, {}] %1 out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}
+
+// Of an all-reduce along the axes of the slice and others, the first becomes a reduce-scatter.
+// CHECK-LABEL: func.func @scatter(
+// CHECK:         stablehlo.dot_general {{.*}}unreduced={"x", "y"}
+// CHECK-NEXT:    %[[S:.*]] = sdy.reduce_scatter [{"y"}, {}] %0 out_sharding=<@mesh, [{"y"}, {}], unreduced={"x"}>
+// CHECK-NEXT:    sdy.all_reduce {"x"} %[[S]] out_sharding=<@mesh, [{"y"}, {}]>
+func.func @scatter(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x", "y"}]>}, %b: tensor<16x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>
+  %1 = sdy.all_reduce {"x", "y"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %2 = sdy.all_slice [{"y"}, {}] %1 out_sharding=<@mesh, [{"y"}, {}]> : tensor<8x8xf32>
+  return %2 : tensor<8x8xf32>
+}
+
+// One element in four shards is summed; of four elements, each shard has one.
+// CHECK-LABEL: func.func @few_elements(
+// CHECK:         %[[P:.*]] = sdy.sharded_to_unreduced [{"x"}, {}] %{{.*}} out_sharding=<@mesh, [{}, {}], unreduced={"x"}> : tensor<1x8xf32>
+// CHECK-NEXT:    sdy.all_reduce {"x"} %[[P]] out_sharding=<@mesh, [{}, {}]> : tensor<1x8xf32>
+// CHECK:         sdy.all_gather
+func.func @few_elements(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<1x8xf32>, tensor<4x8xf32>) {
+  %0 = stablehlo.slice %a [0:1, 0:8] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<4x8xf32>) -> tensor<1x8xf32>
+  %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<1x8xf32>
+  %2 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<4x8xf32>
+  return %1, %2 : tensor<1x8xf32>, tensor<4x8xf32>
+}
