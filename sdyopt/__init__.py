@@ -14,8 +14,8 @@ There are five storeys, each a folder. A room imports only rooms to its left, an
   base      dataclasses ‹ interning ‹ releases ‹ diagnostics
   mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ record ‹ partition
-  analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-            trials ‹ advise ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
+  analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹ trials ‹
+            advise ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
