@@ -16,7 +16,7 @@ There are five storeys, each a folder. A room imports only rooms to its left, an
   shardy    sharding ‹ record ‹ partition
   analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
             trials ‹ advise ‹ check ‹ mesh_sweep ‹ hlo_comparison ‹
-            explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
+            explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 

@@ -3,7 +3,8 @@
     [project.entry-points."sdyopt.analyses"]
     op-count = "my_package.op_count:Options"
 
-declares the options of an analysis of another package, for `--load-analysis-plugin=op-count`.
+declares the options of an analysis of another package, for `--load-analysis-plugin=op-count`. Without a
+package, they are the `Options` of a file, for `--load-analysis-plugin=./op_count.py`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def load_analysis_plugin(name: str) -> type[AnalysisOptions]:
     from sdyopt.mlir.registry.discovery import load_plugin  # noqa: PLC0415  few runs load a plugin
 
     failure = f"Failed to load an analysis from '{name}'"
-    options = load_plugin(ANALYSIS_GROUP, name, failure)
+    options = load_plugin(ANALYSIS_GROUP, name, failure, "Options")
     if not (isinstance(options, type) and issubclass(options, AnalysisOptions)):
         raise UsageError(f"{failure}: the entry point is not a subclass of AnalysisOptions")
     if options not in all_analyses():

@@ -27,7 +27,7 @@ mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ 
 shardy    sharding ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
           trials ‹ advise ‹ check ‹ mesh_sweep ‹ hlo_comparison ‹
-          explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ execution ‹ lint
+          explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -149,6 +150,52 @@ def test_plugins_that_are_no_dialects_are_errors(monkeypatch: pytest.MonkeyPatch
         offer(monkeypatch, discovery.DIALECT_GROUP, value)
         with pytest.raises(UsageError, match="Failed to load dialect plugin from 'mine'"):
             discovery.load_dialect_plugin("mine")
+
+
+FILE = """
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.pipeline import Pass, option
+from sdyopt.mlir.registry import register
+
+DIALECT = Dialect("of_file")
+
+@register("test-of-file")
+class OfFile(Pass):
+    limit: int = option(default=3, help="a number")
+"""
+
+
+def test_a_plugin_may_be_a_file_with_passes_and_a_dialect(tmp_path: Path) -> None:
+    """The file is executed once, and hides no module of its name."""
+    path = tmp_path / "json.py"
+    path.write_text(FILE, encoding="utf-8")
+    discovery.load_pass_plugin(str(path))
+    discovery.load_dialect_plugin(str(path))
+    entry = registry.find_entry("test-of-file")
+    assert entry is not None
+    assert [option.flag for option in entry.options()] == ["limit"]
+    assert registry.find_dialect("of_file") is not None
+    assert json.loads("1") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("x = (\n", "SyntaxError: '\\(' was never closed"),
+        ("\nx = 1 / 0\n", r"ZeroDivisionError: division by zero \(line 2\)"),
+        ("import no_such_module\n", r"ModuleNotFoundError: .* \(line 1\)"),
+        ("", "the file defines no DIALECT"),
+        ("DIALECT = 3", "the entry point is not a Dialect"),
+        ("from sdyopt.mlir.ir.dialect import Dialect\nDIALECT = Dialect('sdy')", "'sdy' is defined twice"),
+        (None, "No such file or directory"),
+    ],
+)
+def test_files_that_are_no_plugins_are_errors(tmp_path: Path, text: str | None, problem: str) -> None:
+    path = tmp_path / "plugin.py"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=problem):
+        discovery.load_dialect_plugin(str(path))
 
 
 def test_dialect_namespaces_are_unique(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,6 +56,7 @@ VALIDATED: Final = "validated"
 VALIDATION_DIFFERENCE: Final = "validation-difference"
 NOT_VALIDATED: Final = "not-validated"
 BISECTED: Final = "bisected"
+REDUCED: Final = "reduced"
 REMARK: Final = "remark"
 OTHER: Final = "other"
 
@@ -100,6 +101,7 @@ SUMMARIES: Mapping[str, str] = MappingProxyType(
         VALIDATION_DIFFERENCE: "--validate: a result differs",
         NOT_VALIDATED: "--validate: the program cannot be run, or too little of a result can be compared",
         BISECTED: "--bisect: the pass and the operation that make a result differ",
+        REDUCED: "--reduce: how small the program has become, or why it cannot be reduced",
         REMARK: "--remarks-filter: a decision about shardings; the name is that of the remark",
         OTHER: "any other problem",
     }

@@ -11,19 +11,23 @@ Passes and dialects of other packages are plugins, found by entry points.
 
 declares a module that registers passes when imported, for `--load-pass-plugin=my-passes`. An entry point in
 the group `sdyopt.dialects` declares a `Dialect`, for `--load-dialect-plugin`. Those of analyses are loaded by
-`analysis/registry.py`.
+`analysis/registry.py`. A plugin may also be a Python file, as in `--load-pass-plugin=./my_pass.py`.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
 from typing import Final
 
+from sdyopt.base.diagnostics.text import native_path
 from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all
 from sdyopt.mlir.dialects import dialect_names, load_dialect
 from sdyopt.mlir.ir.dialect import Dialect
@@ -166,14 +170,22 @@ def load_pass_plugin(name: str) -> None:
 def load_dialect_plugin(name: str) -> None:
     """Registers the dialect of an entry point; raises UsageError if it cannot be loaded."""
     failure = f"Failed to load dialect plugin from '{name}'"
-    dialect = load_plugin(DIALECT_GROUP, name, failure)
+    dialect = load_plugin(DIALECT_GROUP, name, failure, "DIALECT")
     if not isinstance(dialect, Dialect):
         raise UsageError(f"{failure}: the entry point is not a Dialect")
     add_dialect(dialect)
 
 
-def load_plugin(group: str, name: str, failure: str) -> object:
-    """What an entry point declares; raises UsageError, whose message starts with `failure`."""
+def load_plugin(group: str, name: str, failure: str, attribute: str = "") -> object:
+    """What an entry point declares, or a Python file in an attribute, if one is given.
+
+    Raises UsageError, whose message starts with `failure`.
+    """
+    if name.endswith(".py"):
+        module = _module_of_file(name, failure)
+        if attribute and not hasattr(module, attribute):
+            raise UsageError(f"{failure}: the file defines no {attribute}", f"write {attribute} = …")
+        return getattr(module, attribute) if attribute else module
     from importlib.metadata import entry_points  # noqa: PLC0415  slow to import, and rarely used
 
     plugins = entry_points(group=group)
@@ -185,3 +197,41 @@ def load_plugin(group: str, name: str, failure: str) -> object:
         return plugins[name].load()
     except (ImportError, AttributeError, SyntaxError) as problem:
         raise UsageError(f"{failure}: {problem}") from problem
+
+
+# The modules of plugins that are files, by path, and the start of their names.
+FILE_MODULE: Final = "sdyopt_plugin_"
+_file_modules: dict[Path, ModuleType] = {}
+
+
+def _module_of_file(name: str, failure: str) -> ModuleType:
+    """The module of a file, which is executed once, for its passes and its dialect alike."""
+    path = native_path(name).resolve()
+    if path not in _file_modules:
+        # It must hide no other module.
+        spec = spec_from_file_location(f"{FILE_MODULE}{len(_file_modules)}_{path.stem}", path)
+        assert spec is not None and spec.loader is not None
+        module = module_from_spec(spec)
+        sys.modules[module.__name__] = module
+        try:
+            spec.loader.exec_module(module)
+        except UsageError:
+            raise
+        except OSError as problem:
+            raise UsageError(f"{failure}: {problem.strerror or problem}") from problem
+        except Exception as problem:
+            raise UsageError(
+                f"{failure}: {type(problem).__name__}: {problem}{_line_in(path, problem)}"
+            ) from problem
+        _file_modules[path] = module
+    return _file_modules[path]
+
+
+def _line_in(path: Path, problem: Exception) -> str:
+    """The innermost line of a file in the stack of an exception, in words."""
+    trace, line = problem.__traceback__, 0
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(path):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f" (line {line})" if line else ""

@@ -17,7 +17,7 @@ from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import INTERNAL_ERROR
 from sdyopt.base.diagnostics.location import UnknownLoc
-from sdyopt.mlir.registry.discovery import DIALECT_GROUP, PASS_GROUP
+from sdyopt.mlir.registry.discovery import DIALECT_GROUP, FILE_MODULE, PASS_GROUP
 
 STACK_TRACE_FLAG = "mlir-print-stacktrace-on-diagnostic"
 # The labels of URLs in the metadata of a package, in lower case, in the order of preference.
@@ -26,12 +26,15 @@ _TRACKERS = ("issues", "bug tracker", "tracker", "bugs", "issue tracker", "homep
 
 @dataclass(frozen=True)
 class _Frame:
-    """The stack frame that a report names, and the plugin that it is in; None for sdy-opt."""
+    """The stack frame that a report names, and the plugin that it is in; None for sdy-opt.
+
+    A plugin that is a file has no package: it is its name.
+    """
 
     file: str
     line: int
     function: str
-    plugin: Distribution | None
+    plugin: Distribution | str | None
 
 
 def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
@@ -46,8 +49,12 @@ def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
     )
 
 
-def _help(plugin: Distribution | None, shows_stack: bool) -> str:
+def _help(plugin: Distribution | str | None, shows_stack: bool) -> str:
     """The address for a report of the bug, and what to send."""
+    if isinstance(plugin, str):
+        return f"this is a bug in the plugin {plugin}" + (
+            "" if shows_stack else f"; --{STACK_TRACE_FLAG} prints the stack trace"
+        )
     package = f"sdy-opt {__version__}" if plugin is None else f"the plugin {plugin.name} {plugin.version}"
     address = None if plugin is None else _address(plugin)
     where = f"at {address}" if address else "to its maintainers"
@@ -73,7 +80,10 @@ def _blamed_frame(error: Exception) -> _Frame:
     frames = list(_frames(error.__traceback__))
     plugins = _plugins()
     for frame, line in reversed(frames):
-        plugin = plugins.get(str(frame.f_globals.get("__name__", "")).partition(".")[0])
+        module = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        plugin: Distribution | str | None = plugins.get(module)
+        if module.startswith(FILE_MODULE):
+            plugin = frame.f_code.co_filename
         if plugin is not None:
             return _Frame(frame.f_code.co_filename, line, frame.f_code.co_name, plugin)
     frame, line = frames[-1]

@@ -66,3 +66,12 @@ def test_the_report_of_a_bug_of_a_plugin_names_the_plugin(
         in diagnostic.help
     )
     assert "broken_passes" not in sys.modules
+
+
+def test_a_plugin_that_is_a_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "my_pass.py"
+    code = compile("1 / 0", str(path), "exec")
+    with pytest.raises(ZeroDivisionError) as caught:
+        exec(code, {"__name__": "sdyopt_plugin_0_my_pass"})
+    help = crash_diagnostic(caught.value, shows_stack=False).help
+    assert help.startswith(f"this is a bug in the plugin {path}; --mlir-print-stack")

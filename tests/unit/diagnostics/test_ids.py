@@ -52,6 +52,7 @@ def test_ids_are_stable() -> None:
         "validation-difference",
         "not-validated",
         "bisected",
+        "reduced",
         "remark",
         "other",
     ]

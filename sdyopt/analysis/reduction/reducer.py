@@ -1,0 +1,265 @@
+"""Delta debugging of programs: drops what is not needed for a test to hold, until nothing can be dropped.
+
+A kind of reduction is a function that lists the edits of a program, such as one that erases an operation. The
+same edits are made on copies, first half of them at once, then quarters, and so on; a copy that is valid and
+for which the test holds takes the place of the program. Each step is a valid program, and the result is the
+same each time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TypeVar
+
+from sdyopt.analysis.interface import Program
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.printer.asm_printer import print_op
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
+from sdyopt.mlir.ir.attribute import EMPTY_DICT, TypeAttr
+from sdyopt.mlir.ir.builtin_attributes import dense, element_size
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import ISOLATED
+from sdyopt.mlir.ir.types import ComplexType, FloatType, FunctionType, IntegerType, RankedTensor
+from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.verify import Verifier
+
+T = TypeVar("T")
+
+# An edit of a program; one that cannot be made any more does nothing.
+Edit = Callable[[], None]
+# The edits of a program of one kind. Those of a copy are the same ones in the same order.
+Kind = Callable[[ModuleOp, Rewriter], list[Edit]]
+
+
+def smallest(pieces: Sequence[T], holds: Callable[[Sequence[T]], bool]) -> Sequence[T]:
+    """The pieces that a test needs to hold: drops halves, then quarters, and so on to single ones."""
+    size = max(len(pieces) // 2, 1)
+    while pieces:
+        start = 0
+        while start < len(pieces):
+            candidate = [*pieces[:start], *pieces[start + size :]]
+            if holds(candidate):
+                pieces = candidate
+            else:
+                start += size
+        if size == 1:
+            break
+        size //= 2
+    return pieces
+
+
+def operation_count(op: Op) -> int:
+    """The number of operations in a program, without the module and terminators."""
+    return sum(1 for each in op.walk() if each is not op and not each.is_terminator)
+
+
+class Reducer:
+    """Reduces a program as long as a test of its text holds. `best` is the smallest program so far."""
+
+    def __init__(self, program: Program, verifier: Verifier, holds: Callable[[str], bool]) -> None:
+        assert isinstance(program.op, ModuleOp)
+        self.best = program.op
+        self.tests = 0
+        self._program = program
+        self._verifier = verifier
+        self._holds = holds
+        self._known: dict[str, bool] = {}
+
+    def run(self) -> None:
+        """Reduces the program until nothing changes it."""
+        text = ""
+        while text != (text := print_op(self.best)):
+            for kind in (_operations, _results, _arguments, _attributes):
+                self._reduce_ir(kind)
+            for pattern in _PARTS:
+                self._reduce_text(pattern)
+            self._reduce_sizes()
+
+    def _reduce_ir(self, kind: Kind) -> None:
+        program = self.best
+        count = len(kind(program, Rewriter()))
+
+        def holds(kept: Sequence[int]) -> bool:
+            copy, rewriter = Rewriter().clone(program), Rewriter()
+            assert isinstance(copy, ModuleOp)
+            edits = kind(copy, rewriter)
+            for index in sorted(set(range(count)).difference(kept)):
+                edits[index]()
+            return rewriter.changed and self._try(copy)
+
+        smallest(range(count), holds)
+
+    def _reduce_text(self, pattern: re.Pattern[str]) -> None:
+        text = print_op(self.best)
+        found = list(pattern.finditer(text))
+
+        def holds(kept: Sequence[int]) -> bool:
+            dropped = [found[index] for index in sorted(set(range(len(found))).difference(kept))]
+            ends = [0, *(match.end() for match in dropped)]
+            starts = [*(match.start() for match in dropped), len(text)]
+            return self._try_text("".join(text[end:start] for end, start in zip(ends, starts, strict=True)))
+
+        smallest(range(len(found)), holds)
+
+    def _reduce_sizes(self) -> None:
+        """Makes sizes smaller, each everywhere at once, the largest first."""
+        for size in sorted(map(int, set(_SIZE.findall(print_op(self.best)))), reverse=True):
+            for smaller in dict.fromkeys((1, 2, size // 2)):
+                number = (
+                    rf"(?<![\w.%#@$-]){size}(?![\w.]|\"\))|(?<![\w.%#@$-]){size}(?=x)|(?<=[\d?]x){size}(?=x)"
+                )
+                if 0 < smaller < size and self._try_text(re.sub(number, str(smaller), print_op(self.best))):
+                    break
+
+    def _try_text(self, text: str) -> bool:
+        program = self._program
+        with suppress(DiagnosticError, RecursionError), handling(lambda _: None):
+            op, _ = parse_module(Source("", text), program.dialects, program.parse_options)
+            return isinstance(op, ModuleOp) and self._try(op)
+        return False
+
+    def _try(self, candidate: ModuleOp) -> bool:
+        """Takes a program if it is valid, and the test holds."""
+        if not self._verifier.is_valid(candidate):
+            return False
+        text = print_op(candidate)
+        if text not in self._known:
+            self.tests += 1
+            self._known[text] = self._holds(text)
+        if self._known[text]:
+            self.best = candidate
+        return self._known[text]
+
+
+# --- Edits of the IR ------------------------------------------------------------------------------
+
+
+def _operations(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
+    """Erases operations, the last ones first, because nothing uses them."""
+    erased: set[Op] = set()
+
+    def erase(op: Op) -> None:
+        values = [_substitute(result, rewriter) if result.has_uses else result for result in op.results]
+        if op in erased or None in values:
+            return
+        erased.update(op.walk())
+        for result, value in zip(op.results, values, strict=True):
+            if value is not None and value is not result:
+                rewriter.replace_all_uses(result, value)
+        rewriter.erase(op)
+
+    ops = [op for op in module.walk() if op is not module and not op.is_terminator]
+    return [partial(erase, op) for op in reversed(ops)]
+
+
+def _substitute(result: Value, rewriter: Rewriter) -> Value | None:
+    """A value that can take the place of a result: an operand, an argument of the function, or zero."""
+    op, type = result.defining_op, result.type
+    assert op is not None
+    for operand in op.operands:
+        if operand.type is type and operand is not result:
+            return operand
+    scope = next((each for each in op.ancestors() if ISOLATED in each.traits), None)
+    if isinstance(scope, FuncOp) and not scope.is_declaration:
+        return _new_argument(scope, result, rewriter)
+    if isinstance(type, RankedTensor) and isinstance(type.element, IntegerType | FloatType | ComplexType):
+        zero = dense(type, bytes(element_size(type.element)))
+        return rewriter.create(ConstantOp, (), [type], {"value": zero}, before=op).results[0]
+    return None
+
+
+def _new_argument(function: FuncOp, value: Value, rewriter: Rewriter) -> Value:
+    """A new argument of a function, with the sharding of a value."""
+    argument = rewriter.add_argument(function.entry, value.type, value.lazy_location)
+    sharding = sharding_of(value)
+    type = function.function_type
+    dictionaries = [*function.argument_attributes, EMPTY_DICT]
+    _set_type(function, FunctionType((*type.inputs, value.type), type.results), rewriter)
+    function.argument_attributes = dictionaries
+    if sharding is not None:
+        rewriter.set_argument_attribute(function, argument.index, SHARDING, sharding)
+    return argument
+
+
+def _set_type(function: FuncOp, type: FunctionType, rewriter: Rewriter) -> None:
+    rewriter.set_attribute(function, "function_type", TypeAttr(type))
+
+
+def _results(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
+    """Erases results of functions, the last ones first, so that the others keep their numbers."""
+
+    def erase(function: FuncOp, index: int) -> None:
+        type = function.function_type
+        for block in function.body.blocks:
+            if block.terminator is not None and block.terminator.name == "func.return":
+                rewriter.erase_operands(block.terminator, [index])
+        attributes = function.result_attributes
+        results = (*type.results[:index], *type.results[index + 1 :])
+        _set_type(function, FunctionType(type.inputs, results), rewriter)
+        function.result_attributes = [*attributes[:index], *attributes[index + 1 :]]
+
+    return [
+        partial(erase, function, index)
+        for function in module.nested(FuncOp)
+        for index in reversed(range(len(function.function_type.results)))
+    ]
+
+
+def _arguments(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
+    """Erases unused arguments of functions, the last ones first."""
+
+    def erase(function: FuncOp, index: int) -> None:
+        if function.entry.arguments[index].has_uses:
+            return
+        type, attributes = function.function_type, function.argument_attributes
+        rewriter.erase_argument(function.entry.arguments[index])
+        inputs = (*type.inputs[:index], *type.inputs[index + 1 :])
+        _set_type(function, FunctionType(inputs, type.results), rewriter)
+        function.argument_attributes = [*attributes[:index], *attributes[index + 1 :]]
+
+    return [
+        partial(erase, function, index)
+        for function in module.nested(FuncOp)
+        if not function.is_declaration
+        for index in reversed(range(len(function.entry.arguments)))
+    ]
+
+
+def _attributes(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
+    """Removes discardable attributes, also those of arguments and results."""
+    edits: list[Edit] = []
+    for op in module.walk():
+        edits += [partial(rewriter.remove_attribute, op, name) for name, _ in op.attributes.entries]
+        if isinstance(op, FuncOp):
+            for set_attribute, dictionaries in (
+                (rewriter.set_argument_attribute, op.argument_attributes),
+                (rewriter.set_result_attribute, op.result_attributes),
+            ):
+                for index, dictionary in enumerate(dictionaries):
+                    edits += [partial(set_attribute, op, index, name, None) for name, _ in dictionary.entries]
+    return edits
+
+
+# --- Edits of the text ----------------------------------------------------------------------------
+
+# Axes of meshes, and axes of dimensions and other lists.
+_PARTS = tuple(
+    map(
+        re.compile,
+        (
+            r'"[^"\n]*"=\d+(?:, )?|, "[^"\n]*"=\d+',
+            r'(?<=\{)"[^"\n]*"(?::\(\d+\)\d+)?(?:, )?|, "[^"\n]*"(?::\(\d+\)\d+)?',
+        ),
+    )
+)
+_SIZE = re.compile(r"(?<![\w.])\d+(?=x)|(?<=x)\d+(?=x)|(?<=\"=)\d+")
