@@ -29,21 +29,18 @@ GROUPS = {
     "report formulas": tuple(
         f"sdyopt/analysis/figures/{name}.py"
         for name in (
+            "buffers",
             "causes",
             "execution_counts",
             "figures",
             "flops",
-            "live_memory",
             "local_shapes",
             "memory_figures",
             "mesh_coordinates",
             "product_collectives",
             "sdy_collectives",
             "stablehlo_collectives",
-            "tensor_bytes",
-            "time_estimate",
             "topology",
-            "totals",
         )
     ),
 }

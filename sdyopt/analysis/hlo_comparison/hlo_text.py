@@ -24,18 +24,18 @@ _HEADER = re.compile(r"HloModule\s")
 _COUNTS = re.compile(r"\b(num_partitions|replica_count)=(\d{1,9})")
 _COMPUTATION = re.compile(r"(ENTRY\s+)?%?([\w.-]+)\s*\(.*\)\s*->.*\{\s*$")
 _OP = re.compile(
-    r"%?([\w.-]+) = (\(.*?\)|\S+) "
+    r"\s*+(?:ROOT )?%?([\w.-]++) = (\(.*?\)|\S+) "
     r"(all-reduce|all-gather|reduce-scatter|all-to-all|ragged-all-to-all|collective-permute)(?:-start)?\((.*)"
 )
-_SHAPE = re.compile(r"([a-z]\w*)\[([\d,]*)\]")
+_SHAPE = re.compile(r"\b([a-z]\w*+)\[([\d,]*)\]")
 _PAIRS = re.compile(r"source_target_pairs=(\{(?:\{[\d,]*\},?)*\})")
 _CALLED = re.compile(
     r"\b(body|condition|to_apply|calls|true_computation|false_computation|branch_computations)="
     r"(\{[^}]*\}|%?[\w.-]+)"
 )
 _TRIPS = re.compile(r'known_trip_count\\?"?:\{\\?"?n\\?"?:\\?"?(\d{1,18})')
-_METADATA = re.compile(r"metadata=\{([^}]*)\}")
-_FIELD = re.compile(r'(\w+)=("[^"]*"|\d{1,9})')
+_METADATA = re.compile(r"metadata=\{([^{}]*)\}")
+_FIELD = re.compile(r'\b(\w++)=("[^"]*"|\d{1,9})')
 _TABLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
 # JAX keeps at most 10 frames of a call stack by default.
 _MAX_FRAMES = 64
@@ -87,7 +87,7 @@ class _Reader:
         times = self._times()
         for name, lines in self._computations.items():
             for line in lines:
-                if "-done(" not in line and (match := _OP.search(line)) is not None:
+                if "-done(" not in line and (match := _OP.match(line)) is not None:
                     operands = list(self._operands(match, times.get(name)))
                     found.combined += len(operands) if len(operands) > 1 else 0
                     found.operands += [each for each in operands if self._communicates(each, match[4])]
@@ -207,4 +207,4 @@ def _tables(lines: list[str]) -> dict[str, dict[int, str]]:
 
 
 def _numbers_of(text: str) -> dict[str, int]:
-    return {name: int(value) for name, value in re.findall(r"(\w+)=(\d{1,9})", text)}
+    return {name: int(value) for name, value in re.findall(r"\b(\w++)=(\d{1,9})", text)}

@@ -219,14 +219,12 @@ def write_options(options: tuple[Option, ...], values: object) -> str:
 
     Additions with their default are left out.
     """
-    if not options:
-        return ""
     written = []
     for option in sorted(options, key=lambda option: option.flag):
         value = getattr(values, option.name)
         if not option.is_addition or value != option.default:
             written.append(option.write(value))
-    return "{" + " ".join(written) + "}"
+    return "{" + " ".join(written) + "}" if written else ""
 
 
 def _next_assignment(text: str) -> tuple[str, str, str]:
