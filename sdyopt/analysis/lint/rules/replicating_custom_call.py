@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.figures.causes import producer
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.sdy_collectives import ring
 from sdyopt.analysis.figures.units import bytes_text
@@ -21,6 +22,7 @@ from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule, runs_text
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.text import counted
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
@@ -39,7 +41,8 @@ class ReplicatingCustomCall(Rule):
         for op in program.module.walk():
             if not isinstance(op, CustomCallOp) or has_sharding_rule(op) or _is_on_one_device(op, program):
                 continue
-            sharded = [value for value in op.operands if _is_sharded(value, program)]
+            sources = [_source(value, program) for value in op.operands]
+            sharded = [value for value in sources if _is_sharded(value, program)]
             sizes = [_gathered_bytes(value, program) for value in sharded]
             times = program.counts.times(op)
             cost = sum(sizes, Fraction(0)) * (1 if times is None else times.high)
@@ -67,6 +70,13 @@ def _is_on_one_device(op: Op, program: LintedProgram) -> bool:
         return False
     meshes = [program.shapes.mesh(each.mesh_or_ref) for each in shardings]
     return any(mesh is not None and mesh.is_maximal for mesh in meshes)
+
+
+def _source(value: Value, program: LintedProgram) -> Value:
+    """The value before collectives that replicate it, or the value itself."""
+    op = value.defining_op
+    is_gathered = isinstance(op, CollectiveOp) and not _is_sharded(value, program)
+    return producer(op) if op is not None and is_gathered else value
 
 
 def _is_sharded(value: Value, program: LintedProgram) -> bool:
