@@ -24,15 +24,16 @@ $(BIN)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
 	@touch $@
 
-run: install ## report on the example program, a JAX training step
+run: install ## check the example program, a JAX training step
 	@mkdir -p build
 	@echo 'This command reads a training step of a transformer, as JAX lowered it,'
-	@echo 'propagates its shardings, inserts collectives, and reports on them:'
+	@echo 'propagates its shardings, inserts collectives, and tries what makes them cheaper:'
 	@echo
-	@echo '    $(BIN)/sdy-opt examples/transformer_train.mlir --report -o build/transformer_train.mlir'
+	@echo '    $(BIN)/sdy-opt examples/transformer_train.mlir --check -o build/transformer_train.mlir'
 	@echo
-	@$(BIN)/sdy-opt examples/transformer_train.mlir --report -o build/transformer_train.mlir
+	@$(BIN)/sdy-opt examples/transformer_train.mlir --check --device-memory=16GiB -o build/transformer_train.mlir
 	@echo
+	@echo 'all figures:                      the same with --report'
 	@echo 'the program with its collectives: build/transformer_train.mlir'
 	@echo 'the model in Python:              examples/transformer_train.py'
 	@echo 'a guide:                          docs/from-jax.md'

@@ -14,8 +14,9 @@ There are five storeys, each a folder. A room imports only rooms to its left, an
   base      dataclasses ‹ interning ‹ releases ‹ diagnostics
   mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ record ‹ partition
-  analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹ trials ‹
-            advise ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
+  analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
+            trials ‹ advise ‹ check ‹ mesh_sweep ‹ hlo_comparison ‹
+            explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -35,8 +36,10 @@ __all__ = [
     "Error",
     "ExecutionError",
     "Function",
+    "HloComparison",
     "Location",
     "Mesh",
+    "MeshSweep",
     "Module",
     "Operation",
     "ParseError",
@@ -57,6 +60,7 @@ __all__ = [
     "list_passes",
     "load_dialect_plugin",
     "load_pass_plugin",
+    "mesh_sweep",
     "parse",
 ]
 

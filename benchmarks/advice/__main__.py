@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -24,8 +25,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.calibration.collectives import of_hlo
 from benchmarks.calibration.program import NotComparedError, compile_with_xla, wire_bytes
+from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_op
@@ -42,6 +43,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.registry import all_dialects, find_dialect
+from sdyopt.tools.start import sdy_opt
 
 _UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
 _FIGURE = re.compile(r"(?:sends|peak memory is) ([\d.]+) (B|[KMGTP]iB)")
@@ -146,7 +148,8 @@ def _problems(help: Help, after: tuple[Fraction, Fraction], edited: Path, name: 
     if help.axis:
         done = _sdy_opt([str(edited), f"--explain=@{help.function} {name}"])
         states = [line for line in done.stdout.splitlines() if line.startswith("%")]
-        if not any(help.axis in line for line in states):
+        # A part of an axis comes with the axis, too.
+        if not any(help.axis.partition(":")[0] in line for line in states):
             yield f"{help.axis} does not shard {name}: {states[:1]}"
 
 
@@ -303,7 +306,7 @@ def _xla(path: Path, python: str) -> Fraction | None:
         found = compile_with_xla(path, devices, python, None)
     except NotComparedError:
         return None
-    return wire_bytes(of_hlo(found["hlo"], devices).operands)
+    return wire_bytes(read_hlo(str(path), found["hlo"], devices).operands)
 
 
 def _product(sizes: Sequence[str]) -> int:
@@ -342,8 +345,27 @@ def _parse(path: Path) -> Op:
 
 
 def _sdy_opt(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "sdyopt", *arguments]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=600)
+    """Runs sdy-opt in a fork of this process, which has imported it."""
+    with TemporaryDirectory() as folder:
+        paths = [Path(folder) / name for name in ("stdout", "stderr")]
+        sys.stdout.flush()
+        child = os.fork()
+        if not child:
+            status = 1
+            try:
+                for path, number in zip(paths, (1, 2), strict=True):
+                    os.dup2(os.open(path, os.O_CREAT | os.O_WRONLY), number)
+                sys.argv = ["sdy-opt", *arguments]
+                sdy_opt()
+            except SystemExit as end:
+                status = end.code if isinstance(end.code, int) else 1
+            finally:
+                for stream in (sys.stdout, sys.stderr):
+                    stream.flush()
+                os._exit(status)
+        _, state = os.waitpid(child, 0)
+        texts = [path.read_text(encoding="utf-8") for path in paths]
+    return subprocess.CompletedProcess([*arguments], os.waitstatus_to_exitcode(state), *texts)
 
 
 if __name__ == "__main__":

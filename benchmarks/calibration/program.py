@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from benchmarks.calibration.collectives import CollectiveOperand, of_hlo, of_report
-from benchmarks.calibration.matching import compare
 from benchmarks.processes import BenchmarkFailed, run
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
+from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
+from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -22,8 +23,8 @@ from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
 from sdyopt.tools.driver.job import Job, interpreter_settings
 from sdyopt.tools.driver.run import run_job
 
-# XLA inlines calls, too.
-PIPELINE = "builtin.module(sdy-propagation-pipeline{enable-insert-explicit-collectives=true},inline)"
+# What a report assumes where no pass is given.
+PIPELINE = "builtin.module(sdy-jax-pipeline)"
 _SCRIPT = Path(__file__).with_name("compile_with_xla.py")
 
 
@@ -52,20 +53,34 @@ def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
     """Compares a program. Raises NotComparedError if the pipeline or XLA rejects it."""
     report = _report(path)
     xla = compile_with_xla(path, report.devices, python, keep)
-    compiled = of_hlo(xla["hlo"], report.devices)
+    compiled = read_hlo(path.stem, xla["hlo"], report.devices)
     operands = list(of_report(report))
+    matches = match_collectives(operands, compiled.operands)
     return Comparison(
         path.stem,
         report.devices,
         operands,
         compiled.operands,
         compiled.combined,
-        compare(operands, compiled.operands),
+        Counter(match.reason for match in matches),
         report.memory.arguments,
         xla["arguments"],
-        report.memory.peak_with_arguments,
+        report.memory.peak,
         xla["arguments"] + xla["results"] + xla["temporaries"] - xla["aliases"],
     )
+
+
+def in_types_of(report: list[CollectiveOperand], xla: list[CollectiveOperand]) -> list[CollectiveOperand]:
+    """The operands in XLA, with 16-bit floats in 16 bits, where XLA for CPU communicates them in 32."""
+    narrow = Counter((each.kind, each.groups, each.elements) for each in report if each.bits == 16)
+    found = []
+    for each in xla:
+        key = each.kind, each.groups, each.elements
+        if each.bits == 32 and narrow[key]:
+            narrow[key] -= 1
+            each = replace(each, bits=16)
+        found.append(each)
+    return found
 
 
 def wire_bytes(operands: list[CollectiveOperand]) -> Fraction:

@@ -13,9 +13,10 @@ _TITLE = "# Communication of partitioned programs\n"
 _INTRODUCTION = """
 The bytes that a device receives in programs that `sdy-partition-pipeline` partitions, and in those that XLA
 partitions. `python -m benchmarks.communication` writes this page; see [benchmarks](../benchmarks/README.md).
+`benchmarks/communication/jax_programs.py` writes the programs with calls, loops, uneven sizes and halos.
 """
 _METHOD = """
-XLA is that of jaxlib 0.10.2, with Shardy's propagation and XLA's own partitioner. It compiles both programs
+XLA is that of jaxlib 0.12.0.1, with Shardy's propagation and XLA's own partitioner. It compiles both programs
 for the CPU: the program as it is for as many partitions as the mesh has devices, and the partitioned program
 for as many replicas. The bytes are those of the collectives in the optimized HLO. An all-reduce receives its
 operand twice, except for the device's own share. A loop body counts once, which favors XLA: in some loops it

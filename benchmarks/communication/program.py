@@ -9,9 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.calibration.collectives import CollectiveOperand, of_hlo
 from benchmarks.calibration.program import NotComparedError, compile_with_xla
 from sdyopt.analysis.execution.local_program import REPLICAS, local_text
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
+from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -64,7 +65,7 @@ def compare_program(path: Path, python: str, keep: Path | None) -> Communication
         by_xla = compile_with_xla(path, devices, python, keep)["hlo"]
         ours = compile_with_xla(local, devices, python, keep, "replicas")["hlo"]
     return Communication(
-        path.stem, devices, *(_received(of_hlo(hlo, devices).operands) for hlo in (ours, by_xla))
+        path.stem, devices, *(_received(read_hlo(path.stem, hlo, devices).operands) for hlo in (ours, by_xla))
     )
 
 

@@ -21,7 +21,7 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.ir.attribute import string
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.pipeline import RunNested
+from sdyopt.mlir.pipeline import RunNested, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.entry_functions import entry_functions
 
@@ -30,7 +30,13 @@ from ..common.inline import Inliner
 
 @register("sdy-inline-unsharded-calls")
 class InlineUnshardedCalls(Inliner):
+    default_pipeline: str = option(
+        default="", help="pipeline that simplifies a function before the calls in it are inlined"
+    )
+
     def run_with(self, module: ModuleOp, run_nested: RunNested) -> bool:
+        if not any(isinstance(op, CallOp) for op in module.walk()):
+            return False
         _make_callees_private(module)
         return super().run_with(module, run_nested)
 

@@ -37,6 +37,7 @@ from sdyopt.mlir.dialects.sdy.collectives import (
     AllGatherOp,
     AllReduceOp,
     AllSliceOp,
+    CollectiveOp,
     ReduceScatterOp,
     ShardedToUnreducedOp,
 )
@@ -44,6 +45,7 @@ from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_or_replicated
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
@@ -96,17 +98,17 @@ def _slice_first(op: AllSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
     collective = op.tensor.defining_op
     if not isinstance(collective, AllReduceOp) or not _is_merged_sum(collective):
         return
-    partial = types.sharding(collective.tensor)
-    mesh = None if partial is None else types.mesh(partial)
-    if partial is None or mesh is None or collective.parent is not op.parent:
+    mesh = types.mesh(op.out_sharding)
+    if mesh is None or collective.parent is not op.parent:
         return
+    partial = _sharding(collective.tensor, collective)
     axes = sorted_and_merged(collective.reduction_axes.axes, mesh)
     sliced = [axis for dim in op.slicing_axes for axis in dim.axes]
     unreduced, first = partial.unreduced_axes, "slicing_axes"
     if overlap(sliced, axes):
-        if difference(sliced, axes, mesh) or not _may_be_declared(collective.tensor, axes, types):
+        if difference(sliced, axes, mesh) or not _may_be_declared(collective.tensor, axes, collective):
             return
-        _declare(collective.tensor, axes, mesh, types, rewriter)
+        _declare(collective.tensor, axes, mesh, collective, rewriter)
         axes, first = difference(axes, sliced, mesh), "reduce_scatter_axes"
         unreduced = difference(unreduced or collective.reduction_axes.axes, sliced, mesh)
     attributes: dict[str, Attribute] = {
@@ -199,31 +201,29 @@ class _Sum:
         self._rewriter = rewriter
 
     def merge(self) -> None:
-        sharding = self._types.sharding(self._root.result)
-        mesh = None if sharding is None else self._types.mesh(sharding)
-        if sharding is None or mesh is None:
-            return
         groups: dict[Hashable, list[Value]] = {}
         terms: dict[Value, _Term] = {}
         leaves, sums = self._leaves()
         for value in leaves:
             term = self._term(value)
-            if term is None or not term.after(term.collective.out_sharding).shards_like(sharding):
+            mesh = None if term is None else self._types.mesh(term.collective.out_sharding)
+            if term is None or mesh is None:
                 continue
-            partial = self._types.sharding(term.collective.tensor)
-            if partial is None or not _may_be_declared(
-                term.collective.tensor, _axes_of(term, mesh), self._types
-            ):
+            sharding = _sharding(self._root.result, term.collective)
+            if not term.after(term.collective.out_sharding).shards_like(sharding):
                 continue
-            key = type(term.collective), _axes_of(term, mesh), term.after(partial).dims, partial.mesh_or_ref
+            partial, axes = _sharding(term.collective.tensor, term.collective), _axes_of(term, mesh)
+            if not _may_be_declared(term.collective.tensor, axes, term.collective):
+                continue
+            key = type(term.collective), axes, term.after(partial).dims, partial.mesh_or_ref
             groups.setdefault((key, term.collective.out_sharding.unreduced_axes), []).append(value)
             terms[value] = term
         if all(len(group) == 1 for group in groups.values()):
             return
         kept = [value for value in leaves if value not in terms or len(_group_of(value, groups)) == 1]
         merged = [group for group in groups.values() if len(group) > 1]
-        kept += [self._merged([terms[value] for value in group], mesh) for group in merged]
-        total = self._total(kept, sharding)
+        kept += [self._merged([terms[value] for value in group]) for group in merged]
+        total = self._total(kept, self._types.sharding(self._root.result))
         self._rewriter.replace(self._root, [total])
         for add in sums:
             self._rewriter.erase(add)
@@ -258,16 +258,16 @@ class _Sum:
             return None
         return _Term(op, transposes)
 
-    def _merged(self, terms: Sequence[_Term], mesh: Mesh) -> Value:
+    def _merged(self, terms: Sequence[_Term]) -> Value:
         """The sum of the partial results, combined by one collective."""
         first = terms[0]
-        partial = self._types.sharding(first.collective.tensor)
-        assert partial is not None
+        mesh = self._types.mesh(first.collective.out_sharding)
+        assert mesh is not None
         axes = _axes_of(first, mesh)
         values: list[Value] = []
         for term in terms:
             value = term.collective.tensor
-            _declare(value, axes, mesh, self._types, self._rewriter)
+            _declare(value, axes, mesh, term.collective, self._rewriter)
             for transpose in term.transposes:
                 declared = self._types.sharding(value)
                 assert declared is not None
@@ -289,7 +289,7 @@ class _Sum:
             )
         return self._create(type(collective), [total], total.type, reduced)
 
-    def _total(self, values: Sequence[Value], sharding: TensorSharding) -> Value:
+    def _total(self, values: Sequence[Value], sharding: TensorSharding | None) -> Value:
         total, *others = values
         for other in others:
             total = self._create(AddOp, [total, other], total.type, {}, sharding)
@@ -311,29 +311,31 @@ class _Sum:
         ).results[0]
 
 
-def _may_be_declared(value: Value, axes: Axes, types: LocalTypes) -> bool:
+def _sharding(value: Value, collective: CollectiveOp) -> TensorSharding:
+    """The sharding of a value; without one, it is replicated on the mesh of a collective."""
+    return sharding_or_replicated(value, collective.out_sharding.mesh_or_ref, is_closed=True)
+
+
+def _may_be_declared(value: Value, axes: Axes, collective: CollectiveOp) -> bool:
     """Whether a value is declared as partial along axes, or can be, because only a collective uses it."""
-    sharding = types.sharding(value)
-    if sharding is None:
-        return False
+    sharding = _sharding(value, collective)
     if set(axes) <= set(sharding.unreduced_axes):
         return sharding.reduction is ReductionKind.SUM
     if sharding.unreduced_axes or not _has_one_use(value):
         return False
     op = value.defining_op
     if isinstance(op, _BETWEEN):
-        return _may_be_declared(op.operands[0], axes, types)
+        return _may_be_declared(op.operands[0], axes, collective)
     return isinstance(op, _ORIGINS) and len(op.results) == 1
 
 
-def _declare(value: Value, axes: Axes, mesh: Mesh, types: LocalTypes, rewriter: Rewriter) -> None:
+def _declare(value: Value, axes: Axes, mesh: Mesh, collective: CollectiveOp, rewriter: Rewriter) -> None:
     """Declares a value as partial along axes."""
-    sharding, op = types.sharding(value), value.defining_op
-    assert sharding is not None
+    sharding, op = _sharding(value, collective), value.defining_op
     if set(axes) <= set(sharding.unreduced_axes):
         return
     if isinstance(op, _BETWEEN):
-        _declare(op.operands[0], axes, mesh, types, rewriter)
+        _declare(op.operands[0], axes, mesh, collective, rewriter)
     set_sharding(value, sharding.with_unreduced_axes(sorted_and_merged(axes, mesh)), rewriter)
 
 

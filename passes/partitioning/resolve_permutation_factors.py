@@ -111,6 +111,11 @@ class ResolvePermutationFactors(Pass):
         "replicating them",
         since=Since(Behavior.SHARDED_RANDOM_BITS),
     )
+    mark_exchanges: bool = option(
+        default=False,
+        help="set `sdy.replaces` on manual computations that exchange data: the operation that they replace",
+        is_addition=True,
+    )
     reduce_communication: bool = option(
         default=False,
         help="change operations and the reshards around them, where this communicates less",
@@ -119,7 +124,7 @@ class ResolvePermutationFactors(Pass):
 
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
-        context = HaloContext(types, rewriter, Channels(module), self.replica_count)
+        context = HaloContext(types, rewriter, Channels(module), self.replica_count, self.mark_exchanges)
         drop_sums_of_copies(module, types, rewriter)
         ops = list(module.walk_post_order())
         resharder = PartialUseResharder(types, rewriter)

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.base.releases import Behavior
+from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL, RESHARD_LABEL
 from sdyopt.mlir.pipeline import Pass, Pipeline
 from sdyopt.mlir.registry import register_pipeline
 
 from ..common.cse import CSE
+from ..common.inline import Inliner
+from ..exporting.insert_explicit_reshards import InsertExplicitReshards
+from ..exporting.reshard_to_collectives import ReshardToCollectives
 from ..importing.inline_unsharded_calls import InlineUnshardedCalls
+from ..importing.stablehlo_legalize_composite_to_call import LegalizeCompositeToCall
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
+from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
+from ..partitioning.merge_all_reduces import MergeAllReduces
+from ..partitioning.merge_collectives import MergeCollectives
+from ..partitioning.reshard_single_devices import ReshardSingleDevices
+from ..partitioning.resolve_permutation_factors import ResolvePermutationFactors
+from ..partitioning.resolve_single_device_sharding import ResolveSingleDeviceSharding
+from ..partitioning.unify_meshes import UnifyMeshes
+from .export_pipeline import simplify
 from .propagation_pipeline import propagation_pipeline
 
 
@@ -17,18 +31,60 @@ from .propagation_pipeline import propagation_pipeline
 def jax_pipeline() -> Sequence[Pass | Pipeline]:
     """sdy-jax-pipeline: propagate as XLA does for a program of JAX, and insert collectives.
 
-    Without passes on the command line, reports, comparisons, explanations, lint and budgets run this.
-    It is `sdy-propagation-pipeline` with `enable-insert-explicit-collectives`, after what XLA does
-    before it runs Shardy: `sdy-inline-unsharded-calls`, `cse`, which also removes dead operations, and
-    `sdy-add-elementwise-sharding-rules` in place of XLA's lowering of chlo, through which shardings then
-    propagate. Another `cse` merges equal collectives, as XLA does after it has partitioned a program.
+    Without passes on the command line, reports, comparisons, explanations, lint and budgets run this. It is
+    `sdy-partition-pipeline` up to `sdy-pad-for-divisibility`: all communication is explicit, that of halos,
+    sorts and `top_k` too, but types are still global. Before it runs what XLA does before Shardy:
+    `stablehlo-legalize-composite-to-call`, `sdy-inline-unsharded-calls`, and `cse`, which also removes dead
+    operations. Another `cse` merges equal
+    collectives, as XLA does after it has partitioned a program.
 
-    Shardy's own pipeline has none of this: calls are cloned for each use, and propagation stops at chlo.
+    A manual computation that exchanges data in place of an operation has the name of the operation as
+    `sdy.replaces`.
+
+    Shardy's own pipeline has none of this: calls are cloned for each use, propagation stops at chlo, and an
+    operation that needs elements of other shards keeps its operands.
     """
     return [
+        LegalizeCompositeToCall(),
         InlineUnshardedCalls(),
         CSE(),
         AddElementwiseShardingRules(),
-        *propagation_pipeline(enable_insert_explicit_collectives=True),
+        *propagation_pipeline(partitioning=exchanges(mark_exchanges=True)),
         CSE(),
+    ]
+
+
+def exchanges(
+    replica_count: int = 1, partition_count: int = 1, keep_calls: bool = False, mark_exchanges: bool = False
+) -> Sequence[Pass]:
+    """The passes that insert all communication, on types that are still global."""
+    return [
+        # Otherwise tensors would be gathered between them.
+        UnifyMeshes(),
+        # Otherwise the program's own all-reduces would be repeated.
+        AllReducesToReshards(),
+        ReshardSingleDevices(),
+        InsertExplicitReshards(enable_full_version=True, change_unreduced_meshes=True),
+        # Calls with shardings of their own, now that their operands and results are resharded.
+        *([] if keep_calls else [Inliner(default_pipeline="")]),
+        # So that random numbers do not depend on their sharding.
+        ResolvePermutationFactors(
+            replica_count=replica_count,
+            partition_count=partition_count,
+            rng_bit_generator_unsafe=not Behavior.SHARDED_RANDOM_BITS.active,
+            reduce_communication=True,
+            mark_exchanges=mark_exchanges,
+        ),
+        # Before reshards are lowered, so that its all-reduces and all-slices after them become
+        # reduce-scatters.
+        ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),
+        # Of two consecutive reshards, the first is redundant.
+        simplify(RESHARD_LABEL),
+        MergeCollectives(collectives_only=True),
+        # Borders between shards are moved by sdy-pad-for-divisibility.
+        ReshardToCollectives(keep_unreduced_axes=True, move_borders=True),
+        # An all-reduce and an all-slice become a reduce-scatter.
+        simplify(COLLECTIVE_LABEL),
+        MergeCollectives(collectives_only=True),
+        MergeAllReduces(),
     ]

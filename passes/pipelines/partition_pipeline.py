@@ -4,31 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL, RESHARD_LABEL
 from sdyopt.mlir.pipeline import Pass, Pipeline, option
 from sdyopt.mlir.registry import register_pipeline
 
 from ..common.cse import CSE
-from ..common.inline import Inliner
-from ..exporting.insert_explicit_reshards import InsertExplicitReshards
-from ..exporting.reshard_to_collectives import ReshardToCollectives
 from ..importing.inline_unsharded_calls import InlineUnshardedCalls
 from ..importing.stablehlo_legalize_composite_to_call import LegalizeCompositeToCall
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
-from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
 from ..partitioning.convert_global_to_local import ConvertGlobalToLocal
 from ..partitioning.finish_partitioning import FinishPartitioning
 from ..partitioning.hoist_collectives import HoistCollectives
-from ..partitioning.merge_all_reduces import MergeAllReduces
 from ..partitioning.merge_collectives import MergeCollectives
 from ..partitioning.pad_for_divisibility import PadForDivisibility
-from ..partitioning.reshard_single_devices import ReshardSingleDevices
-from ..partitioning.resolve_permutation_factors import ResolvePermutationFactors
-from ..partitioning.resolve_single_device_sharding import ResolveSingleDeviceSharding
-from ..partitioning.unify_meshes import UnifyMeshes
-from .export_pipeline import simplify
 from .import_pipeline import DEDUP_FUNCTIONS_FULLY
+from .jax_pipeline import exchanges
 from .propagation_pipeline import propagation_pipeline
 
 
@@ -62,33 +51,7 @@ def partition_pipeline(
     reshards and collectives are simplified. `--dump-pass-pipeline` prints every pass with its options.
     """
     partitioning = [
-        # Otherwise tensors would be gathered between them.
-        UnifyMeshes(),
-        # Otherwise the program's own all-reduces would be repeated.
-        AllReducesToReshards(),
-        ReshardSingleDevices(),
-        InsertExplicitReshards(enable_full_version=True, change_unreduced_meshes=True),
-        # Calls with shardings of their own, now that their operands and results are resharded.
-        *([] if keep_calls else [Inliner(default_pipeline="")]),
-        # So that random numbers do not depend on their sharding.
-        ResolvePermutationFactors(
-            replica_count=replica_count,
-            partition_count=partition_count,
-            rng_bit_generator_unsafe=not Behavior.SHARDED_RANDOM_BITS.active,
-            reduce_communication=True,
-        ),
-        # Before reshards are lowered, so that its all-reduces and all-slices after them become
-        # reduce-scatters.
-        ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),
-        # Of two consecutive reshards, the first is redundant.
-        simplify(RESHARD_LABEL),
-        MergeCollectives(collectives_only=True),
-        # Borders between shards are moved by sdy-pad-for-divisibility.
-        ReshardToCollectives(keep_unreduced_axes=True, move_borders=True),
-        # An all-reduce and an all-slice become a reduce-scatter.
-        simplify(COLLECTIVE_LABEL),
-        MergeCollectives(collectives_only=True),
-        MergeAllReduces(),
+        *exchanges(replica_count, partition_count, keep_calls),
         PadForDivisibility(replica_count=replica_count),
         ConvertGlobalToLocal(
             combine_multi_dimension_reduce_scatter=True,

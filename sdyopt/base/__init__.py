@@ -1,1 +1,1 @@
-"""What all else uses: interned classes, the table of releases, source locations and diagnostics."""
+"""The base of all else: interned classes, the table of releases, source locations and diagnostics."""

@@ -50,7 +50,7 @@ RELEASE_NAMES = tuple(
 
 
 class Behavior(Enum):
-    """What differs between releases: the first release with it, a sentence for users, and a lit case.
+    """A difference between releases: the first release with it, a sentence for users, and a lit case.
 
     The sentence says what a program gets since that release; the lit case is a path in `tests/lit/`.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sdyopt.analysis.sharding_record.arrivals import dimension_of
 from sdyopt.analysis.sharding_record.sources import Source, sources
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
@@ -18,6 +19,10 @@ def remains(program: Recorded, subject: Subject, axis: AxisRef, only_first: bool
     found = sources(program.record, program.run, subject, axis)
     edits: list[Edit] = []
     for source in found[:1] if only_first else found:
+        # The types in a manual computation depend on its manual axes, so that no edit removes them.
+        op = source.annotation.op
+        if isinstance(op, ManualComputationOp) and axis.name in op.manual_axes:
+            return None
         if (edit := _removal(program, source, axis)) is None:
             return None
         edits += edit

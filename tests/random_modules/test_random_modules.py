@@ -9,6 +9,7 @@ import pytest
 from tests.random_modules import partitioned
 from tests.random_modules.compare import KINDS, PipelineResult, Reference, compare, reference, run_here
 from tests.random_modules.partitioned import Partitioned, partition
+from tests.random_modules.partitioners import with_cpp
 
 SEEDS = range(8)
 # How many modules of each kind are compared with the reference.
@@ -64,6 +65,38 @@ def test_what_is_wrong_with_a_local_program(
 
     monkeypatch.setattr(partitioned, "run_here", run)
     assert partition("module {}") == found
+
+
+# A local program of C++: its shardings are attributes of the module, with inlined meshes.
+LOCAL = """module attributes {\
+sdy.output_shardings = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{"x"}]>]>, \
+sdy.parameters_shardings = #sdy.sharding_per_value<[<mesh<["x"=2]>, [{}]>]>} {
+  func.func @main(%arg0: tensor<8xf32>) -> tensor<4xf32> {
+    %0 = stablehlo.slice %arg0 [0:4] : (tensor<8xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}"""
+
+
+def test_a_local_program_of_cpp_gets_its_shardings() -> None:
+    local = with_cpp(PipelineResult(LOCAL, ()), 2).local
+    assert local is not None
+    [mesh] = local.meshes
+    assert mesh == "devices_of_program"
+    assert '%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{}]>}' in str(local)
+    assert '(tensor<4xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=2]>, [{"x"}]>})' in str(local)
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        (None, "crash"),
+        (PipelineResult("", ("1:2: error: no lowering of 'x'",)), "error: no lowering of …"),
+        (PipelineResult("module {", ()), "invalid program: expected operation name in quotes"),
+    ],
+)
+def test_why_cpp_does_not_partition(result: PipelineResult | None, reason: str) -> None:
+    assert with_cpp(result, 2).reason == reason
 
 
 @pytest.mark.reference

@@ -81,9 +81,7 @@ def _products(report: Report, program: Program) -> tuple[Figures, Figures]:
 
 def _memory(report: Report, program: Program) -> tuple[Figures, Figures]:
     found = report.memory
-    peaks = memory.RecomputedMemory(
-        found.arguments, found.results, found.constants, found.peak, found.peak_with_arguments
-    )
+    peaks = memory.RecomputedMemory(found.arguments, found.results, found.constants, found.peak)
     return [peaks], [memory.recompute(program)]
 
 

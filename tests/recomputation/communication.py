@@ -151,6 +151,36 @@ def _bytes(type: str, dims: Dims) -> int:
     return -(-_bits(element) * prod(local) // 8)
 
 
+def _halo(size: int, shards: int, padded: int) -> Fraction:
+    """The elements of a dimension that a device sends on average to get shards of `padded // shards`.
+
+    Over each distance, all devices that send anything send the same elements of their shards.
+    """
+    old, new = -(-size // shards), padded // shards
+    sent = Fraction(0)
+    for hop in range(1 - shards, shards):
+        parts = []
+        for receiver in range(shards):
+            sender = receiver + hop
+            first = max(receiver * new, sender * old)
+            last = min((receiver + 1) * new, (sender + 1) * old, size)
+            if hop and 0 <= sender < shards and first < last:
+                parts.append((first - sender * old, last - sender * old))
+        if parts:
+            span = max(last for _, last in parts) - min(first for first, _ in parts)
+            sent += Fraction(span * len(parts), shards)
+    return sent
+
+
+def _count(dim: list[Axis]) -> int:
+    return prod(axis[2] for axis in dim)
+
+
+def _with_sizes(type: str, sizes: list[int]) -> str:
+    element = type.removeprefix("tensor<").split("x", len(sizes))[-1]
+    return "tensor<" + "".join(f"{size}x" for size in sizes) + element
+
+
 def _sizes(type: str) -> list[int]:
     """The dimensions of `tensor<4x8xcomplex<f32>>`: 4 and 8."""
     shape = re.match(r"tensor<((?:\d+x)*)", type)
@@ -183,16 +213,34 @@ def _collective(
     ]
     n = prod(axis[2] for axis in axes)
     once = Fraction(n - 1, n)
+    # What is sent has shards of equal size.
+    old, new = [_count(dim) for dim in before], [_count(dim) for dim in after]
+    even = [
+        max(-(-size // one) * one, -(-size // two) * two)
+        for size, one, two in zip(_sizes(type), old, new, strict=True)
+    ]
+    sent_in, sent_out = (_bytes(_with_sizes(type, even), dims) for dims in (before, after))
     wire = {
-        "all_gather": once * bytes_out,
-        "reduce_scatter": once * bytes_in,
-        "all_reduce": 2 * once * bytes_in,
-        "all_to_all": once * bytes_in,
+        "all_gather": once * sent_out,
+        "reduce_scatter": once * sent_in,
+        "all_reduce": 2 * once * sent_in,
+        "all_to_all": once * sent_in,
     }.get(kind, Fraction(0))
     if kind == "collective_permute":
-        wire = _moving_share(before_mesh, before, after_mesh, after) * bytes_in
+        wire = _moving_share(before_mesh, before, after_mesh, after) * sent_in
         axes = _changed(before_mesh, before, after_mesh, after)
         n = prod(_span([axis for axis in axes if axis[0] == name]) for name in {axis[0] for axis in axes})
+    moved = [
+        dim
+        for dim, (size, one, two) in enumerate(zip(_sizes(type), old, new, strict=True))
+        if one > 1 and two > 1 and -(-size // one) * one != -(-size // two) * two
+    ]
+    if moved and kind == "reduce_scatter":
+        wire *= 2
+    for dim in moved:
+        # Shards with other borders exchange halos before and after.
+        for counts, sent in ((old, sent_in), (new, sent_out)):
+            wire += _halo(_sizes(type)[dim], counts[dim], even[dim]) * sent / (even[dim] // counts[dim])
     return RecomputedCollective(
         kind, bytes_in, bytes_out, wire, value, tuple(sorted({axis[0] for axis in axes})), n
     )

@@ -39,7 +39,7 @@ def recompute(program: Program) -> Iterator[RecomputedProduct]:
         (result,) = op.results
         whole, local = flops(op)
         if whole is not None:
-            whole *= prod(_manual_sizes(program, op))
+            whole *= prod(manual_sizes(program, op))
         yield RecomputedProduct(op.name.removeprefix("stablehlo."), local, whole, result.name)
 
 
@@ -108,8 +108,11 @@ def _pairs(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
     return list(zip(left, right, strict=True))
 
 
-def _manual_sizes(program: Program, op: Operation) -> tuple[int, ...]:
-    """The sizes of the manual axes around an operation, including those around calls of its function."""
+def manual_sizes(program: Program, op: Operation, is_needed: bool = True) -> tuple[int, ...]:
+    """The sizes of the manual axes around an operation, including those around calls of its function.
+
+    If the calls differ in them: an assertion fails or, if they are not needed, none.
+    """
     found: list[int] = []
     while op.parent is not None:
         op = op.parent
@@ -122,6 +125,10 @@ def _manual_sizes(program: Program, op: Operation) -> tuple[int, ...]:
         for each in function.walk()
         if each.callee is not None and program.functions[each.callee] is op
     ]
-    outer = {_manual_sizes(program, caller) for caller in callers}
+    outer = {manual_sizes(program, caller, is_needed) for caller in callers}
+    if program.functions and op in program.entries():
+        outer.add(())
+    if len(outer) > 1 and not is_needed:
+        return ()
     assert len(outer) <= 1, "the calls of a function have different manual axes around them"
     return (*found, *(outer.pop() if outer else ()))

@@ -36,9 +36,30 @@ COLLECTIVE = re.compile(
 
 
 def collectives(program: Program) -> Iterator[Operation]:
-    """The collectives of a program, in order."""
+    """The collectives of a program, in order, without those that the partitioner merges with another one."""
+    exchanged: set[object] = set()
     for function in program.functions.values():
-        yield from (op for op in function.walk() if COLLECTIVE.fullmatch(op.name))
+        for op in function.walk():
+            if not COLLECTIVE.fullmatch(op.name):
+                continue
+            if op.parent is not None and "sdy.replaces" in op.parent.text:
+                sent = _sent(op)
+                if sent in exchanged:
+                    continue
+                exchanged.add(sent)
+            yield op
+
+
+def _sent(op: Operation) -> object:
+    """What an operation in a manual computation computes from the operands of the computation."""
+    if op.regions or op.parent is None:
+        return op
+    operands = [
+        op.parent.operands[value.number] if value.is_argument else _sent(value.owner or op)
+        for value in op.operands
+    ]
+    text = re.sub(r"channel_handle = [^,]*<handle = \d+, type = \d+>", "", op.text)
+    return (re.sub(r"%[\w$.#-]+", "%", text), *operands)
 
 
 class Executions:

@@ -1,18 +1,19 @@
-"""Live bytes of a printed program: at each operation, the sum over all values that are live there.
+"""Peak memory of a printed program, by the definition of docs/reports.md, evaluated operation by operation.
 
-This is the definition itself, without a sweep or live intervals: its cost is quadratic in the size of a
-block.
+At each operation, the values that have a buffer there are listed anew; nothing is swept or cached except the
+buffers themselves. It shares no code with the package.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from math import prod
 
 from tests.recomputation.communication import BITS
+from tests.recomputation.compute import manual_sizes
 from tests.recomputation.executions import Executions
 from tests.recomputation.text_program import Operation, Program, Region, Value, split_at_commas
 
@@ -21,6 +22,39 @@ SCALAR = re.compile(
     r"stablehlo\.(reduce|reduce_window|select_and_scatter|scatter|sort|map|all_reduce|reduce_scatter)"
 )
 CONSTANTS = ("sdy.constant", "stablehlo.constant")
+SOURCES = (*CONSTANTS, "stablehlo.iota", "stablehlo.partition_id")
+VIEWS = (
+    "stablehlo.reshape",
+    "stablehlo.optimization_barrier",
+    "sdy.propagation_barrier",
+    "sdy.sharding_constraint",
+    "sdy.sharded_to_unreduced",
+    "sdy.replicated_to_unreduced",
+)
+MOVES = re.compile(
+    r"stablehlo\.(broadcast|broadcast_in_dim|concatenate|dynamic_slice|pad|reverse|slice|transpose)"
+    r"|sdy\.all_slice"
+)
+ELEMENTWISE = re.compile(
+    r"stablehlo\.(abs|add|and|atan2|bitcast_convert|cbrt|ceil|clamp|compare|complex|convert|cosine"
+    r"|count_leading_zeros|divide|exponential|exponential_minus_one|floor|imag|is_finite|log|log_plus_one"
+    r"|logistic|maximum|minimum|multiply|negate|not|or|popcnt|power|real|reduce_precision|remainder"
+    r"|round_nearest_afz|round_nearest_even|rsqrt|select|shift_left|shift_right_arithmetic"
+    r"|shift_right_logical|sign|sine|sqrt|subtract|tan|tanh|xor|uniform_quantize|uniform_dequantize)"
+    r"|chlo\.\w+"
+)
+CHLO_NOT_ELEMENTWISE = (
+    "chlo.top_k",
+    "chlo.ragged_dot",
+    "chlo.scan",
+    "chlo.constant",
+    "chlo._asin_acos_kernel",
+)
+SINKS = ("stablehlo.dynamic_update_slice", "stablehlo.reduce")
+UPDATES = ("stablehlo.dynamic_update_slice", "stablehlo.scatter")
+CALLS = ("call", "func.call", "sdy.manual_computation", "sdy.named_computation")
+ALIGNMENT = 64
+MAX_LEAVES = 16
 
 
 @dataclass(frozen=True)
@@ -31,7 +65,6 @@ class RecomputedMemory:
     results: int
     constants: int
     peak: int
-    peak_with_arguments: int
 
 
 def recompute(program: Program) -> RecomputedMemory:
@@ -44,101 +77,370 @@ def recompute(program: Program) -> RecomputedMemory:
         if op.name in CONSTANTS and runs.of(op) != (0, 0)
         for value in op.results
     ]
-    found = [_of_entry(program, entry, _sum(constants)) for entry in program.entries()]
-    return max(found, key=lambda each: each.peak_with_arguments)
+    counting = _Counting(program)
+    found = []
+    for entry in program.entries():
+        (region,) = entry.regions
+        peak, _ = counting.entry(entry)
+        results = _sum(region.operations[-1].operands)
+        found.append(RecomputedMemory(_sum(region.arguments), results, _sum(constants), peak))
+    return max(reversed(found), key=lambda each: each.peak)
 
 
 def live_at_peak(program: Program) -> list[tuple[int, int]]:
     """Bytes and number of copies of each value that is live at the peak, in regions and callees too."""
     devices = max((prod(mesh.sizes.values()) for mesh in program.meshes.values()), default=1)
     counting = _Counting(program)
-    entries = [entry.regions[0] for entry in program.entries()]
-    largest = max(entries, key=lambda each: counting.peak(each, set(each.arguments), held=False))
-    live = dict.fromkeys(counting.live_at_peak(largest, set(largest.arguments)))
-    return [(byte_size(value), max(devices // prod(value.shards), 1)) for value in live if byte_size(value)]
+    _, live = max((counting.entry(each) for each in reversed(program.entries())), key=lambda each: each[0])
+    values = [value for value in dict.fromkeys(live) if byte_size(value)]
+    return [(byte_size(value), _copies(program, value, devices)) for value in values]
 
 
-def _of_entry(program: Program, entry: Operation, constants: int) -> RecomputedMemory:
-    (region,) = entry.regions
-    counting = _Counting(program)
-    return RecomputedMemory(
-        arguments=_sum(region.arguments),
-        results=_sum(region.operations[-1].operands),
-        constants=constants,
-        peak=counting.peak(region, set(region.arguments), held=False),
-        peak_with_arguments=counting.peak(region, set(region.arguments), held=True),
-    )
+def _copies(program: Program, value: Value, devices: int) -> int:
+    """The number of devices that have a shard; devices along manual axes around a value have other ones."""
+    around = value.owner
+    if value.is_argument and around is not None:
+        inside = [region for region in around.regions if any(value is each for each in region.arguments)]
+        around = inside[0].operations[0] if inside and inside[0].operations else around
+    manual = 1 if around is None else prod(manual_sizes(program, around, is_needed=False))
+    return max(devices // prod(value.shards) // manual, 1)
 
 
-class _Counting:
-    def __init__(self, program: Program) -> None:
-        self._program = program
-        self.extra_of_function = cache(self._extra_of_function)
+def is_elementwise(op: Operation) -> bool:
+    if op.name in CHLO_NOT_ELEMENTWISE or not ELEMENTWISE.fullmatch(op.name):
+        return op.name == "sdy.reshard"
+    if op.name == "stablehlo.bitcast_convert":
+        return op.operands[0].sizes == op.results[0].sizes
+    return True
 
-    def peak(self, region: Region, arguments: set[Value], held: bool) -> int:
-        """The most bytes at one operation of a region.
 
-        `arguments` are the ones that are counted; if they are `held`, they are live to the end of the region.
-        """
-        if not region.operations:
-            return 0
-        return max(
-            sum(map(byte_size, live)) + self._extra(op) for op, live in self._live(region, arguments, held)
-        )
+def is_fusible(op: Operation) -> bool:
+    if MOVES.fullmatch(op.name):
+        return True
+    return len(op.results) == 1 and is_elementwise(op) and op.name not in (*VIEWS, "sdy.reshard")
 
-    def live_at_peak(self, region: Region, arguments: set[Value]) -> list[Value]:
-        """The values that are live at the first operation with the most bytes, and those in its regions."""
-        sizes = [
-            (sum(map(byte_size, live)) + self._extra(op), op, live)
-            for op, live in self._live(region, arguments, False)
-        ]
-        if not sizes:
-            return []
-        _, op, live = max(sizes, key=lambda each: each[0])
-        inner = self._regions_of(op)
-        if inner:
-            live += self.live_at_peak(max(inner, key=lambda each: self.peak(each, set(), False)), set())
-        return live
 
-    def _live(
-        self, region: Region, arguments: set[Value], held: bool
-    ) -> Iterator[tuple[Operation, list[Value]]]:
-        """The values that are live at each operation of a region."""
-        defined = {each for op in region.operations for each in op.results} | arguments
-        last_use: dict[Value, int] = {}
-        for number, op in enumerate(region.operations):
+def view(op: Operation, index: int) -> Value:
+    """The result of a view of an operand. Dead results are missing."""
+    return op.results[index]
+
+
+@dataclass(eq=False)
+class Storage:
+    """Memory of one or several values, from one operation of a region to another."""
+
+    value: Value
+    first: int
+    last: int
+    size: int
+
+
+class _Region:
+    """The storage of the values of a region, whose arguments in `writable` may be overwritten."""
+
+    def __init__(self, counting: _Counting, region: Region, writable: set[int]) -> None:
+        self.counting, self.region, self.writable = counting, region, writable
+        self.ops = region.operations
+        self.number = {id(op): number for number, op in enumerate(self.ops)}
+        # (number of the operation, operand) of each use, where a use in a region is one of the operation.
+        self.uses: dict[Value, list[tuple[int, int]]] = {}
+        for number, op in enumerate(self.ops):
             for inner in op.walk():
-                last_use.update((value, number) for value in inner.operands if value in defined)
-        # Arguments are live from the first operation on; one without a use, at the first operation only.
-        first = dict.fromkeys(arguments, 0)
-        first.update((value, number) for number, op in enumerate(region.operations) for value in op.results)
-        for number, op in enumerate(region.operations):
-            yield (
-                op,
-                [
-                    value
-                    for value in defined
-                    if first[value] <= number
-                    and (number <= last_use.get(value, first[value]) or (held and value in arguments))
-                ],
-            )
+                for index, value in enumerate(inner.operands):
+                    self.uses.setdefault(value, []).append((number, index if inner is op else -1))
+        self.storage: dict[Value, Storage] = {}
+        self.own: list[Storage] = []
+        for argument in region.arguments:
+            self.storage[argument] = Storage(argument, -1, self.last(argument), byte_size(argument))
+        for number, op in enumerate(self.ops):
+            self._place(op, number)
 
-    def _extra(self, op: Operation) -> int:
-        """The bytes that an operation needs in addition: the highest peak of its regions or callee."""
+    # Properties of values, each by its definition.
+
+    @cache  # noqa: B019
+    def is_free(self, value: Value) -> bool:
+        op = value.owner
+        if op is None or value.is_argument or id(op) not in self.number:
+            return False
+        if op.name in SOURCES:
+            return True
+        inputs = op.operands
+        return bool(inputs) and (is_fusible(op) or op.name in VIEWS) and all(map(self.is_free, inputs))
+
+    @cache  # noqa: B019
+    def consumers(self, value: Value) -> frozenset[int] | None:
+        """The operations that a value may be fused into; None if another one needs it in memory."""
+        found: set[int] = set()
+        for number, index in self.uses.get(value, ()):
+            op = self.ops[number]
+            if index < 0:
+                return None
+            if op.name in VIEWS:
+                inner = self.consumers(view(op, index)) if index < len(op.results) else frozenset[int]()
+                if inner is None:
+                    return None
+                found |= inner
+            elif is_fusible(op) or op.name in SINKS or (op.results and self.is_free(op.results[0])):
+                found.add(number)
+            else:
+                return None
+        return frozenset(found)
+
+    @cache  # noqa: B019
+    def is_fused(self, number: int) -> bool:
+        op = self.ops[number]
+        if len(op.results) != 1 or not is_fusible(op) or self.is_free(op.results[0]):
+            return False
+        found = self.consumers(op.results[0])
+        return bool(found) and (len(found or ()) == 1 or op.name.startswith("stablehlo.broadcast"))
+
+    @cache  # noqa: B019
+    def last(self, value: Value) -> int:
+        """The last operation that needs a value."""
+        owner = value.owner
+        found = self.number.get(id(owner), 0) if not value.is_argument else 0
+        for number, index in self.uses.get(value, ()):
+            op = self.ops[number]
+            here = number
+            if index >= 0 and op.name in VIEWS:
+                here = self.last(view(op, index)) if index < len(op.results) else number
+            elif index >= 0 and (self.is_fused(number) or (op.results and self.is_free(op.results[0]))):
+                here = max(here, self.last(op.results[0]))
+            found = max(found, here)
+        return found
+
+    @cache  # noqa: B019
+    def written(self, value: Value) -> int | None:
+        """The first operation that needs a free value in memory."""
+        found = []
+        for number, index in self.uses.get(value, ()):
+            op = self.ops[number]
+            if index < 0:
+                continue
+            if op.name in VIEWS:
+                if index < len(op.results) and self.consumers(view(op, index)) is None:
+                    inner = self.written(view(op, index))
+                    found += [] if inner is None else [inner]
+            elif not (is_fusible(op) or op.name in SINKS or (op.results and self.is_free(op.results[0]))):
+                found.append(number)
+        return min(found, default=None)
+
+    # Where values are stored.
+
+    def _place(self, op: Operation, number: int) -> None:
+        if self.is_fused(number):
+            return
+        taken: list[Storage] = []
+        for result in op.results:
+            index = result.number
+            if op.name in VIEWS:
+                if self.is_free(result):
+                    start = self.written(result)
+                    if start is not None:
+                        self._new(result, start)
+                else:
+                    self._with(result, op.operands[index])
+            elif self.is_free(result):
+                start = self.written(result)
+                users = [self.ops[user].name for user, use in self.uses.get(result, ()) if use >= 0]
+                if start is not None and not any(name in VIEWS for name in users):
+                    self._new(result, start)
+            else:
+                operand = self._overwritten(op, index, number)
+                if operand is not None and self.storage[operand] not in taken:
+                    taken.append(self.storage[operand])
+                    self._with(result, operand)
+                else:
+                    self._new(result, number)
+                    self._reuse(op, result, number)
+
+    def _new(self, value: Value, first: int) -> None:
+        size = -(-byte_size(value) // ALIGNMENT) * ALIGNMENT
+        self.storage[value] = Storage(value, first, max(first, self.last(value)), size)
+        self.own.append(self.storage[value])
+
+    def _with(self, value: Value, other: Value) -> None:
+        if other in self.storage:
+            self.storage[value] = self.storage[other]
+            self.storage[other].last = max(self.storage[other].last, self.last(value))
+
+    def _reuse(self, op: Operation, result: Value, number: int) -> None:
+        if not is_elementwise(op):
+            return
+        pending, seen = list(op.operands), 0
+        while pending and seen < MAX_LEAVES:
+            leaf = pending.pop()
+            seen += 1
+            inner = None if leaf.is_argument or leaf.owner is None else self.number.get(id(leaf.owner))
+            if inner is not None and self.is_fused(inner):
+                if is_elementwise(self.ops[inner]):
+                    pending += self.ops[inner].operands
+                continue
+            found = self.storage.get(leaf)
+            if found is None or found.last != number or found.first == number:
+                continue
+            if byte_size(leaf) == byte_size(result):
+                found.last = number - 1
+                return
+
+    def _overwritten(self, op: Operation, index: int, number: int) -> Value | None:
+        operand: Value | None = None
+        if op.name in UPDATES and index == 0:
+            operand = op.operands[0]
+        elif op.name == "stablehlo.while":
+            operand = op.operands[index]
+            body = op.regions[1]
+            if body.operations[-1].operands[index] is body.arguments[index]:
+                return operand if operand in self.storage else None
+        elif op.name in CALLS:
+            source = self.counting.source(op, index)
+            if source is not None:
+                operand = op.operands[source.number]
+                inside = self.counting.body(op)
+                if inside is not None and inside.operations[-1].operands[index] is source:
+                    return operand if operand in self.storage else None
+        found = None if operand is None else self.storage.get(operand)
+        if found is None or found.last > number:
+            return None
+        if found.value.is_argument and found.value.number not in self.writable:
+            return None
+        return operand
+
+    # What is live.
+
+    def live(self, held: list[Value]) -> tuple[int, list[Value]]:
+        """The peak, and the values that are live there, in regions and callees too."""
+        if not self.ops:
+            return 0, []
+        outside = list(self._stored_outside())
+        best: tuple[int, list[Value]] | None = None
+        for number, op in enumerate(self.ops):
+            here = [
+                each
+                for each in self.own
+                if each.first <= number <= each.last and not any(each is other for other in outside)
+            ]
+            more, inner = self.counting.nested(op)
+            total = _sum(held) + sum(each.size for each in here) + more
+            if best is None or total > best[0]:
+                best = total, [*held, *(each.value for each in here), *inner]
+        assert best is not None
+        return best
+
+    def _stored_outside(self) -> Iterator[Storage]:
+        """The storage of the region's results, which is that of the results of the operation around it."""
+        around = self.counting.around.get(id(self.region))
+        if around is not None and around.name == "stablehlo.while" and around.regions[0] is self.region:
+            return
+        for index, value in enumerate(self.ops[-1].operands):
+            found = self.storage.get(value)
+            if found is None:
+                continue
+            if around is not None and around.name == "stablehlo.while":
+                old = self.storage[self.region.arguments[index]]
+                if found is not old and found.first <= old.last:
+                    continue
+            yield found
+
+
+@dataclass(eq=False)
+class _Counting:
+    program: Program
+    around: dict[int, Operation] = field(default_factory=dict)
+    # The callees whose results are being followed.
+    _followed: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        for function in self.program.functions.values():
+            for op in function.walk():
+                self.around.update({id(region): op for region in op.regions})
+        self.of_function = cache(self._of_function)
+        self.source = cache(self._source)
+
+    def entry(self, function: Operation) -> tuple[int, list[Value]]:
+        """The peak of an entry function, and the values that are live there."""
+        (region,) = function.regions
+        donated = donations(function)
+        results = [
+            value
+            for number, value in enumerate(region.operations[-1].operands)
+            if number not in donated.values()
+        ]
+        return _Region(self, region, set(donated)).live([*region.arguments, *results])
+
+    def nested(self, op: Operation) -> tuple[int, list[Value]]:
+        """The most bytes that an operation needs in its regions or callee, and the values there."""
         if op.callee is not None:
-            return self.extra_of_function(op.callee)
-        return max((self.peak(region, set(), held=False) for region in self._regions_of(op)), default=0)
+            return self.of_function(op.callee)
+        if op.name == "stablehlo.composite":
+            match = re.search(r"decomposition = @([\w$.-]+)", op.text)
+            return (0, []) if match is None else self.of_function(match[1])
+        if SCALAR.fullmatch(op.name):
+            return 0, []
+        return max((self._of_region(each) for each in op.regions), key=lambda each: each[0], default=(0, []))
 
-    def _regions_of(self, op: Operation) -> list[Region]:
-        """The regions of an operation or of its callee; none if they combine elements."""
-        if op.callee is not None:
-            return self._program.functions[op.callee].regions
-        return [] if SCALAR.fullmatch(op.name) else op.regions
+    def _of_function(self, name: str) -> tuple[int, list[Value]]:
+        regions = self.program.functions[name].regions
+        return max((self._of_region(each) for each in regions), key=lambda each: each[0], default=(0, []))
 
-    def _extra_of_function(self, name: str) -> int:
-        """The peak of a callee without its arguments, which are live in the caller during the call."""
-        function = self._program.functions[name]
-        return max((self.peak(region, set(), held=False) for region in function.regions), default=0)
+    def _of_region(self, region: Region) -> tuple[int, list[Value]]:
+        return _Region(self, region, set(range(len(region.arguments)))).live([])
+
+    def body(self, op: Operation) -> Region | None:
+        """The region that an operation runs once: its own, or that of its callee."""
+        if op.callee is None:
+            return op.regions[0]
+        regions = self.program.functions[op.callee].regions
+        return regions[0] if regions else None
+
+    def _source(self, op: Operation, index: int) -> Value | None:
+        """The argument of the body that a result is written into; None in a function that calls itself."""
+        body = self.body(op)
+        value: Value | None = None if body is None else body.operations[-1].operands[index]
+        while value is not None and not value.is_argument and value.owner is not None:
+            inner = value.owner
+            if (inner.callee or None) in self._followed:
+                return None
+            if inner.name in VIEWS or inner.name == "stablehlo.while":
+                value = inner.operands[value.number]
+            elif inner.name in UPDATES and value.number == 0:
+                value = inner.operands[0]
+            elif inner.name in CALLS:
+                self._followed.add(op.callee or "")
+                source = self.source(inner, value.number)
+                self._followed.discard(op.callee or "")
+                value = None if source is None else inner.operands[source.number]
+            else:
+                return None
+        if value is None or body is None or not any(value is each for each in body.arguments):
+            return None
+        return value
+
+
+def donations(function: Operation) -> dict[int, int]:
+    """The arguments of an entry function that are donated, and the numbers of the results that take them."""
+    (region,) = function.regions
+    texts = dict.fromkeys(range(len(region.arguments)), "")
+    for part in split_at_commas(function.text.partition("(")[2]):
+        match = re.match(r"(%[\w$.-]+): ", part)
+        for number, argument in enumerate(region.arguments):
+            if match is not None and argument.name == match[1]:
+                texts[number] = part
+    found = {
+        number: int(match[1])
+        for number, text in texts.items()
+        if (match := re.search(r"tf\.aliasing_output = (\d+)", text)) is not None
+    }
+    results = region.operations[-1].operands
+    free = [number for number in range(len(results)) if number not in found.values()]
+    for number, text in texts.items():
+        if "jax.buffer_donor" in text and number not in found:
+            size = byte_size(region.arguments[number])
+            fitting = [result for result in free if byte_size(results[result]) == size]
+            if fitting:
+                found[number] = fitting[0]
+                free.remove(fitting[0])
+    return found
 
 
 def _sum(values: list[Value]) -> int:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+from tests.recomputation import communication
 from tests.recomputation.text_program import Operation, Program, Value
 
+KINDS = re.compile(rf"sdy\.({communication.KINDS})")
 COLLECTIVES = tuple(
     f"stablehlo.{kind}"
     for kind in (
@@ -23,11 +26,12 @@ COLLECTIVES = tuple(
 def without_stale_shardings(program: Program, is_marked: bool) -> Program:
     """The program, whose values lose their shardings if it is already partitioned.
 
-    It is if it is marked, or has StableHLO collectives and no manual computation.
+    It is if it is marked, or has collectives of StableHLO, none of sdy, and no manual computation.
     """
     ops = [op for function in program.functions.values() for op in function.walk()]
     names = {op.name for op in ops}
-    if is_marked or (not names.isdisjoint(COLLECTIVES) and "sdy.manual_computation" not in names):
+    is_global = any(name == "sdy.manual_computation" or KINDS.fullmatch(name) for name in names)
+    if is_marked or (not names.isdisjoint(COLLECTIVES) and not is_global):
         for value in _values(ops):
             value.shards = []
     return program

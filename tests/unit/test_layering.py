@@ -25,8 +25,9 @@ STOREYS = """
 base      dataclasses ‹ interning ‹ releases ‹ diagnostics
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
-analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹ trials ‹
-          advise ‹ check ‹ explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
+analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
+          trials ‹ advise ‹ check ‹ mesh_sweep ‹ hlo_comparison ‹
+          explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -81,7 +82,7 @@ IMPORT_LATE = (
 )
 
 # The options of these analyses read files; every run imports the options of all.
-OPTIONS = {f"sdyopt/analysis/{name}" for name in ("advise", "check", "report")}
+OPTIONS = {f"sdyopt/analysis/{name}" for name in ("advise", "check", "mesh_sweep", "report")}
 
 # The only import cycle: the classes of the IR core refer to each other.
 IR_CORE = {f"sdyopt.mlir.ir.{name}" for name in ("block", "op_fields", "op_signature", "operation", "value")}

@@ -12,9 +12,7 @@ from sdyopt.analysis.advise.roles import Role, ValueClass
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
-from sdyopt.analysis.figures.units import BYTES, parse_quantity
 from sdyopt.base.diagnostics.location import UnknownLoc
-from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
@@ -71,13 +69,3 @@ class Outcome:
                 if not isinstance(location, UnknownLoc):
                     found[location] = found.get(location, Fraction(0)) + sent
         return found
-
-
-def memory_limit(size: str) -> int | None:
-    """The bytes of a size; None for "". Raises UsageError."""
-    if not size:
-        return None
-    found = parse_quantity(int(size) if size.isdecimal() else size, BYTES)
-    if found is None:
-        raise UsageError(f"for the --advise-memory option: '{size}' is not a size", "such as 16GiB")
-    return int(found)

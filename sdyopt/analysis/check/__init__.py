@@ -18,8 +18,7 @@ class Options(AnalysisOptions):
     check: bool = flag(
         default=False,
         is_common=True,
-        help="print in 12 lines what the program sends, stores and computes, and the places that cost most, "
-        "with changes that were tried",
+        help="print what the program sends, stores and computes, where it sends most, and what helps",
     )
     speeds: TextFile | None = None
     memory: int | None = None

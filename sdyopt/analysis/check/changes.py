@@ -9,14 +9,13 @@ from sdyopt.analysis.figures.causes import consumers, last_of_chain, producer
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.sharding_record.record import TrackedValues
-from sdyopt.analysis.trials.annotation_edits import Change, is_input
+from sdyopt.analysis.trials.annotation_edits import Change, place_of
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
-from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.operation import Op
@@ -50,13 +49,7 @@ class Written:
     def place(self, value: Value) -> Subject | None:
         """Where the sharding of a value is written: at the constraint on it, or at itself."""
         found = self.value(value)
-        if found is None or is_input(found):
-            return found
-        users = [user for user in found.users if isinstance(user, ShardingConstraintOp)]
-        if len(users) == 1 and found.has_one_use:
-            output = users[0].results[0]
-            return output if isinstance(output, OpResult) else found
-        return found
+        return None if found is None else place_of(found)
 
 
 class Alike:

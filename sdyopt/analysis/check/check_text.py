@@ -10,9 +10,16 @@ from sdyopt.analysis.check.checker import Check, Place, Trial
 from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_share, wire_totals
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
+from sdyopt.base.dataclasses import replace
 
 WIDTH = 80
 _PHASES = {Phase.FORWARD: "forward", Phase.BACKWARD: "backward", Phase.REMATERIALIZED: "remat"}
+# What is clear from the kind of a collective is left out.
+_SHORTER = (
+    (" that is sharded along", " sharded along"),
+    (", which is sharded", " sharded"),
+    (" on both sides", ""),
+)
 _INDENT = "   "
 # `[{"x", "y"}, {}]`, without sub-axes.
 _DIMS = re.compile(r"\[((?:\{[^{}:]*\}(?:, )?)*)\]")
@@ -66,7 +73,7 @@ def memory_of(check: Check) -> str:
     if check.device_memory is not None:
         fits = f", {'fits' if check.fits else 'does not fit'} in {bytes_text(check.device_memory)}"
     where = f" ({memory.peak_location.file_text})" if memory.peak_location.path_text else ""
-    return f"{bytes_text(memory.peak_with_arguments)} at the peak{where}{fits}"
+    return f"{bytes_text(memory.peak)} at the peak{where}{fits}"
 
 
 def compute_of(check: Check) -> str:
@@ -99,12 +106,12 @@ def reason_of(place: Place) -> str:
     """Why the largest collective of a place is necessary, with shardings as JAX writes them."""
     each, names = place.largest, place.names
     of = names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "") if names else ""
-    if each.moved and each.change:
-        needed_by = each.cause.partition(" needs ")[0]
-        return f"{of}: {specs_of(each.change)} for {needed_by}"
-    if each.updated:
-        return f"{each.cause}, for {of}"
-    return each.cause
+    needed_by, needs, _ = each.cause.partition(" needs this sharding")
+    if needs and each.change:
+        return f"{f'{of}: ' if each.moved else ''}{specs_of(each.change)} for {needed_by}"
+    for long, short in _SHORTER:
+        each = replace(each, cause=each.cause.replace(long, short))
+    return f"{each.cause}, for {of}" if each.updated else each.cause
 
 
 def specs_of(text: str) -> str:

@@ -8,13 +8,13 @@ check = checker.check(module, report)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import NamedTuple
 
 from sdyopt.analysis.check.changes import Alike, Proposals, Written, pattern_of
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts
+from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective, Report, Total, wire_bytes_of_runs, wire_total
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
@@ -23,7 +23,7 @@ from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.annotation_edits import Change
-from sdyopt.analysis.trials.trials import Completion, Effect, Trials
+from sdyopt.analysis.trials.trials import Completion, CostedProgram, Effect, Trials
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -96,11 +96,7 @@ class Check:
     @property
     def fits(self) -> bool | None:
         """Whether the peak is within the memory of a device; None if that is not given."""
-        return (
-            None
-            if self.device_memory is None
-            else self.report.memory.peak_with_arguments <= self.device_memory
-        )
+        return None if self.device_memory is None else self.report.memory.peak <= self.device_memory
 
 
 class Checker:
@@ -115,7 +111,9 @@ class Checker:
         self._copies = copies
         self._record = ShardingRecord()
         self._completion = Completion(dialects, has_passes)
-        self._lines = UserLines(self._module)
+        self._has_passes = has_passes
+        self._lines = UserLines.of_module(self._module)
+        self._calls = CallLocations(ExecutionCounts(self._module))
         self._alike = Alike(self._module)
 
     def recording(self) -> AbstractContextManager[None]:
@@ -126,6 +124,10 @@ class Checker:
         """The check of the program after the passes, on which a report was made."""
         places = _places(report.collectives)[:PLACES]
         trials = Trials(self._module, self._completion)
+        if not self._has_passes:
+            # The passes that ran are those of trials.
+            trials.with_collectives = CostedProgram(module)
+        memory = report.device_memory if memory is None else memory
         found = Check(report, places, memory, trials.base is not None)
         if trials.base is None:
             return found
@@ -154,9 +156,9 @@ class Checker:
         if effect is None or effect.after.wire_bytes >= effect.before.wire_bytes:
             return
         if place.best is None or effect.cost < place.best.effect.cost:
-            place.best = Trial(self._subject(change, len(changes)), change.jax or "", effect)
+            place.best = Trial(self._subject(change, len(changes), place), change.jax or "", effect)
 
-    def _subject(self, change: Change, count: int) -> str:
+    def _subject(self, change: Change, count: int, place: Place) -> str:
         """What a change shards: an argument or result by its name, any other value by its line."""
         subject = change.subject
         if isinstance(subject, FunctionResult):
@@ -165,8 +167,20 @@ class Checker:
         if name := name_of(subject):
             return pattern_of(name) if count > 1 else name
         op = owning_op(subject)
-        location = self._lines.chosen(source_location(op.location))
+        location = self._calls.completed(source_location(op.location), op)
+        there = place.largest.location
+        calls = {(frame.file, frame.line) for frame in location.frames}
+        # A value that a helper returns is constrained where the helper is called.
+        location = there if (there.file, there.line) in calls else self._lines.chosen(location)
         return f"the value at {location.file_text}" if location.line else f"the result of {op.signature.name}"
+
+
+def _patterns(names: Iterable[str]) -> list[str]:
+    """`params[*]['w']` for the names of several layers, and other names as they are."""
+    found: dict[str, dict[str, None]] = {}
+    for name in filter(None, names):
+        found.setdefault(pattern_of(name), {})[name] = None
+    return [next(iter(same)) if len(same) == 1 else pattern for pattern, same in found.items()]
 
 
 def _places(collectives: Sequence[Collective]) -> list[Place]:
@@ -183,8 +197,8 @@ def _places(collectives: Sequence[Collective]) -> list[Place]:
             low, high = (None, None) if each.times is None else (each.times.low, each.times.high)
             total.add(each.wire_bytes, low, high)
         largest = max(group, key=lambda each: wire_bytes_of_runs(each) or Fraction(0))
-        names = list(dict.fromkeys(pattern_of(each.moved or each.updated) for each in group))
+        names = _patterns(each.moved or each.updated for each in group)
         phases = list(dict.fromkeys(each.location.phase for each in group))
-        found.append(Place(largest, total, phases, list(filter(None, names))))
+        found.append(Place(largest, total, phases, names))
     found.sort(key=lambda place: -place.total.high)
     return [place for place in found if place.total.high or place.total.unknown]

@@ -31,8 +31,8 @@ class Options(AnalysisOptions):
         placeholder="N",
         minimum=1,
         is_common=True,
-        help="run the program before and after the passes on N random inputs, and fail if a result differs; "
-        "a program that is not partitioned yet is partitioned first (needs jax)",
+        help="run the program before and after the passes, partitioned, on N random inputs, and fail if a "
+        "result differs (needs jax)",
     )
     validate_mode: str = flag(
         default="replicas",

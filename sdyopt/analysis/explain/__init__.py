@@ -18,9 +18,9 @@ class Options(AnalysisOptions):
         default=(),
         placeholder="WHAT",
         repeats=True,
-        help="explain why a value is sharded as it is, such as \"params['w']\", '@main %3', "
-        "'@main result 0' or, by its name in the output, 'output %3'; all values of a line, such as "
-        "train.py:12; or a collective of the report, such as '#3'",
+        is_common=True,
+        help="explain the sharding of a value (\"params['w']\", '@main %3'), a line (train.py:12) or a "
+        "collective ('#3')",
     )
 
     @property

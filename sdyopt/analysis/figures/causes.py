@@ -7,7 +7,7 @@ is sharded along the axes, or a boundary such as a call or the results of a func
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
@@ -18,18 +18,22 @@ from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.sdy.dialect import REPLACES
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
+from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import OpResult, Value
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of
 from sdyopt.shardy.sharding.axis_lists import overlap
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 _REDUCTIONS = (AllReduceOp, ReduceScatterOp)
+_LOCAL_REDUCTIONS = (stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp, stablehlo.ReduceScatterOp)
 
 
 def producer(op: Op) -> Value:
@@ -60,15 +64,32 @@ def location_of(op: Op, origins: TensorOrigins) -> SourceLocation:
     """The location of a collective.
 
     If that has no line, or the collective changes an argument of the program or a part of one, it is that of
-    the first consumer with a line.
+    the first consumer with a line. Otherwise, for a reshard, it is in the function of that consumer.
     """
     location = source_location(op.location)
-    if location.line and origins.argument(producer(op)) is None:
+    is_computed = origins.argument(producer(op)) is None
+    if location.line and is_computed and isinstance(op, _REDUCTIONS):
         return location
-    for user in consumers(op):
-        of_user = source_location(user.location)
+    users = [source_location(user.location) for user in consumers(op)]
+    # A line of the text of the program is worse than any line that it states, which has a name stack.
+    stated = [each for each in users if each.line and each.name_stack]
+    if location.line and is_computed and (location.name_stack or not stated):
+        return _seen_from(location, stated[:1])
+    for of_user in (*stated, *users):
         if of_user.line:
             return of_user._replace(name_stack=of_user.name_stack or location.name_stack)
+    return location
+
+
+def _seen_from(location: SourceLocation, users: Sequence[SourceLocation]) -> SourceLocation:
+    """The location at the line that calls the function whose result is resharded, in the user's function.
+
+    That is where a person would write the sharding of the value.
+    """
+    functions = {(frame.file, frame.function) for user in users for frame in user.frames if frame.function}
+    for number, frame in enumerate(location.frames):
+        if (frame.file, frame.function) in functions:
+            return location.at(frame)._replace(frames=location.frames[number:])
     return location
 
 
@@ -77,6 +98,62 @@ def cause_of(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigins, line
     if isinstance(op, _REDUCTIONS) and (reason := _reduction_cause(op, _reduced_axes(op), shapes)):
         return reason
     return _consumer_cause(op, shapes, origins, lines)
+
+
+def cause_of_local(op: Op, is_partitioned: bool) -> str:
+    """The reason for a StableHLO collective, in a sentence without a full stop.
+
+    The partitioner inserts such collectives in place of an operation that needs elements of other shards. In
+    a partitioned program, it is the operation whose partial results it combines, or that uses its result.
+    """
+    if name := _replaced_by(op.parent_op):
+        return f"{name.rpartition('.')[2]} needs elements of other shards"
+    if not is_partitioned:
+        return "written in the program"
+    value = op.operand_at(0) if op.operands else None
+    if isinstance(op, _LOCAL_REDUCTIONS) and isinstance(value, OpResult):
+        return f"combines the partial results of {op_text(value.op)}"
+    users = list(op.results[0].users) if op.results else []
+    if not users:
+        return "its result is unused"
+    more = f" and {len(users) - 1} more" if len(users) > 1 else ""
+    is_returned = isinstance(users[0], FuncReturnOp)
+    return f"{'a result of the program' if is_returned else op_text(users[0])}{more} needs its result"
+
+
+def is_repeated_exchange(op: Op, found: set[Hashable]) -> bool:
+    """Whether the partitioner merges a collective with one of those in `found`; if not, it is added.
+
+    That is so if both are in place of operations, and send the same elements of the same operand: the halos
+    of two convolutions of one image are exchanged once.
+    """
+    if not _replaced_by(op.parent_op):
+        return False
+    key = _exchange_key(op, op.parent_op)
+    if key in found:
+        return True
+    found.add(key)
+    return False
+
+
+def _replaced_by(parent: Op | None) -> str:
+    """The name of the operation that a manual computation of the partitioner replaces; "" for others."""
+    name = parent.attributes.get(REPLACES) if isinstance(parent, ManualComputationOp) else None
+    return name.value if isinstance(name, StringAttr) else ""
+
+
+def _exchange_key(op: Op, computation: Op | None) -> Hashable:
+    """What a collective in a manual computation computes from the operands of the computation."""
+    if op.regions:
+        return op
+    operands: list[Hashable] = []
+    for value in op.operands:
+        if isinstance(value, BlockArgument) and computation is not None:
+            operands.append(computation.operand_at(value.index))
+        else:
+            operands.append(_exchange_key(value.op, computation) if isinstance(value, OpResult) else value)
+    attributes = op.signature.attributes.without("channel_handle")
+    return type(op), attributes, op.signature.result_types, tuple(operands)
 
 
 def change_of(op: CollectiveOp, shapes: LocalShapes) -> str:

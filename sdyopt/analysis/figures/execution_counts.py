@@ -2,15 +2,16 @@
 
 A trip count is known only if a counter with a constant start and step is compared with a constant bound. A
 constant may be passed as an argument of calls or computations, or as a loop operand that does not change.
-Unknown counts are None.
+Unknown counts are None, unless they are assumed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sdyopt.analysis.figures.figures import NEVER, ONCE, Times
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
+from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
@@ -20,6 +21,7 @@ from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.dialect import integers_of
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, SubtractOp
+from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
@@ -46,16 +48,34 @@ CONTROL_FLOW: tuple[type[Op], ...] = (
 _MIRRORED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "NE": "NE"}
 
 
+@dataclass(frozen=True, slots=True)
+class AssumedTrips:
+    """The trip counts of loops whose own is unknown: by the line of the loop, and of all others."""
+
+    by_line: Mapping[int, int] = field(default_factory=dict)
+    others: int | None = None
+
+    def of(self, loop: WhileOp) -> int | None:
+        """The assumed trip count of a loop; None if there is none."""
+        return self.by_line.get(source_location(loop.location).line, self.others)
+
+
+NONE_ASSUMED = AssumedTrips()
+
+
 class ExecutionCounts:
     """How often the operations of a module run, per region."""
 
-    def __init__(self, module: Op) -> None:
+    def __init__(self, module: Op, assumed: AssumedTrips = NONE_ASSUMED) -> None:
+        self._module = module
+        self._assumed = assumed
+        self._of_iteration: ExecutionCounts | None = None
         self._functions = [op for op in module.walk() if isinstance(op, FuncOp)]
-        self._call_sites: dict[FuncOp, list[CallOp]] = {}
+        self._call_sites: dict[FuncOp, list[CallOp | CompositeOp]] = {}
         # The integer that a block argument always is; None if there is none or it is unknown.
         self._of_arguments: dict[BlockArgument, int | None] = {}
         for op in module.walk():
-            if isinstance(op, CallOp) and isinstance(callee := lookup_symbol(op, op.callee), FuncOp):
+            if isinstance(op, CallOp | CompositeOp) and (callee := callee_of(op)) is not None:
                 self._call_sites.setdefault(callee, []).append(op)
         self._entries = set(entry_functions(self._functions))
         self._of_region: dict[Region, Times | None] = {}
@@ -68,8 +88,15 @@ class ExecutionCounts:
         region = op.parent_region
         return ONCE if region is None else self._region(region)
 
-    def call_sites(self, function: FuncOp) -> Sequence[CallOp]:
-        """The calls of a function."""
+    def per_iteration(self, op: Op) -> Times | None:
+        """How often an operation runs in one iteration of the loops of unknown trip count around it."""
+        if self._of_iteration is None:
+            assumed = AssumedTrips(self._assumed.by_line, 1 if self._assumed.others is None else None)
+            self._of_iteration = ExecutionCounts(self._module, assumed)
+        return self._of_iteration.times(op)
+
+    def call_sites(self, function: FuncOp) -> Sequence[CallOp | CompositeOp]:
+        """The calls of a function, and the composites that it defines."""
         return self._call_sites.get(function, ())
 
     def is_entry(self, function: FuncOp) -> bool:
@@ -79,7 +106,8 @@ class ExecutionCounts:
     def trip_count(self, loop: WhileOp) -> int | None:
         """How often the body of a loop runs in one run of the loop; None if unknown."""
         if loop not in self._trip_counts:
-            self._trip_counts[loop] = self._count_trips(loop)
+            count = self._count_trips(loop)
+            self._trip_counts[loop] = self._assumed.of(loop) if count is None else count
         return self._trip_counts[loop]
 
     # --- Regions ------------------------------------------------------------------------------
@@ -219,6 +247,12 @@ def _count_without_overflow(start: int, step: int, limit: int, direction: str) -
     if distance <= 0:
         return 0
     return -(-distance // step) if step > 0 else None
+
+
+def callee_of(op: CallOp | CompositeOp) -> FuncOp | None:
+    """The function that an operation runs; None if there is none."""
+    callee = lookup_symbol(op, op.callee if isinstance(op, CallOp) else op.decomposition)
+    return callee if isinstance(callee, FuncOp) else None
 
 
 def entry_functions(functions: Sequence[FuncOp]) -> list[FuncOp]:

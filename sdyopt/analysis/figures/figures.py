@@ -7,7 +7,7 @@ is unknown. A total sums the known figures and counts the unknown ones.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
@@ -40,8 +40,9 @@ class Collective:
 
     `axes` are the mesh axes as printed, `group` the same set in mesh order with adjacent sub-axes merged;
     both are words such as "groups of 4" where replica groups follow no axes. `wire_bytes` is what one device
-    sends in one run by the ring model, on average over the devices. `times` is the number of runs. `value` is
-    the SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
+    sends in one run by the ring model, on average over the devices. `times` is the number of runs; if it is
+    unknown, `per_iteration` is that in one iteration of the loops whose trip count is unknown. `value` is the
+    SSA name of the first result, `change` the shardings before and after the chain of sdy collectives
     that contains this collective. `moved` is the name of the argument of the program that it moves a part of,
     `updated` that of the argument that a gradient, which it computes, is combined with; both may be empty.
     `is_activation`: it reshards a value that is no argument and no result of
@@ -67,6 +68,7 @@ class Collective:
     moved: str = ""
     updated: str = ""
     is_activation: bool = False
+    per_iteration: Times | None = None
 
     @property
     def axis_names(self) -> list[str]:
@@ -122,21 +124,20 @@ class MemoryPoint:
 
 @dataclass(slots=True)
 class Memory:
-    """Bytes on one device. The peaks are upper bounds, because every result counts as a new buffer.
+    """Bytes on one device. `peak` is an estimate of what arguments, results and temporaries take together.
 
-    `peak_with_arguments` is the peak if the arguments stay live to the end. `replicated` are the bytes at the
-    peak that this device would not need if the devices that have the same shard divided it among themselves.
-    `unknown_values` is the number of values of unknown size, which no other figure includes.
+    `replicated` are the bytes at the peak that this device would not need if the devices that have the same
+    shard divided it among themselves. `unknown_values` is the number of values of unknown size, which no
+    other figure includes.
     """
 
     arguments: int = 0
     results: int = 0
     constants: int = 0
     peak: int = 0
-    peak_with_arguments: int = 0
     peak_location: SourceLocation = NO_LOCATION
     live_at_peak: list[LiveValue] = field(default_factory=list)
-    curve: list[MemoryPoint] = field(default_factory=list)
+    curve: Sequence[MemoryPoint] = ()
     unknown_values: int = 0
     replicated: Fraction = Fraction(0)
 
@@ -160,6 +161,7 @@ class Product:
     bytes: int | None = None
     collectives: tuple[int, ...] = ()
     spare_axes: tuple[str, ...] = ()
+    per_iteration: Times | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +237,7 @@ class Report:
     after partitioning: how much work is repeated is then unknown. `time` is None unless a topology is given.
     `assumption` says which passes were assumed, where none are given. `group_by` is how the collectives are
     grouped. `carried` is the carried state that changes its sharding from step to step. `device_memory` are
-    the bytes of a device, if they are given.
+    the bytes of a device, if they are given. `unknown_loops` are the loops of unknown trip count.
     """
 
     devices: int = 1
@@ -247,6 +249,7 @@ class Report:
     products: list[Product] = field(default_factory=list)
     time: TimeEstimate | None = None
     assumption: str = ""
+    unknown_loops: list[SourceLocation] = field(default_factory=list)
     group_by: str = "auto"
     carried: list[Carried] = field(default_factory=list)
     elementwise: Elementwise | None = None
@@ -257,13 +260,16 @@ class Report:
 class Total:
     """The sum of figures (bytes, FLOPs or seconds) over all runs, which is between `low` and `high`.
 
-    Of the `count` figures, `unknown` are unknown and not included.
+    Of the `count` figures, `unknown` are unknown and not included. Of some of these, the sum in one iteration
+    of the loops of unknown trip count is known: `per_iteration`, of `in_loops` figures.
     """
 
     count: int = 0
     low: Fraction = Fraction(0)
     high: Fraction = Fraction(0)
     unknown: int = 0
+    per_iteration: Fraction = Fraction(0)
+    in_loops: int = 0
 
     def add(self, figure: Fraction | int | None, low: int | None, high: int | None) -> None:
         """Adds a figure that counts at least `low` and at most `high` times; None stands for unknown."""
@@ -343,3 +349,6 @@ def seconds_of_runs(seconds: Fraction | None, times: Times | None) -> Fraction |
 def _add_runs(total: Total, figure: Fraction | int | None, each: Collective | Product) -> None:
     low, high = (None, None) if each.times is None else (each.times.low, each.times.high)
     total.add(figure, low, high)
+    if figure is not None and each.times is None and each.per_iteration is not None:
+        total.per_iteration += figure * each.per_iteration.high
+        total.in_loops += 1

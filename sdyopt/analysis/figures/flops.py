@@ -1,4 +1,4 @@
-"""FLOPs of dot_general, dot and convolution, from the shapes of operands and result, local or global.
+"""FLOPs of products, from the shapes of operands and result, local or global.
 
 Where operands and result have different local sizes of one dimension, because only some of them are sharded
 there, the smallest counts.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
+from sdyopt.mlir.dialects.chlo.ragged_dot import RaggedDotOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.ir.operation import Op
@@ -64,7 +65,24 @@ def _convolution(op: ConvolutionOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
     return 2 * result * window * inputs
 
 
-FLOPS: dict[type[Op], FlopsOf] = {ConvolutionOp: _convolution, DotGeneralOp: _dot_general, DotOp: _dot}
+def _ragged_dot(op: RaggedDotOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
+    """2 · m · n · k: each row of the ragged dimension, or each element that is summed, is in one group."""
+    dims = op.ragged_dot_dimension_numbers
+    # A ragged contracting dimension is divided among the groups, which are the first dimension of the result.
+    groups = 1 if set(dims.lhs_ragged) <= set(dims.lhs_contracting) else 0
+    contracted = [
+        min(lhs[left], rhs[right])
+        for left, right in zip(dims.lhs_contracting, dims.rhs_contracting, strict=True)
+    ]
+    return 2 * prod(out[groups:]) * prod(contracted)
+
+
+FLOPS: dict[type[Op], FlopsOf] = {
+    RaggedDotOp: _ragged_dot,
+    ConvolutionOp: _convolution,
+    DotGeneralOp: _dot_general,
+    DotOp: _dot,
+}
 
 
 def flops_of(op: Op, lhs: Shape, rhs: Shape, out: Shape) -> int | None:

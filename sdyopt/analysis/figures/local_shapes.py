@@ -92,12 +92,12 @@ class LocalShapes:
 
     def shard_count(self, sharding: TensorSharding | None) -> int:
         """The number of shards of a tensor: the product of its dimensions' sharded sizes."""
-        mesh = None if sharding is None else self.mesh(sharding.mesh_or_ref)
-        count = 1
-        if sharding is not None and mesh is not None:
-            for dim in sharding.dims:
-                count *= dim.sharded_size(mesh)
-        return count
+        return 1 if sharding is None else prod(self.shards(sharding))
+
+    def shards(self, sharding: TensorSharding) -> list[int]:
+        """The number of shards of each dimension."""
+        mesh = self.mesh(sharding.mesh_or_ref)
+        return [1 if mesh is None else dim.sharded_size(mesh) for dim in sharding.dims]
 
     def _local_shape(self, type: Type, sharding: TensorSharding | None) -> tuple[int, ...] | None:
         if not isinstance(type, RankedShapedType):

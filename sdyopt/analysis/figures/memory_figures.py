@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
+from typing import overload
 
+from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer
 from sdyopt.analysis.figures.dead_results import DeadResults
 from sdyopt.analysis.figures.execution_counts import (
     ExecutionCounts,
+    callee_of,
     constant_of,
     entry_functions,
     nested_regions,
@@ -20,11 +23,14 @@ from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, sharding_text
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
 from sdyopt.mlir.ir.block import Block, Region
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.mlir.ir.types import DYNAMIC
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
@@ -42,6 +48,7 @@ class ValueTexts:
     mesh: Mesh | None
     located: Callable[[SourceLocation, Op | None], SourceLocation]
     origins: TensorOrigins
+    manual_devices: Callable[[Op], int | None]
 
     def live_value(self, value: Value, size: int) -> LiveValue:
         """A value that is live at the peak."""
@@ -59,11 +66,18 @@ class ValueTexts:
         )
 
     def replicas(self, value: Value) -> int | None:
-        """The number of devices that have each shard of a value; None in a partitioned program."""
+        """The number of devices that have each shard of a value; None in a partitioned program.
+
+        In a manual computation, devices along the manual axes have other values.
+        """
         if self.shapes.is_partitioned:
             return None
         devices = 1 if self.mesh is None else self.mesh.total_size
-        return max(devices // self.shapes.shard_count(self.shapes.sharding(value)), 1)
+        around = _around(value)
+        if isinstance(value, BlockArgument):
+            around = value.owner.first
+        others = 1 if around is None else self.manual_devices(around) or 1
+        return max(devices // self.shapes.shard_count(self.shapes.sharding(value)) // others, 1)
 
     def spare_axis(self, value: Value, size: int) -> tuple[str, int | None]:
         """The largest axis along which a value could also be sharded, and its bytes then; "" for none."""
@@ -75,6 +89,9 @@ class ValueTexts:
         if mesh is None or shape is None or DYNAMIC in shape:
             return "", None
         used = set() if sharding is None else {axis.name for dim in sharding.dims for axis in dim.axes}
+        for parent in value.op.ancestors() if isinstance(value, OpResult) else _ancestors(value):
+            if isinstance(parent, ManualComputationOp):
+                used |= set(parent.manual_axes)
         spare = [
             axis
             for axis in mesh.axes
@@ -84,6 +101,34 @@ class ValueTexts:
             return "", None
         largest = max(spare, key=lambda axis: axis.size)
         return largest.name, -(-size // largest.size)
+
+
+class _Curve(Sequence[MemoryPoint]):
+    """The points of a curve, whose locations are looked up when the first one is read."""
+
+    def __init__(
+        self,
+        points: Sequence[tuple[Op, int]],
+        located: Callable[[SourceLocation, Op | None], SourceLocation],
+    ) -> None:
+        self._unread = points
+        self._located = located
+        self._points: list[MemoryPoint] = []
+
+    def __len__(self) -> int:
+        return len(self._unread)
+
+    @overload
+    def __getitem__(self, index: int) -> MemoryPoint: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[MemoryPoint]: ...
+    def __getitem__(self, index: int | slice) -> MemoryPoint | Sequence[MemoryPoint]:
+        if not self._points:
+            self._points = [
+                MemoryPoint(size, self._located(source_location(op.location), op))
+                for op, size in self._unread
+            ]
+        return self._points[index]
 
 
 def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, texts: ValueTexts) -> Memory:
@@ -100,7 +145,6 @@ def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, tex
             found.arguments = sum(map(live.bytes, function.entry.arguments))
             found.results = sum(map(live.bytes, returned.operands)) if returned is not None else 0
             found.peak = peak.bytes
-            found.peak_with_arguments = peak.with_arguments
             found.peak_location = _peak_location(peak, texts.located)
             sized = _sized(peak, live)
             found.live_at_peak = [
@@ -109,9 +153,7 @@ def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, tex
             found.replicated = sum(
                 (_replicated_bytes(size, texts.replicas(value)) for size, value in sized), Fraction(0)
             )
-            found.curve = [
-                MemoryPoint(size, texts.located(source_location(op.location), op)) for op, size in peak.curve
-            ]
+            found.curve = _Curve(peak.curve, texts.located)
     found.constants = sum(
         live.bytes(op.results[0])
         for op in module.walk()
@@ -136,6 +178,12 @@ def _replicated_bytes(size: int, replicas: int | None) -> Fraction:
     return size - Fraction(size, replicas or 1)
 
 
+def _ancestors(value: Value) -> Iterable[Op]:
+    """The operations around a block argument."""
+    around = _around(value)
+    return () if around is None else (around, *around.ancestors())
+
+
 def _around(value: Value) -> Op | None:
     """The operation that defines a result, or that encloses the block of an argument."""
     if isinstance(value, OpResult):
@@ -156,30 +204,32 @@ def printed_sharding(sharding: TensorSharding | None) -> str:
     return "" if sharding is None else sharding_text(sharding)
 
 
-# Live memory over a program: the peak of the values that are live at once, on one device.
+# Peak memory of a program on one device: its arguments, its results, and the buffers that are live at once.
 #
-# A value is live from its definition to its last use in program order; both operands and results of an
-# operation are live at it. Results of functions that no call uses take nothing, nor does what only they
-# depend on. Every result is a new buffer, so that the peak is an upper bound of what a compiler needs. At an
-# operation with regions that run as parts of the program, the highest peak of these regions is added; at a
-# call, that of the callee. The arguments of regions and callees are not counted: they are operands, which are
-# live outside.
+# Arguments and results take memory during the whole run, as they do for XLA's runtimes; a result takes none
+# of its own if an argument is donated to it. Between them, `buffers.py` says which values get a buffer, and
+# from where to where it is live. Results of functions that no call uses take nothing, nor does what only they
+# depend on. At an operation with regions that run as parts of the program, the highest peak of these regions
+# is added; at a call, that of the callee. Arguments of regions and callees are not counted: they are
+# operands, which are live outside. Neither are the results of regions, which are those of the operation.
+
+_CALLS = (CallOp, CompositeOp)
+_ALIASING_OUTPUT = "tf.aliasing_output"
+_BUFFER_DONOR = "jax.buffer_donor"
 
 
 @dataclass(slots=True)
 class Peak:
     """The largest number of live bytes in a block, the operation where that is, and the values live there.
 
-    `live` are the values of this block only; `nested` is the peak in a region or the callee of `op`.
-    `with_arguments` is the largest number if the counted arguments stay live to the end, `curve` the number
-    at each operation of the block.
+    `live` are the values of this block only; `nested` is the peak in a region or the callee of `op`. `curve`
+    is the number of bytes at each operation of the block.
     """
 
     bytes: int = 0
     op: Op | None = None
     live: list[Value] = field(default_factory=list)
     nested: Peak | None = None
-    with_arguments: int = 0
     curve: list[tuple[Op, int]] = field(default_factory=list)
 
 
@@ -202,81 +252,107 @@ class LiveMemory:
         return size
 
     def function(self, function: FuncOp) -> Peak:
-        """The peak of an entry function, its arguments included."""
-        return self._region(function.body, True)
+        """The peak of an entry function, its arguments and results included."""
+        blocks = function.body.blocks
+        if len(blocks) > 1:
+            return max([self._block(block, set()) for block in blocks], key=lambda peak: peak.bytes)
+        donated = donations(function, self.bytes)
+        results = {} if blocks[0].last is None else dict(enumerate(blocks[0].last.operands))
+        kept = [value for index, value in results.items() if index not in donated.values()]
+        arguments = list(blocks[0].arguments)
+        return self._block(blocks[0], set(donated), [*arguments, *kept])
 
     def _callee(self, function: FuncOp) -> Peak:
-        """The peak of a called function without its arguments; an empty one for recursion."""
+        """What a called function needs besides its arguments and results; nothing for recursion."""
         if function in self._being_measured:
             return Peak()
         if function not in self._of_callee:
             self._being_measured.add(function)
-            self._of_callee[function] = self._region(function.body, False)
+            self._of_callee[function] = self._region(function.body)
             self._being_measured.discard(function)
         return self._of_callee[function]
 
-    def _region(self, region: Region, counts_arguments: bool) -> Peak:
-        peaks = [self._block(block, counts_arguments) for block in region.blocks]
+    def _region(self, region: Region) -> Peak:
+        peaks = [self._block(block, set(range(len(block.arguments)))) for block in region.blocks]
         return max(peaks, key=lambda peak: peak.bytes, default=Peak())
 
-    def _block(self, block: Block, counts_arguments: bool) -> Peak:
+    def _block(self, block: Block, may_write: set[int], held: Sequence[Value] = ()) -> Peak:
+        """The peak of a block. `held` are values that are live in all of it."""
         ops = [op for op in block.ops if op not in self._dead.ops]
         if not ops:
             return Peak()
-        # The bytes that become live at each operation, less those of values last used by the one before it.
-        changes, argument_changes = [0] * (len(ops) + 1), [0] * (len(ops) + 1)
-        lives = list(_live_ranges(block, ops, counts_arguments, self._dead))
-        arguments = 0
-        for value, start, end in lives:
-            size = self.bytes(value)
-            changes[start] += size
-            changes[end + 1] -= size
-            if isinstance(value, BlockArgument):
-                arguments += size
-                argument_changes[start] += size
-                argument_changes[end + 1] -= size
-        nested = [self._nested(op) if op.regions or isinstance(op, CallOp) else None for op in ops]
+        buffers = BlockBuffers(block, ops, may_write, self.bytes)
+        outside = {id(each) for each in self._of_results(block, buffers)}
+        # The bytes that become live at each operation, less those of the buffers that end before it.
+        changes = [0] * (len(ops) + 1)
+        changes[0] = sum(map(self.bytes, held))
+        counted = [
+            each
+            for each in buffers.allocated
+            if id(each) not in outside and each.end >= each.start and each.value not in self._dead.values
+        ]
+        for each in counted:
+            changes[each.start] += each.bytes
+            changes[each.end + 1] -= each.bytes
+        nested = [self._nested(op) if op.regions or isinstance(op, _CALLS) else None for op in ops]
         inner = [0 if peak is None else peak.bytes for peak in nested]
         totals = [live + more for live, more in zip(accumulate(changes), inner, strict=False)]
-        live_arguments = accumulate(argument_changes)
         at = max(range(len(ops)), key=totals.__getitem__)
         return Peak(
             totals[at],
             ops[at],
-            [value for value, start, end in lives if start <= at <= end],
+            [*held, *(each.value for each in counted if each.start <= at <= each.end)],
             nested[at],
-            max(total - live + arguments for total, live in zip(totals, live_arguments, strict=False)),
             list(zip(ops, totals, strict=True)),
         )
 
+    def _of_results(self, block: Block, buffers: BlockBuffers) -> Iterator[Buffer]:
+        """The buffers of a block that are those of the results of the operation or function around it."""
+        if block.last is None:
+            return
+        loop = block.parent_op if isinstance(block.parent_op, WhileOp) else None
+        if loop is not None and block.parent is loop.cond:
+            return
+        for index, value in enumerate(block.last.operands):
+            buffer = buffers.buffer(value)
+            if buffer is None:
+                continue
+            if loop is not None:
+                # A new value is written over the old one, unless that is still used.
+                old = buffers.buffer(block.arguments[index])
+                if old is not None and buffer is not old and buffer.start <= old.end:
+                    continue
+            yield buffer
+
     def _nested(self, op: Op) -> Peak | None:
-        if isinstance(op, CallOp):
-            callee = lookup_symbol(op, op.callee)
-            return self._callee(callee) if isinstance(callee, FuncOp) else None
-        peaks = [self._region(region, False) for region in nested_regions(op)]
+        if isinstance(op, CallOp | CompositeOp):
+            callee = callee_of(op)
+            return None if callee is None else self._callee(callee)
+        peaks = [self._region(region) for region in nested_regions(op)]
         return max(peaks, key=lambda peak: peak.bytes, default=None)
 
 
-def _live_ranges(
-    block: Block, ops: list[Op], counts_arguments: bool, dead: DeadResults
-) -> Iterator[tuple[Value, int, int]]:
-    """(value, first, last) for the arguments and results of a block, by positions of `ops`."""
-    positions = {op: position for position, op in enumerate(ops)}
-    for argument in block.arguments if counts_arguments else ():
-        yield argument, 0, _last_use(argument, 0, block, positions)
-    for position, op in enumerate(ops):
-        for result in op.results:
-            if result not in dead.values:
-                yield result, position, _last_use(result, position, block, positions)
+def donations(function: FuncOp, bytes_of: Callable[[Value], int]) -> dict[int, int]:
+    """The arguments of an entry function whose memory a result takes, and the numbers of these results.
 
-
-def _last_use(value: Value, start: int, block: Block, positions: dict[Op, int]) -> int:
-    """The position of the last operation that uses a value or contains a use; `start` without uses."""
-    last = start
-    for user in value.users:
-        here: Op | None = user
-        while here is not None and here.parent is not block:
-            here = here.parent_op
-        if here is not None and positions.get(here, 0) > last:
-            last = positions[here]
-    return last
+    JAX writes `tf.aliasing_output` where the types are equal, and else `jax.buffer_donor`, which lets the
+    compiler choose a result of the same size.
+    """
+    found: dict[int, int] = {}
+    attributes = function.argument_attributes
+    for index, each in enumerate(attributes):
+        number = each.get(_ALIASING_OUTPUT)
+        if isinstance(number, IntegerAttr):
+            found[index] = number.value
+    returned = function.entry.last
+    results = [] if returned is None else list(returned.operands)
+    free = set(range(len(results))) - set(found.values())
+    for index, each in enumerate(attributes):
+        if _BUFFER_DONOR not in each or index in found:
+            continue
+        size = bytes_of(function.entry.arguments[index])
+        fitting = [each for each in sorted(free) if bytes_of(results[each]) == size]
+        if fitting:
+            found[index] = fitting[0]
+            free.discard(fitting[0])
+    return found

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures import stablehlo_collectives
 from sdyopt.analysis.figures.boundary import carried_state, is_activation_reshard
-from sdyopt.analysis.figures.causes import cause_of, change_of, location_of
-from sdyopt.analysis.figures.elementwise import elementwise_figures
-from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
-from sdyopt.analysis.figures.figures import (
-    Collective,
-    Elementwise,
-    Product,
-    Report,
-    Undecided,
+from sdyopt.analysis.figures.causes import (
+    cause_of,
+    cause_of_local,
+    change_of,
+    is_repeated_exchange,
+    location_of,
 )
+from sdyopt.analysis.figures.elementwise import elementwise_figures
+from sdyopt.analysis.figures.execution_counts import (
+    NONE_ASSUMED,
+    AssumedTrips,
+    CallLocations,
+    ExecutionCounts,
+)
+from sdyopt.analysis.figures.figures import Collective, Elementwise, Product, Report, Times, Undecided
 from sdyopt.analysis.figures.flops import FLOPS, flops_of
-from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES, collectives_around
-from sdyopt.analysis.figures.sdy_collectives import TRAFFIC, normalized_axes
+from sdyopt.analysis.figures.sdy_collectives import (
+    TRAFFIC,
+    Traffic,
+    borders_differ,
+    halo_elements,
+    normalized_axes,
+    padded_size,
+)
 from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.topology import Topology, time_estimate
@@ -31,26 +43,29 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
-from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
-from sdyopt.mlir.dialects.sdy.sharding import fully_replicated
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import RankedShapedType, RankedTensor, Type
+from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType, RankedTensor, Type
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 
-def report_on(module: Op, topology: Topology | None = None) -> Report:
+def report_on(
+    module: Op, topology: Topology | None = None, assumed_trips: AssumedTrips = NONE_ASSUMED
+) -> Report:
     """The figures of a module, before or after partitioning, with estimated times for a topology.
 
     The module is not changed.
     """
     with handling(_ignore):
-        collector = _Collector(module)
+        collector = _Collector(module, assumed_trips)
         report = collector.report()
         if topology is not None:
             report.elementwise = collector.elementwise()
@@ -65,13 +80,13 @@ def _ignore(_: Diagnostic) -> None:
 
 
 class _Collector:
-    def __init__(self, module: Op) -> None:
+    def __init__(self, module: Op, assumed_trips: AssumedTrips) -> None:
         self._module = module
         self._shapes = LocalShapes(module)
-        self._counts = ExecutionCounts(module)
+        self._counts = ExecutionCounts(module, assumed_trips)
         self._calls = CallLocations(self._counts)
         self._origins = TensorOrigins(self._counts)
-        self._lines = UserLines(module)
+        self._lines = UserLines.of_module(module)
         self._manual = ManualDevices(self._counts, self._shapes)
         self._names = SsaNames(module).names
         self._printer = AttributePrinter()
@@ -84,8 +99,11 @@ class _Collector:
             found.devices, found.mesh = self._mesh.total_size, Mesh.assembly.text(self._mesh)
         numbers: dict[Op, int] = {}
         products: list[Op] = []
+        exchanged: set[Hashable] = set()
         for op in self._module.walk():
             if isinstance(op, COLLECTIVES):
+                if is_repeated_exchange(op, exchanged):
+                    continue
                 numbers[op] = len(numbers)
                 found.collectives.append(self._collective(op, numbers[op]))
             elif isinstance(op, ReshardOp):
@@ -96,9 +114,17 @@ class _Collector:
                 products.append(op)
             elif isinstance(op, ManualComputationOp):
                 self._has_manual = True
+            elif isinstance(op, WhileOp) and self._counts.trip_count(op) is None:
+                found.unknown_loops.append(self._location(source_location(op.location), op))
         found.products = [self._product(op, numbers) for op in products]
         values = ValueTexts(
-            self._names, self._printer, self._shapes, self._mesh, self._location, self._origins
+            self._names,
+            self._printer,
+            self._shapes,
+            self._mesh,
+            self._location,
+            self._origins,
+            self._manual.devices,
         )
         found.carried = list(carried_state(self._module, self._shapes, self._names))
         found.memory = memory_figures(self._module, self._shapes, self._counts, values)
@@ -135,7 +161,7 @@ class _Collector:
             (self._local_type(result.type, self._shapes.shape(result)),),
             bytes_in,
             bytes_out,
-            _wire_bytes(traffic.share_in, traffic.share_out, bytes_in, bytes_out),
+            self._sent(op, traffic, before, after),
             self._counts.times(op),
             self._location(location_of(op, self._origins), op),
             self._names[result],
@@ -143,7 +169,35 @@ class _Collector:
             change_of(op, self._shapes),
             *self._tensor(op),
             is_activation_reshard(op),
+            self._per_iteration(op),
         )
+
+    def _sent(
+        self, op: CollectiveOp, traffic: Traffic, before: TensorSharding, after: TensorSharding
+    ) -> Fraction | None:
+        """Wire bytes of one device, with shards of equal size.
+
+        Where borders between shards differ before and after the collective, halos are exchanged too.
+        """
+        type, shapes = op.operand_at(0).type, self._shapes
+        share_in, share_out = traffic.share_in, traffic.share_out
+        if share_in is None or not isinstance(type, RankedShapedType) or DYNAMIC in type.shape:
+            ends = shapes.bytes(op.operand_at(0)), shapes.bytes(op.results[0])
+            return _wire_bytes(share_in, share_out, *ends)
+        counts = [shapes.shards(sharding) for sharding in (before, after)]
+        dims = list(zip(type.shape, *counts, strict=True))
+        shape = [max(padded_size(size, old), padded_size(size, new)) for size, old, new in dims]
+        sizes = [bytes_of(type, [size // n for size, n in zip(shape, each, strict=True)]) for each in counts]
+        moved = [number for number, dim in enumerate(dims) if borders_differ(*dim)]
+        if moved and isinstance(op, ReduceScatterOp):
+            share_in *= 2
+        sent = _wire_bytes(share_in, share_out, *sizes)
+        for dim in moved:
+            for local, each in zip(sizes, counts, strict=True):
+                if sent is not None and local is not None:
+                    elements = halo_elements(type.shape[dim], each[dim], shape[dim])
+                    sent += elements * local / (shape[dim] // each[dim])
+        return sent
 
     def _stablehlo_collective(self, op: Op, number: int) -> Collective:
         mesh = self._mesh_around(op)
@@ -165,9 +219,10 @@ class _Collector:
             self._counts.times(op),
             self._location(source_location(op.location), op),
             self._names[op.results[0]] if op.results else "",
-            "written in the program",
+            cause_of_local(op, self._shapes.is_partitioned),
             "",
             *self._tensor(op),
+            per_iteration=self._per_iteration(op),
         )
 
     def _tensor(self, op: Op) -> tuple[str, str]:
@@ -238,9 +293,13 @@ class _Collector:
             self._location(source_location(op.location), op),
             self._names[op.results[0]],
             _sum([self._shapes.bytes(value) for value in values]),
-            tuple(sorted(numbers[each] for each in collectives_around(op))),
+            tuple(sorted(numbers[each] for each in collectives_around(op) if each in numbers)),
             self._spare_axes(op, values),
+            self._per_iteration(op),
         )
+
+    def _per_iteration(self, op: Op) -> Times | None:
+        return None if self._counts.times(op) is not None else self._counts.per_iteration(op)
 
     def _spare_axes(self, op: Op, values: Sequence[Value]) -> tuple[str, ...]:
         """The mesh axes along which no operand or result is sharded and that are not manual around `op`."""

@@ -22,6 +22,7 @@ from sdyopt.mlir.dialects.sdy.collectives import (
 )
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.shardy.partition.halo_plan import Reads, plan_halo
 
 
 class Traffic(NamedTuple):
@@ -82,6 +83,36 @@ TRAFFIC: dict[type[CollectiveOp], TrafficOf] = {
     ReplicatedToUnreducedOp: lambda op, _, mesh, __: _local(op.axes, mesh),
     ShardedToUnreducedOp: lambda op, _, mesh, __: _local(op.axes.axes, mesh),
 }
+
+
+def padded_size(size: int, shards: int) -> int:
+    """The size of a dimension whose shards have equal sizes."""
+    return -(-size // shards) * shards
+
+
+def borders_differ(size: int, before: int, after: int) -> bool:
+    """Whether a dimension has other borders between its shards after a collective, and is sharded both times.
+
+    6 elements are 2+2+2+0 on four devices and 3+3 on two: no shard is made of shards of the other.
+    """
+    return before > 1 and after > 1 and padded_size(size, before) != padded_size(size, after)
+
+
+def halo_elements(size: int, shards: int, padded: int) -> Fraction:
+    """The elements that a device sends on average to give a dimension shards of `padded // shards` elements.
+
+    The whole rest of the dimension if halos are not smaller.
+    """
+    if padded == padded_size(size, shards):
+        return Fraction(0)
+    new = padded // shards
+    starts = [shard * new for shard in range(shards)]
+    needed = [(start, min(start + new, size)) if start < size else None for start in starts]
+    plan = plan_halo(Reads(padded_size(size, shards), starts, new, needed))
+    if plan is None:
+        return Fraction(padded_size(size, shards) * (shards - 1), shards)
+    sent = sum((piece.end - piece.start) * len(piece.receivers) for piece in plan.pieces if piece.hop)
+    return Fraction(sent, shards)
 
 
 def normalized_axes(axes: Sequence[AxisRef], mesh: Mesh) -> tuple[AxisRef, ...]:

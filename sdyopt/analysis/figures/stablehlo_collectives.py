@@ -10,6 +10,7 @@ from math import prod
 
 from sdyopt.analysis.figures.mesh_coordinates import MAX_DEVICES
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import PARTITIONED
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -189,11 +190,12 @@ def _names(names: Sequence[str]) -> str:
 def is_partitioned(module: Op) -> bool:
     """Whether the types of a program are local: what `sdy-finish-partitioning` marks.
 
-    A program that other tools have partitioned has no mark, but StableHLO collectives and no manual
-    computation. Shardings do not show it, because partitioning keeps those of functions.
+    A program that other tools have partitioned has no mark, but StableHLO collectives, no manual computation
+    and no collective of sdy. Shardings do not show it, because partitioning keeps those of functions.
     """
     if PARTITIONED in module.attributes:
         return True
-    ops = list(module.walk())
-    is_manual = any(isinstance(op, ManualComputationOp) for op in ops)
-    return not is_manual and any(isinstance(op, COLLECTIVES) for op in ops)
+    kinds = {type(op) for op in module.walk()}
+    if any(issubclass(kind, ManualComputationOp | CollectiveOp) for kind in kinds):
+        return False
+    return not kinds.isdisjoint(COLLECTIVES)

@@ -34,13 +34,7 @@ from sdyopt.analysis.figures.figures import (
     seconds_of_runs,
 )
 from sdyopt.analysis.figures.toml_file import TomlFile
-from sdyopt.analysis.figures.units import (
-    BYTES,
-    BYTES_PER_SECOND,
-    FLOPS_PER_SECOND,
-    SECONDS,
-    Dimension,
-)
+from sdyopt.analysis.figures.units import BYTES, BYTES_PER_SECOND, FLOPS_PER_SECOND, SECONDS, Dimension
 from sdyopt.base.dataclasses import dataclass, replace
 
 _DEVICE = {"flops": FLOPS_PER_SECOND, "memory_bandwidth": BYTES_PER_SECOND, "memory": BYTES}

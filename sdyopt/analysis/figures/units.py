@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from sdyopt.analysis.figures.figures import Times, Total
-from sdyopt.base.diagnostics.usage import UsageError
 
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _FLOP_UNITS = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP")
@@ -42,15 +41,19 @@ def total_text(total: Total) -> str:
     text = bytes_text(total.high)
     if total.low != total.high:
         text = f"{bytes_text(total.low)} to {text}"
-    if total.unknown == total.count and total.count:
+    unknown = total.unknown - total.in_loops
+    parts = [] if total.unknown == total.count and total.count else [text]
+    if total.in_loops:
+        parts.append(f"{bytes_text(total.per_iteration)} × n")
+    if not parts:
         return "unknown"
-    return f"{text} + {total.unknown} unknown" if total.unknown else text
+    return " + ".join([*parts, *([f"{unknown} unknown"] if unknown else [])])
 
 
-def times_text(times: Times | None) -> str:
-    """`24`, `0 to 24` in a branch, or "?" if unknown."""
+def times_text(times: Times | None, per_iteration: Times | None = None) -> str:
+    """`24`, `0 to 24` in a branch, `3 × n` in a loop of unknown trip count, or "?" if unknown."""
     if times is None:
-        return "?"
+        return "?" if per_iteration is None else f"{times_text(per_iteration)} × n"
     return str(times.high) if times.low == times.high else f"{times.low} to {times.high}"
 
 
@@ -112,12 +115,3 @@ def parse_quantity(value: object, dimension: Dimension) -> Fraction | None:
     if match is None or (match[2] and match[2] not in dimension.units):
         return None
     return Fraction(Decimal(match[1])) * dimension.units.get(match[2], 1)
-
-
-def device_memory(text: str | None) -> Fraction | None:
-    """The bytes of a value of --device-memory. Raises UsageError."""
-    found = None if text is None else parse_quantity(text, BYTES)
-    if text is not None and not found:
-        message = f"for the --device-memory option: '{text}' is not a size of memory"
-        raise UsageError(message, "such as 16GiB")
-    return found

@@ -6,7 +6,7 @@ library. There, one line stands for many places of the program, and what a perso
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation, source_location
@@ -19,10 +19,18 @@ _LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python3")
 
 
 class UserLines:
-    """The functions of the user's program, from the call stacks of all operations of a module."""
+    """The functions of the user's program, from the call stacks of all operations.
 
-    def __init__(self, module: Op) -> None:
-        self._module = module
+    `locations` is called when they are first needed.
+    """
+
+    def __init__(self, locations: Callable[[], Iterable[SourceLocation]]) -> None:
+        self._locations = locations
+
+    @staticmethod
+    def of_module(module: Op) -> UserLines:
+        """The functions of a module's program."""
+        return UserLines(lambda: _locations(module))
 
     def chosen(self, location: SourceLocation) -> SourceLocation:
         """The location at the innermost frame that is neither in a library nor in a helper.
@@ -57,7 +65,7 @@ class UserLines:
     def _functions(self) -> tuple[dict[_Function, set[int]], set[_Function]]:
         lines: dict[_Function, set[int]] = {}
         callers: dict[_Function, set[tuple[str, int]]] = {}
-        for location in _locations(self._module):
+        for location in self._locations():
             outer: Iterable[Frame | None] = (*location.frames[1:], None)
             for frame, caller in zip(location.frames, outer, strict=False):
                 function = _function(frame)

@@ -11,6 +11,7 @@ from sdyopt.analysis.figures.figures import Collective, Product
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.memory_figures import ValueTexts
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.analysis.figures.program_report import ManualDevices
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.trials.trials import CostedProgram
@@ -61,6 +62,7 @@ class LintedProgram(CostedProgram):
             mesh,
             CallLocations(self.counts).completed,
             TensorOrigins(self.counts),
+            ManualDevices(self.counts, self.shapes).devices,
         )
 
     def manual_axes(self, op: Op) -> frozenset[str]:

@@ -33,7 +33,7 @@ class Options(AnalysisOptions):
     report_rows: int = flag(
         default=5,
         placeholder="N",
-        needs=("report", "advise", "compare-with", "compare-pipeline", "compare-sdy-version"),
+        needs=("report", "advise", "compare-hlo", "compare-with", "compare-pipeline", "compare-sdy-version"),
         help="print at most N rows of each table, all for 0",
     )
     group_by: str = flag(
@@ -47,13 +47,13 @@ class Options(AnalysisOptions):
         default=None,
         placeholder="NAME",
         reads=True,
-        help="add estimated times to the report, for a machine (tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, a100, "
-        "h100 or b200) or for the speeds in a TOML file",
+        is_common=True,
+        help="add estimated times, for a machine such as tpu-v5e or the speeds in a TOML file",
     )
     device_memory: str | None = flag(
         default=None,
         placeholder="SIZE",
-        needs=("report", "check", "advise"),
+        needs=("report", "check", "advise", "mesh-sweep"),
         help="report whether the program fits in the memory of a device, such as 16GiB (default: that of "
         "--topology)",
     )
@@ -66,7 +66,6 @@ class Options(AnalysisOptions):
     baseline: TextFile | None = flag(
         default=None,
         placeholder="FILE",
-        is_common=True,
         help="fail if the report exceeds this report, written as .json",
     )
     tolerance: str = flag(
@@ -76,6 +75,18 @@ class Options(AnalysisOptions):
         help="allow figures to exceed the baseline by PERCENT",
     )
 
+    budget_allow_unknown: bool = flag(
+        default=False,
+        needs=("budget",),
+        help="warn of figures that are unknown and have a limit, instead of failing",
+    )
+    assume_trips: tuple[str, ...] = flag(
+        default=(),
+        placeholder="[LINE=]N",
+        needs=("report", "budget", "baseline"),
+        repeats=True,
+        help="assume N iterations of the loop at LINE, or of all loops, where the program does not tell",
+    )
     speeds: TextFile | None = None
     memory: int | None = None
 
@@ -96,12 +107,17 @@ class Options(AnalysisOptions):
             from sdyopt.analysis.report.formats import check_format
 
             check_format(self.report)
-        if self.topology is not None and not (self.report or request["check"] or request["advise"]):
+        uses = self.report, request["check"], request["advise"], request["mesh-sweep"]
+        if self.topology is not None and not any(uses):
             message = "the --topology option adds estimated times to a report and cannot be used without one"
-            raise UsageError(message, "add --report, --check or --advise")
+            raise UsageError(message, "add --report, --check, --advise or --mesh-sweep")
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
             raise UsageError(message, "such as 2.5")
+        for text in self.assume_trips:
+            if re.fullmatch(r"(?:[0-9]{1,9}=)?[0-9]{1,12}", text) is None:
+                message = f"for the --assume-trips option: '{text}' is not LINE=N or N"
+                raise UsageError(message, "such as --assume-trips=12=64, or --assume-trips=64 for all loops")
         if self.topology is None and self.device_memory is None:
             return self
         from sdyopt.analysis.figures.machines import memory_size, topology_file

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from sdyopt.analysis.figures.execution_counts import AssumedTrips
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
@@ -21,7 +22,6 @@ from sdyopt.base.diagnostics.ids import (
     BASELINE_EXCEEDED,
     BUDGET_ERROR,
     BUDGET_EXCEEDED,
-    BUDGET_UNKNOWN,
     TOPOLOGY_ERROR,
     identified,
     identify,
@@ -47,7 +47,8 @@ class Reporting(Analysis[Options]):
         self._tolerance = Fraction(options.tolerance) / 100
 
     def on_output(self, program: Program) -> None:
-        report, path = report_on(program.op, self._topology), self.options.report
+        report = report_on(program.op, self._topology, assumed_trips(self.options.assume_trips))
+        path = self.options.report
         report.assumption, report.group_by = program.assumption, self.options.group_by
         if self.options.memory is not None:
             report.device_memory = self.options.memory
@@ -61,10 +62,25 @@ class Reporting(Analysis[Options]):
 
     def exceeded(self, report: Report) -> Iterator[Diagnostic]:
         """The diagnostics of the budget and of the baseline."""
-        for found in () if self._budget is None else self._budget.exceeded(report):
-            is_error = found.severity is Severity.ERROR
-            identify(found, BUDGET_EXCEEDED if is_error else BUDGET_UNKNOWN)
+        for found in (
+            () if self._budget is None else self._budget.exceeded(report, self.options.budget_allow_unknown)
+        ):
+            if not found.id:
+                identify(found, BUDGET_EXCEEDED)
             yield found
         for found in () if self._baseline is None else self._baseline.grown(report, self._tolerance):
             identify(found, BASELINE_EXCEEDED)
             yield found
+
+
+def assumed_trips(texts: Sequence[str]) -> AssumedTrips:
+    """The trip counts of texts `LINE=N` and `N`; of several for one line, the last."""
+    by_line: dict[int, int] = {}
+    others: int | None = None
+    for text in texts:
+        line, _, count = text.rpartition("=")
+        if line:
+            by_line[int(line)] = int(count)
+        else:
+            others = int(count)
+    return AssumedTrips(by_line, others)

@@ -53,6 +53,17 @@ class Baseline:
     wire_bytes: _Figure
     peak_memory: _Figure
     flops: _Figure
+    unknown: int
+
+    def _has_common_part(self, report: Report) -> bool:
+        """Whether a report has a part of the baseline: a collective, a product or a live value."""
+        old = {*self.wire_bytes.parts, *self.peak_memory.parts, *self.flops.parts}
+        new = {
+            *map(_collective_key, report.collectives),
+            *map(_value_key, report.memory.live_at_peak),
+            *map(_product_key, report.products),
+        }
+        return not old or not new or not old.isdisjoint(new)
 
     def grown(self, report: Report, tolerance: Fraction = Fraction(0)) -> Iterator[Diagnostic]:
         """An error for each figure that has grown by more than `tolerance`, a fraction of the old one."""
@@ -67,7 +78,7 @@ class Baseline:
                 _grown(
                     self.wire_bytes,
                     report.collectives,
-                    lambda each: (each.kind, each.group, _location_key(each.location)),
+                    _collective_key,
                     wire_bytes_of_runs,
                     bytes_text,
                 ),
@@ -80,7 +91,7 @@ class Baseline:
                 _grown(
                     self.peak_memory,
                     report.memory.live_at_peak,
-                    lambda each: (each.type, "", _location_key(each.location)),
+                    _value_key,
                     lambda each: each.bytes,
                     bytes_text,
                 ),
@@ -93,12 +104,25 @@ class Baseline:
                 _grown(
                     self.flops,
                     report.products,
-                    lambda each: (each.kind, "", _location_key(each.location)),
+                    _product_key,
                     _flops_of_runs,
                     flops_text,
                 ),
             ),
         )
+        if not self._has_common_part(report):
+            error = DiagnosticError.at(
+                self.file.location(),
+                "the baseline is of another program: it has none of the operations of this one",
+            )
+            yield error.help(f"write a baseline of this program with --report={self.file.name}").diagnostic
+            return
+        if (count := wire_total(report).unknown) > self.unknown:
+            message = f"{count} collectives have unknown bytes, where the baseline has {self.unknown}"
+            lines = [each.line for each in report.unknown_loops if each.line]
+            help = f"give the trip count of the loop with --assume-trips={lines[0]}=N" if lines else ""
+            path = ("totals", "wire_bytes", "unknown")
+            yield DiagnosticError.at(self.file.location(path), message).help(help).diagnostic
         for what, old, new, text, contributors in comparisons:
             if _has_grown(new, old.value, tolerance):
                 message = f"{what} grew from {text(old.value)} to {text(new)}"
@@ -128,7 +152,12 @@ class _Reader(JsonReader):
             self._total(("totals", "wire_bytes", "high"), self._collectives()),
             self._total(("memory", "peak"), self._live_values()),
             self._total(("totals", "flops", "high"), self._products()),
+            self._unknown(),
         )
+
+    def _unknown(self) -> int:
+        path = ("totals", "wire_bytes", "unknown")
+        return int(self.figure(path)) if self.has(path) else 0
 
     def _total(self, path: Path, parts: Sums) -> _Figure:
         return _Figure(self.figure(path), parts, path)
@@ -191,6 +220,18 @@ def _grown(
             example = examples[key]
             cause = example.cause if isinstance(example, Collective) else ""
             yield Contributor(f"{what}: {text(sums[key])}, {before}", example.location, cause)
+
+
+def _collective_key(each: Collective) -> Key:
+    return each.kind, each.group, _location_key(each.location)
+
+
+def _value_key(each: LiveValue) -> Key:
+    return each.type, "", _location_key(each.location)
+
+
+def _product_key(each: Product) -> Key:
+    return each.kind, "", _location_key(each.location)
 
 
 def _location_key(location: SourceLocation) -> str:

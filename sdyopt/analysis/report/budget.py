@@ -19,13 +19,13 @@
     max_bytes = "64 MiB"
     unless = ["attention.py"]    # no limit where the file or the name stack contains one of these
 
-Figures are the largest possible where branches differ. Unknown figures are not counted; a warning reports
-them.
+Figures are the largest possible where branches differ. An unknown figure with a limit is an error, or a
+warning if unknown figures are allowed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -35,6 +35,7 @@ from sdyopt.analysis.figures.toml_file import TomlFile
 from sdyopt.analysis.figures.units import BYTES, COUNT, FLOPS, Dimension, bytes_text, flops_text
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
+from sdyopt.base.diagnostics.ids import BUDGET_UNKNOWN
 from sdyopt.base.diagnostics.location import Location
 
 _SET_HERE = "limit set here"
@@ -49,27 +50,27 @@ class Limit:
     location: Location
     applies: Callable[[Collective], bool]
 
-    def check_each(self, collectives: Iterable[Collective]) -> Iterator[Diagnostic]:
-        """An error for each collective that exceeds the limit, and a warning for each with unknown bytes."""
-        for each in filter(self.applies, collectives):
+    def check_each(self, report: Report, allow_unknown: bool) -> Iterator[Diagnostic]:
+        """A diagnostic for each collective that exceeds the limit or has unknown bytes."""
+        for each in filter(self.applies, report.collectives):
             size = wire_bytes_of_runs(each)
             if size is None:
                 message = f"{each.kind} {each.axes} runs an unknown number of times or has no known size"
-                yield Diagnostic(Severity.WARNING, file_location(each.location), message)
+                yield _unknown(message, file_location(each.location), report, allow_unknown)
             elif size > self.most:
                 most = bytes_text(self.most)
                 message = f"{_collective_text(each)}, over the budget of {most} for {self.what}"
                 cause = Contributor(f"cause: {each.cause}", each.location)
                 yield finding(message, [cause], self.location, _SET_HERE).diagnostic
 
-    def check_sum(self, collectives: Iterable[Collective]) -> Iterator[Diagnostic]:
-        """An error if the sum of the known bytes exceeds the limit, and a warning if some are unknown."""
-        chosen = list(filter(self.applies, collectives))
+    def check_sum(self, report: Report, allow_unknown: bool) -> Iterator[Diagnostic]:
+        """A diagnostic if the sum of the known bytes exceeds the limit, and if some are unknown."""
+        chosen = list(filter(self.applies, report.collectives))
         known = [each for each in chosen if wire_bytes_of_runs(each) is not None]
         total = sum((wire_bytes_of_runs(each) or Fraction(0) for each in known), Fraction(0))
         if len(known) < len(chosen):
             message = f"{len(chosen) - len(known)} of {self.what} have unknown bytes and are not counted"
-            yield Diagnostic(Severity.WARNING, self.location, message)
+            yield _unknown(message, self.location, report, allow_unknown)
         if total > self.most:
             most = bytes_text(self.most)
             message = f"{self.what}: {bytes_text(total)} on the wire, over the budget of {most}"
@@ -95,16 +96,27 @@ class FigureLimit:
     location: Location
     figure: Figure
 
-    def check(self, report: Report) -> Iterator[Diagnostic]:
-        """An error if the figure exceeds the limit, or a warning if it is unknown."""
+    def check(self, report: Report, allow_unknown: bool) -> Iterator[Diagnostic]:
+        """A diagnostic if the figure exceeds the limit, or is unknown."""
         value = self.figure.value(report)
         if value is None:
             message = f"{self.figure.name}: unknown, and not checked"
-            yield Diagnostic(Severity.WARNING, self.location, message)
+            yield _unknown(message, self.location, report, allow_unknown)
         elif value > self.most:
             found, most = self.figure.text(value), self.figure.text(self.most)
             message = f"{self.figure.name}: {found}, over the budget of {most}"
             yield finding(message, self.figure.contributors(report), self.location, _SET_HERE).diagnostic
+
+
+def _unknown(message: str, location: Location, report: Report, is_allowed: bool) -> Diagnostic:
+    """A diagnostic about an unknown figure: a warning if these are allowed, else an error."""
+    severity = Severity.WARNING if is_allowed else Severity.ERROR
+    found = Diagnostic(severity, location, message, id=BUDGET_UNKNOWN)
+    if not is_allowed:
+        lines = [each.line for each in report.unknown_loops if each.line]
+        trips = f"give the trip count of the loop with --assume-trips={lines[0]}=N, or " if lines else ""
+        found.help = f"{trips}allow unknown figures with --budget-allow-unknown"
+    return found
 
 
 def _collective_text(each: Collective) -> str:
@@ -219,14 +231,17 @@ class Budget:
         for number, rule in enumerate(rules):
             self._read_rule(rule, number)
 
-    def exceeded(self, report: Report) -> Iterator[Diagnostic]:
-        """An error for each limit that a report exceeds, and a warning where figures are unknown."""
+    def exceeded(self, report: Report, allow_unknown: bool = False) -> Iterator[Diagnostic]:
+        """An error for each limit that a report exceeds, and for each whose figure is unknown.
+
+        With `allow_unknown`, a warning for each of the latter, which the known part may exceed, too.
+        """
         for rule in self.rules:
-            yield from rule.check_each(report.collectives)
+            yield from rule.check_each(report, allow_unknown)
         for limit in self.limits:
-            yield from limit.check_sum(report.collectives)
+            yield from limit.check_sum(report, allow_unknown)
         for figure_limit in self.figure_limits:
-            yield from figure_limit.check(report)
+            yield from figure_limit.check(report, allow_unknown)
 
     # --- Reading ------------------------------------------------------------------------------
 

@@ -64,9 +64,9 @@ def read_topology(path: str) -> topology.Topology:
     return topology.read_topology(path, MACHINES.get(path) or _text(path))
 
 
-def over_budget(report: Report, path: str) -> list[Diagnostic]:
-    """An error for each exceeded limit of a TOML file, and warnings about unknown figures."""
-    return list(Budget(path, _text(path)).exceeded(report))
+def over_budget(report: Report, path: str, allow_unknown: bool = False) -> list[Diagnostic]:
+    """An error for each exceeded limit of a TOML file, and for each unknown figure unless it is allowed."""
+    return list(Budget(path, _text(path)).exceeded(report, allow_unknown))
 
 
 def over_baseline(report: Report, path: str, tolerance: float = 0) -> list[Diagnostic]:

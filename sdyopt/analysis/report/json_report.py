@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -48,11 +49,10 @@ def json_report(report: Report) -> str:
         },
         "collectives": report.collectives,
         "undecided": report.undecided,
+        "unknown_loops": report.unknown_loops,
         "memory": report.memory,
         "device_memory": report.device_memory,
-        "fits": None
-        if report.device_memory is None
-        else report.memory.peak_with_arguments <= report.device_memory,
+        "fits": None if report.device_memory is None else report.memory.peak <= report.device_memory,
         "carried": report.carried,
         "products": report.products,
         "time": None if report.time is None else _time(report, report.time),
@@ -73,7 +73,7 @@ def _plain(value: Any) -> Any:
         return {name: _plain(getattr(value, name)) for name in fields(value)}
     if isinstance(value, dict):
         return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(each) for each in value]
     return value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.figures.assumed_pipeline import PIPELINE
 from sdyopt.analysis.figures.figures import (
     Collective,
     LiveValue,
@@ -38,6 +39,11 @@ from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.text import counted
 
 _PHASES = {Phase.FORWARD: "", Phase.BACKWARD: "in a gradient, ", Phase.REMATERIALIZED: "recomputed, "}
+# From docs/calibration.md.
+ACCURACY = (
+    "accuracy: of 104 programs that XLA compiled for the CPU, peak memory is 0.7 to 1.5 times XLA's in 85, "
+    "and wire bytes are within 10% in 45; where they differ, mostly XLA sends more"
+)
 # The title of a table that a short report leaves out.
 COLLECTIVES = "collectives"
 
@@ -45,9 +51,10 @@ _NO_PYTHON_LINES = "for lines of the model, print it from JAX with as_text(debug
 
 
 def sections_of(report: Report) -> list[Section]:
-    """Communication, memory, compute, and time if it is estimated."""
+    """Communication, memory, compute, time if it is estimated, and how near the figures are to XLA's."""
     time = [] if report.time is None else [time_section(report, report.time)]
-    return [_communication(report), _memory(report), _compute(report), *time]
+    accuracy = [Section(ACCURACY)] if PIPELINE in report.assumption else []
+    return [_communication(report), _memory(report), _compute(report), *time, *accuracy]
 
 
 # --- Communication ------------------------------------------------------------------------------------
@@ -59,6 +66,8 @@ def _communication(report: Report) -> Section:
     section = Section(f"{wire}, {counted(count, 'collective')}")
     if count:
         section.sentences.append("wire bytes by the ring model, times the number of runs")
+        if report.unknown_loops and any(each.per_iteration is not None for each in report.collectives):
+            section.sentences.append(_unknown_loops_text(report))
         if not any(each.location.file.endswith(".py") for each in report.collectives):
             section.sentences.append(_NO_PYTHON_LINES)
     activations = activation_total(report)
@@ -97,6 +106,15 @@ def _communication(report: Report) -> Section:
     return section
 
 
+def _unknown_loops_text(report: Report) -> str:
+    lines = list(dict.fromkeys(each.line for each in report.unknown_loops))
+    where = ", ".join(list(dict.fromkeys(each.file_text for each in report.unknown_loops)))
+    return (
+        f"× n: in each iteration of a loop of unknown trip count ({where}); give it with "
+        f"--assume-trips={lines[0]}=N"
+    )
+
+
 def _by_kind(report: Report, total: Total) -> Iterator[Row]:
     for name, part in wire_totals(report.collectives, lambda each: f"{each.kind} {each.group}").items():
         yield total_text(part), _share(part, total), str(part.count), name
@@ -128,7 +146,7 @@ def reason_text(each: Collective) -> str:
 
 
 def _collective_row(each: Collective) -> Row:
-    size, times = bytes_text(wire_bytes_of_runs(each)), times_text(each.times)
+    size, times = bytes_of_runs_text(each), times_text(each.times, each.per_iteration)
     return (
         str(each.number),
         size,
@@ -137,6 +155,13 @@ def _collective_row(each: Collective) -> Row:
         f"{each.kind} {each.axes}",
         reason_text(each),
     )
+
+
+def bytes_of_runs_text(each: Collective) -> str:
+    """The wire bytes of all runs, or those of one iteration, as `12.0 KiB × n`."""
+    if each.times is None and each.per_iteration is not None and each.wire_bytes is not None:
+        return f"{bytes_text(each.wire_bytes * each.per_iteration.high)} × n"
+    return bytes_text(wire_bytes_of_runs(each))
 
 
 def _order(each: Collective) -> tuple[int, Fraction, int]:
@@ -156,13 +181,12 @@ def _memory(report: Report) -> Section:
     memory = report.memory
     where = f" at {memory.peak_location.file_text}" if memory.peak_location.path_text else ""
     section = Section(f"memory per device: peak {bytes_text(memory.peak)}{where}")
-    section.sentences.append("an upper bound: every result is a new buffer, nothing is fused")
+    section.sentences.append(
+        "an estimate: arguments, results and temporaries, with fusion and reuse of buffers"
+    )
     section.sentences.append(
         f"arguments {bytes_text(memory.arguments)}, results {bytes_text(memory.results)}, constants "
         f"{bytes_text(memory.constants)}"
-    )
-    section.sentences.append(
-        f"with arguments live to the end, the peak is {bytes_text(memory.peak_with_arguments)}"
     )
     if memory.unknown_values:
         section.sentences.append(f"{memory.unknown_values} values of unknown size are not counted")
@@ -171,7 +195,7 @@ def _memory(report: Report) -> Section:
             f"{bytes_text(memory.replicated)} of the peak are copies of what other devices have, too"
         )
     if report.device_memory is not None:
-        section.sentences.append(_fit_text(memory.peak_with_arguments, report.device_memory))
+        section.sentences.append(_fit_text(memory.peak, report.device_memory))
     if report.carried:
         total = sum(each.bytes or 0 for each in report.carried)
         section.sentences.append(

@@ -11,7 +11,7 @@ value, to the same dimension, if it were the only one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sdyopt.analysis.sharding_record.annotations import Annotation, annotation_on
@@ -75,6 +75,10 @@ def _annotations(record: ShardingRecord, run: Run, subject: Subject, axis: AxisR
     """The annotation of a subject itself, if it has the axis."""
     if _has(run.initial.get(subject), axis) and not list(_earlier_runs(record, run, subject, axis)):
         yield annotation_on(record, run, subject)
+    for site in run.sites_of.get(subject, ()):
+        edge = site.subjects[-1]
+        if edge is not None and axis.name in site.manual_axes:
+            yield annotation_on(record, run, edge, is_manual_axis=True)
     for change in run.history.get(subject, ()):
         if isinstance(change.cause, Restored) and _has(change.after, axis) and not _has(change.before, axis):
             yield annotation_on(record, run, subject, change.cause.priority)
@@ -128,11 +132,23 @@ def _givers(steps: _Steps, run: Run, subject: Subject, axis: AxisRef) -> Iterato
         for position, neighbor in enumerate(site.subjects):
             if neighbor is None or position in own or not _has(site.shardings[position], axis):
                 continue
-            shardings = list(bare)
-            shardings[position] = site.shardings[position]
-            updates = steps.updates(site, tuple(shardings))
-            if any(_is_where(updates.get(each), site.shardings[each], axis) for each in own):
-                yield neighbor
+            # The annotations that give the axis may give the axes as well that are in its way.
+            for kept in (bare, _emptied(bare, own)):
+                shardings = list(kept)
+                shardings[position] = site.shardings[position]
+                updates = steps.updates(site, tuple(shardings))
+                if any(_is_where(updates.get(each), site.shardings[each], axis) for each in own):
+                    yield neighbor
+                    break
+
+
+def _emptied(shardings: Sequence[TensorSharding | None], positions: Sequence[int]) -> Shardings:
+    """The shardings, with open dimensions without axes at these positions."""
+    found = list(shardings)
+    for position in positions:
+        if (sharding := found[position]) is not None:
+            found[position] = sharding.with_dims(tuple([DimensionSharding((), False) for _ in sharding.dims]))
+    return tuple(found)
 
 
 def _without(sharding: TensorSharding | None, axis: AxisRef) -> TensorSharding | None:

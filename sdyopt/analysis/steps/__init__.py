@@ -19,8 +19,8 @@ class Options(AnalysisOptions):
         default=None,
         placeholder="FILE",
         writes=Writes("the steps", "steps.html", is_plural=True),
-        help="write a page to FILE (.html) that steps through propagation: the program, the factors of each "
-        "operation, what propagates and what does not",
+        is_common=True,
+        help="write a page with the steps of propagation",
     )
 
     @property

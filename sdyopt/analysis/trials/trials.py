@@ -83,11 +83,6 @@ class CostedProgram:
         """The peak memory of one device."""
         return self.report.memory.peak
 
-    @property
-    def held_bytes(self) -> int:
-        """The peak memory of one device if arguments stay live to the end."""
-        return self.report.memory.peak_with_arguments
-
     @cached_property
     def flops(self) -> Fraction:
         """The FLOPs of one device in one run of the program, as far as they are known."""
@@ -117,9 +112,6 @@ class Effect(NamedTuple):
         """`a device sends 0 B in place of 16 B, and its peak memory is 48 B as before`."""
         wire = _figure(bytes_text, self.after.wire_bytes, self.before.wire_bytes)
         peak = _figure(bytes_text, self.after.peak_bytes, self.before.peak_bytes)
-        before, after = self.before.held_bytes, self.after.held_bytes
-        if after > before and self.after.peak_bytes <= self.before.peak_bytes:
-            peak += f" ({_figure(bytes_text, after, before)} with arguments live to the end)"
         if self.after.flops == self.before.flops:
             return f"a device sends {wire}, and its peak memory is {peak}"
         flops = _figure(flops_text, self.after.flops, self.before.flops)
@@ -135,7 +127,7 @@ class Effect(NamedTuple):
         """What changes are compared by: how many figures become worse, the wire bytes, the peak memory."""
         before, after = self.before, self.after
         worse = (self.saved(Measure.WIRE) < 0) + (self.saved(Measure.FLOPS) < 0)
-        worse += after.peak_bytes > before.peak_bytes or after.held_bytes > before.held_bytes
+        worse += after.peak_bytes > before.peak_bytes
         return worse, after.wire_bytes, after.peak_bytes
 
     def saved(self, measure: Measure) -> Fraction:

@@ -158,7 +158,7 @@ STDIN_NAMES = ("-", "<stdin>")
 
 
 def primary_position(record: Record | NoteRecord, run: RunSummary) -> Position | None:
-    """Where a tool shows a diagnostic: the first position in an existing file, else the first one."""
+    """The position at which a tool shows a diagnostic: the first in an existing file, else the first one."""
     positions = _distinct_positions(record)
     existing = [position for position in positions if run.exists(position.file)]
     return next(iter([*existing, *positions]), None)

@@ -156,5 +156,5 @@ def describe_rule(rule: str, text: str) -> None:
 
 
 def summary(id: str) -> str:
-    """What a diagnostic with this id reports."""
+    """The problem that a diagnostic with this id reports."""
     return _of_rules.get(lint_rule(id)) or SUMMARIES[id.partition("/")[0]]

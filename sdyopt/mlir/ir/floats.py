@@ -14,7 +14,7 @@ from sdyopt.base.dataclasses import dataclass
 
 
 class Specials(Enum):
-    """Which bit patterns of a format are not finite numbers."""
+    """The bit patterns of a format that are not finite numbers."""
 
     IEEE = "infinities and NaNs have the largest exponent"
     NAN_ALL_ONES = "no infinity; NaN is all ones, of either sign"

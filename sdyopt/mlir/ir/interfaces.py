@@ -1,4 +1,4 @@
-"""What passes ask of any operation: memory effects, regions and terminators, data-flow edges, branches.
+"""Queries of any operation: memory effects, regions and terminators, data-flow edges, branches.
 
 Memory effects are those that dead code elimination and CSE need. The traits constrain the parent of an
 operation, or the blocks of its regions, and are checked as in MLIR. Branches are terminators with successor

@@ -39,7 +39,7 @@ class Pattern:
 
 
 class RegionSimplification(StrEnum):
-    """How regions are simplified after each iteration; AGGRESSIVE also merges blocks."""
+    """The simplification of regions after each iteration; AGGRESSIVE also merges blocks."""
 
     DISABLED = "disabled"
     NORMAL = "normal"

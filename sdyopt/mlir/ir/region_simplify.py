@@ -69,7 +69,7 @@ def _merge_in(rewriter: Rewriter, region: Region) -> bool:
 
 
 def _outline(block: Block) -> _Outline:
-    """What equal blocks have in common besides operands."""
+    """The properties besides operands that equal blocks have in common."""
     last = block.last
     return (
         () if last is None else tuple(last.successors),

@@ -17,7 +17,7 @@ from sdyopt.mlir.pipeline.run import Instrument
 
 @dataclass(frozen=True, slots=True)
 class IRPrintingOptions:
-    """Which passes dump the IR, and how.
+    """The passes that dump the IR, and the form of the dumps.
 
     `before` and `after` are flags of passes; None means all passes. `only_on_change` and `only_on_failure`
     restrict the dumps after passes.

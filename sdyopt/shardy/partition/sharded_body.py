@@ -12,13 +12,13 @@ from typing import Any
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.dialect import REPLACES, SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ReturnOp
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, DivOp, MulOp, RemOp
-from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.attribute import Attribute, StringAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -35,11 +35,20 @@ from sdyopt.shardy.partition.replication import has_different_meshes, has_user_r
 class HaloContext:
     """The context in which operations are replaced by per-device programs."""
 
-    def __init__(self, types: LocalTypes, rewriter: Rewriter, channels: Channels, replica_count: int) -> None:
+    def __init__(
+        self,
+        types: LocalTypes,
+        rewriter: Rewriter,
+        channels: Channels,
+        replica_count: int,
+        is_marking: bool = False,
+    ) -> None:
         self.types = types
         self.rewriter = rewriter
         self.channels = channels
         self.is_replicated = replica_count > 1
+        # Whether manual computations get the name of the operation that they replace.
+        self.is_marking = is_marking
 
 
 class ShardedBody(LocalBuilder):
@@ -119,7 +128,11 @@ class ShardedBody(LocalBuilder):
             "manual_axes": self._manual_axes([*self._shardings, *shardings]),
         }
         outside = LocalBuilder(self.before, self.rewriter)
-        return outside.create(ManualComputationOp, self._operands, types, attributes, [self._region]).results
+        computation = outside.create(ManualComputationOp, self._operands, types, attributes, [self._region])
+        if self.context.is_marking:
+            name = StringAttr(self.before.signature.name)
+            self.rewriter.set_attribute(computation, REPLACES, name)
+        return computation.results
 
     def _manual_axes(self, shardings: Sequence[TensorSharding]) -> ManualAxes:
         names = {axis.name for sharding in shardings for axis in sharding.axis_refs}

@@ -8,7 +8,7 @@ while this interface stays the same.
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.tools.api.advice import Advice
 from sdyopt.tools.api.attributes import Attribute, Type
-from sdyopt.tools.api.checks import Check, CostlyPlace, check
+from sdyopt.tools.api.checks import Check, CostlyPlace, MeshSweep, check, mesh_sweep
 from sdyopt.tools.api.comparisons import Comparison, ShardingChange
 from sdyopt.tools.api.errors import (
     Diagnostic,
@@ -31,7 +31,7 @@ from sdyopt.tools.api.pipelines import (
     load_dialect_plugin,
     load_pass_plugin,
 )
-from sdyopt.tools.api.reports import Collective, Report
+from sdyopt.tools.api.reports import Collective, HloComparison, Report
 from sdyopt.tools.api.shardings import Axis, DimensionSharding, Mesh, Sharding
 
 __all__ = [
@@ -48,8 +48,10 @@ __all__ = [
     "Error",
     "ExecutionError",
     "Function",
+    "HloComparison",
     "Location",
     "Mesh",
+    "MeshSweep",
     "Module",
     "Operation",
     "ParseError",
@@ -70,5 +72,6 @@ __all__ = [
     "list_passes",
     "load_dialect_plugin",
     "load_pass_plugin",
+    "mesh_sweep",
     "parse",
 ]

@@ -5,14 +5,16 @@ The code that checks is imported when it is used: it imports all of stablehlo.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
@@ -20,11 +22,12 @@ from sdyopt.tools.api.errors import Location, ParseError, PassError, diagnostic_
 from sdyopt.tools.api.html import html_fragment, printable
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.parsing import parse
-from sdyopt.tools.api.program import session
+from sdyopt.tools.api.program import discard, session
 from sdyopt.tools.api.reports import Report
 
 if TYPE_CHECKING:  # imported only for checks
     from sdyopt.analysis.check import checker
+    from sdyopt.analysis.mesh_sweep import sweep
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class Check:
     @property
     def peak_bytes(self) -> int:
         """The memory that a device needs at most."""
-        return self.ir.report.memory.peak_with_arguments
+        return self.ir.report.memory.peak
 
     @property
     def fits(self) -> bool | None:
@@ -125,6 +128,83 @@ class Check:
         yield "</table>"
 
 
+class MeshSweep:
+    """The sweep of `sdy-opt --mesh-sweep`. `str` is its table.
+
+    `rows` has a dictionary for each mesh: `sizes` by axis, `devices`, `wire_bytes`, `peak`, `flops`, the
+    `useful` share of them, `time` in seconds or None, and the `problem` that JAX or a pass has with it.
+    """
+
+    __slots__ = ("_ir",)
+
+    def __init__(self, ir: sweep.Sweep) -> None:
+        self._ir = ir
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The figures of each mesh, the last axis changing fastest."""
+        return self._ir.rows
+
+    @property
+    def best(self) -> list[dict[str, Any]]:
+        """The best row for each number of devices: it fits, and takes the least time, or sends least."""
+        return self._ir.best
+
+    def __str__(self) -> str:
+        from sdyopt.analysis.mesh_sweep.sweep import sweep_text
+
+        return sweep_text(self._ir)
+
+    def __repr__(self) -> str:
+        return f"<sdyopt.MeshSweep: {len(self.rows)} meshes>"
+
+    def _repr_html_(self) -> str:
+        from sdyopt.analysis.mesh_sweep.sweep import sweep_table
+
+        header, *rows = sweep_table(self._ir)
+        parts = [_html_row(header, "th"), *(_html_row(row, "td") for row in rows)]
+        return html_fragment(["<table>", *parts, "</table>"])
+
+
+def _html_row(cells: Iterable[str], tag: str) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(printable(cell))}</{tag}>' for cell in cells)}</tr>"
+
+
+def mesh_sweep(
+    program: Any,
+    sizes: str,
+    *arguments: Any,
+    topology: str | PathLike[str] | None = None,
+    device_memory: str | None = None,
+    **keywords: Any,
+) -> MeshSweep:
+    """What a program sends and stores on meshes of other sizes, such as "fsdp=1..64 x tp=1,2,8".
+
+    The program and its arguments are as for `check`. The meshes are computed in several processes. Raises
+    UsageError for malformed sizes, and ParseError for an axis that the program does not have.
+    """
+    from sdyopt.analysis.figures.machines import MACHINES, memory_size
+    from sdyopt.analysis.mesh_sweep.sweep import check_axes, read_sizes, run_sweep
+
+    axes, memory = read_sizes(sizes), memory_size("device-memory", device_memory)
+    lowered = _module(program, arguments, keywords)._program
+    name = None if topology is None else fspath(topology)
+    speeds = None if name is None else (name, MACHINES.get(name) or Path(name).read_text(encoding="utf-8"))
+    request = {
+        "text": lowered.text(PrintOptions(debuginfo=True)),
+        "name": lowered.source.name,
+        "shardy": lowered.sdy_version,
+        "pipeline": "",
+        "topology": speeds,
+    }
+    with session(discard, lowered.sdy_version):
+        try:
+            check_axes(lowered.op, list(axes))
+            return MeshSweep(run_sweep(request, axes, memory))
+        except DiagnosticError as error:
+            raise ParseError([diagnostic_of(error.diagnostic, lowered.source)]) from None
+
+
 def check(
     program: Any,
     *arguments: Any,
@@ -144,11 +224,8 @@ def check(
     from sdyopt.analysis.figures.machines import memory_size
     from sdyopt.analysis.report.entry import read_topology, report_on
 
-    if not isinstance(program, Module):
-        program = parse(_lowered(program, arguments, keywords) if hasattr(program, "lower") else program)
-    assert isinstance(program, Module)
     memory = memory_size("device-memory", device_memory)
-    copy = program._program.clone()
+    copy = _module(program, arguments, keywords)._program.clone()
     collector = copy.collector()
     with session(collector.handle, copy.sdy_version):
         try:
@@ -165,6 +242,12 @@ def check(
         found = checker.check(copy.op, report_on(copy.op, speeds), memory)
         title = symbol_name(copy.op) or copy.source.name
     return Check(found, title, str(Module(copy, ())))
+
+
+def _module(program: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Module:
+    if isinstance(program, Module):
+        return program
+    return parse(_lowered(program, arguments, keywords) if hasattr(program, "lower") else program)
 
 
 def _lowered(function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:

@@ -62,6 +62,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+def printable_lines(text: str) -> str:
+    """The same for a text of several lines."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 # Grids with more rows or columns are not drawn; of the devices of a shard, at most this many are listed.
 MAX_ROWS, MAX_COLUMNS, MAX_DEVICES = 32, 32, 8
 

@@ -14,8 +14,7 @@ from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
 from sdyopt.mlir.pipeline.base import MODULE, Pass
 from sdyopt.mlir.pipeline.option import Option, OptionValue, Scalar
 from sdyopt.mlir.pipeline.tree import Pipeline
-from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, lookup
-from sdyopt.mlir.registry import discovery as plugins
+from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, discovery, lookup
 from sdyopt.mlir.registry.discovery import read_pipeline
 from sdyopt.tools.api.errors import pipeline_error, require_text
 
@@ -132,7 +131,7 @@ def _info(entry: PassEntry | PipelineEntry) -> PassInfo:
 def load_pass_plugin(name: str) -> None:
     """Registers the passes of an entry point of the group `sdyopt.passes`; raises PipelineError."""
     try:
-        plugins.load_pass_plugin(name)
+        discovery.load_pass_plugin(name)
     except UsageError as error:
         raise pipeline_error(error) from None
 
@@ -140,6 +139,6 @@ def load_pass_plugin(name: str) -> None:
 def load_dialect_plugin(name: str) -> None:
     """Registers the dialect of an entry point of the group `sdyopt.dialects`; raises PipelineError."""
     try:
-        plugins.load_dialect_plugin(name)
+        discovery.load_dialect_plugin(name)
     except UsageError as error:
         raise pipeline_error(error) from None

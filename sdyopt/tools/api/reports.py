@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from os import PathLike, fspath
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sdyopt.analysis.figures import figures
 from sdyopt.base.diagnostics import diagnostic as ir
@@ -22,6 +22,7 @@ from sdyopt.base.diagnostics.ids import (
     BUDGET_ERROR,
     BUDGET_EXCEEDED,
     BUDGET_UNKNOWN,
+    INPUT_ERROR,
     TOPOLOGY_ERROR,
     identified,
     identify,
@@ -42,8 +43,18 @@ from sdyopt.tools.api.errors import (
     from_source,
     require_text,
 )
+from sdyopt.tools.api.html import html_fragment, printable_lines
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline
 from sdyopt.tools.api.program import Program, session
+
+if TYPE_CHECKING:  # imported only for comparisons
+    from sdyopt.analysis.hlo_comparison import hlo_comparison
+
+
+class HasText(Protocol):
+    """What prints itself as HLO, such as what `lowered.compile()` returns in JAX."""
+
+    def as_text(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +85,50 @@ class Collective:
         return " ".join([self.kind, self.axes, *(["at", self.location.short] if self.location.short else [])])
 
 
+class HloComparison:
+    """The comparison of `sdy-opt --compare-hlo`. `str` is its text."""
+
+    __slots__ = ("ir",)
+
+    ir: hlo_comparison.HloComparison
+
+    def __init__(self, ir: hlo_comparison.HloComparison) -> None:
+        self.ir = ir
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of collectives by class of their difference: `same`, `only in XLA`, …"""
+        return dict(self.ir.counts)
+
+    @property
+    def wire_bytes(self) -> tuple[int, int]:
+        """What a device sends in all runs of loops, in the report and in XLA's program."""
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
+
+        return round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs))
+
+    def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
+        """An error for each limit of a `--budget` file that XLA's collectives exceed."""
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import compiled_report
+
+        return Report(compiled_report(self.ir), "", "").over_budget(path)
+
+    def __str__(self) -> str:
+        return self._text(rows=None)
+
+    def __repr__(self) -> str:
+        same = self.counts.get("same", 0)
+        return f"<sdyopt.HloComparison: {same} of {counted(len(self.ir.ours), 'collective')} are the same>"
+
+    def _repr_html_(self) -> str:
+        return html_fragment([f"<pre>{escape(printable_lines(self._text(rows=20)))}</pre>"])
+
+    def _text(self, rows: int | None) -> str:
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import comparison_text
+
+        return comparison_text(self.ir, 100, rows)
+
+
 class Report:
     """The report of `sdy-opt --report`. `str` is its text. Figures are those of one device."""
 
@@ -100,18 +155,19 @@ class Report:
     def fits(self) -> bool | None:
         """Whether the program fits in the memory of a device; None if that is unknown."""
         memory = self.ir.device_memory
-        return None if memory is None else self.ir.memory.peak_with_arguments <= memory
+        return None if memory is None else self.ir.memory.peak <= memory
 
-    def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
-        """An error for each limit of a `--budget` file that is exceeded, a warning where a figure is unknown.
+    def over_budget(self, path: str | PathLike[str], allow_unknown: bool = False) -> tuple[Diagnostic, ...]:
+        """An error for each limit of a `--budget` file that is exceeded, or whose figure is unknown.
 
-        Raises ParseError if the file is malformed.
+        With `allow_unknown`, an unknown figure is a warning. Raises ParseError if the file is malformed.
         """
         from sdyopt.analysis.report.entry import over_budget
 
         with as_parse_error(BUDGET_ERROR):
             return _diagnostics(
-                over_budget(self.ir, fspath(path)), {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN}
+                over_budget(self.ir, fspath(path), allow_unknown),
+                {"error": BUDGET_EXCEEDED, "warning": BUDGET_UNKNOWN},
             )
 
     def over_baseline(self, path: str | PathLike[str], tolerance: float = 0) -> tuple[Diagnostic, ...]:
@@ -123,6 +179,19 @@ class Report:
 
         with as_parse_error(BASELINE_ERROR):
             return _diagnostics(over_baseline(self.ir, fspath(path), tolerance), {"error": BASELINE_EXCEEDED})
+
+    def compare_hlo(self, compiled: str | HasText) -> HloComparison:
+        """The collectives beside those that XLA compiled.
+
+        `compiled` is optimized HLO, or what `lowered.compile()` returns in JAX. Raises ParseError for other
+        text.
+        """
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import compare_hlo
+        from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
+
+        text = compiled if isinstance(compiled, str) else compiled.as_text()
+        with as_parse_error(INPUT_ERROR):
+            return HloComparison(compare_hlo(self.ir, read_hlo("<hlo>", text)))
 
     def to_json(self) -> str:
         """The report as JSON, whose schema is versioned."""
@@ -184,14 +253,14 @@ def report_of(
     device_memory: str | None = None,
 ) -> Report:
     """The report on a module, whose text is `program`."""
-    from sdyopt.analysis.figures.units import device_memory as memory_of
+    from sdyopt.analysis.figures.machines import memory_size
     from sdyopt.analysis.report.entry import read_topology, report_on
 
     with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
     found = report_on(op, speeds)
     if device_memory is not None:
-        found.device_memory = int(memory_of(device_memory) or 0)
+        found.device_memory = memory_size("device-memory", device_memory)
     return Report(found, title, program)
 
 

@@ -220,12 +220,15 @@ def _run_job(arguments: Arguments, diagnostics: DiagnosticsOutput | None) -> int
         job = replace(job, collect=diagnostics.add, shows_text=diagnostics.shows_text)
     job = replace(job, read=Input(read_input(arguments.input)).take)
     is_stdout = arguments["o"] == STDOUT
+    is_replaced = is_stdout and job.replaces_output
+    if is_replaced:
+        job = replace(job, prints_output=False)
     output = Output(arguments["o"])
     try:
         outcome = run_job(job)
         if job.replaces_output:
             Output(STDOUT).write(outcome.reports)
-        if (outcome.succeeded or is_stdout) and not (is_stdout and job.replaces_output):
+        if (outcome.succeeded or is_stdout) and not is_replaced:
             output.write_pages(outcome.pages)
     finally:
         output.discard()

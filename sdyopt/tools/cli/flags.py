@@ -144,7 +144,6 @@ _OWN = (
         "FILE",
         "",
         writes=Writes("the reproducer", takes_dash=True, may_replace_input=True),
-        is_common=True,
     ),
     _switch(
         "mlir-pass-pipeline-local-reproducer",
@@ -264,7 +263,6 @@ _OWN = (
         "mlir-print-ir-after-change",
         INSTRUMENTATION,
         "print the IR only after passes that changed something",
-        is_common=True,
     ),
     _switch("mlir-print-ir-after-failure", INSTRUMENTATION, "print the IR only after passes that failed"),
     _switch(

@@ -19,7 +19,7 @@
 
 // RUN: not sdy-opt %s -sdy-propagation-pipeline --explain='x' 2>&1 | filecheck %s --check-prefix=SYNTAX
 // SYNTAX: --explain:1:1: error: expected the name of a value
-// SYNTAX: help: such as '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, 'train.py:12' or '#3' for a collective of the report
+// SYNTAX: help: such as "params['w']", '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, 'train.py:12' or '#3' for a collective of the report
 
 // The same for names of the output.
 // RUN: not sdy-opt %s -sdy-propagation-pipeline --explain='@main output %%7' 2>&1 | filecheck %s --check-prefix=OUTPUT

@@ -20,3 +20,15 @@ func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"},
   %values, %indices = chlo.top_k(%1, k = 2) : tensor<8x4xf32> -> (tensor<8x2xf32>, tensor<8x2xi32>)
   return %values : tensor<8x2xf32>
 }
+
+// Also those that chlo does not declare as elementwise.
+// CHECK-LABEL: func.func private @special
+// CHECK-NEXT: chlo.next_after {{.*}}sdy.sharding_rule = #sdy.op_sharding_rule<([i, j], [i, j])->([i, j]) {i=8, j=4}>
+// CHECK-NEXT: chlo.zeta {{.*}}sdy.sharding_rule
+// CHECK-NEXT: chlo.polygamma {{.*}}sdy.sharding_rule
+func.func private @special(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %0 = chlo.next_after %a, %b : tensor<8x4xf32>, tensor<8x4xf32> -> tensor<8x4xf32>
+  %1 = chlo.zeta %0, %b : tensor<8x4xf32>, tensor<8x4xf32> -> tensor<8x4xf32>
+  %2 = chlo.polygamma %1, %b : tensor<8x4xf32>, tensor<8x4xf32> -> tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}

@@ -12,8 +12,8 @@ sdy.mesh @mesh = <["x"=4, "y"=2]>
 // CHECK-NEXT:   2.00 KiB    25%      1  all_reduce {"y"}
 // CHECK:        6.00 KiB    75%      1  communication.mlir:{{[0-9]+}}  all_gather {"x"}
 // CHECK-NEXT:     a result of @main has this sharding; [{"x"}, {}] → [{}, {}]
-// %0, %1 and %2 are live at the all-reduce: 2, 8 and 2 KiB.
-// CHECK:      memory per device: peak 12.0 KiB at communication.mlir
+// The argument, the results and %0: 2, 8, 2 and 2 KiB.
+// CHECK:      memory per device: peak 14.0 KiB at communication.mlir
 // CHECK:      compute per device: 0 FLOP in 0 products
 // PROGRAM:    sdy.all_gather
 // ROWS:         6.00 KiB    75%      1  all_gather {"x"}

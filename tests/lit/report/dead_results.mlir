@@ -2,11 +2,14 @@
 // each use, as JAX has them for masks: of each clone, one result is dead.
 // RUN: sdy-opt %s -sdy-propagation-pipeline --report | filecheck %s
 // CHECK:      memory per device: peak 6.50 GiB
-// CHECK-NEXT:   an upper bound
+// CHECK-NEXT:   an estimate
 // CHECK-NEXT:   arguments 2.00 GiB, results 2.00 GiB, constants 4 B
 
-// The same with the calls inlined.
-// RUN: sdy-opt %s -inline -cse -sdy-propagation-pipeline --report | filecheck %s
+// With the calls inlined, what they compute is fused.
+// RUN: sdy-opt %s -inline -cse -sdy-propagation-pipeline --report | filecheck %s --check-prefix=INLINED
+// RUN: sdy-opt %s --report | filecheck %s --check-prefix=INLINED
+// INLINED:      memory per device: peak 4.00 GiB
+// INLINED:        arguments 2.00 GiB, results 2.00 GiB, constants 4 B
 
 sdy.mesh @mesh = <["data"=64, "model"=4]>
 

@@ -42,6 +42,7 @@ func.func public @main(
   %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<4096x128xf32>, tensor<128x512xf32>) -> tensor<4096x512xf32> loc(#up)
   %1 = stablehlo.dot_general %0, %arg2, contracting_dims = [1] x [0] : (tensor<4096x512xf32>, tensor<512x128xf32>) -> tensor<4096x128xf32> loc(#down)
   %2 = stablehlo.negate %0 : tensor<4096x512xf32> loc(#up)
-  %3 = stablehlo.dot_general %2, %arg2, contracting_dims = [1] x [0] : (tensor<4096x512xf32>, tensor<512x128xf32>) -> tensor<4096x128xf32> loc(#again)
+  %b = stablehlo.optimization_barrier %arg2 : tensor<512x128xf32> loc(#again)
+  %3 = stablehlo.dot_general %2, %b, contracting_dims = [1] x [0] : (tensor<4096x512xf32>, tensor<512x128xf32>) -> tensor<4096x128xf32> loc(#again)
   return %1, %3 : tensor<4096x128xf32>, tensor<4096x128xf32>
 }

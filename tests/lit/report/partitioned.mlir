@@ -5,7 +5,7 @@
 // How many devices have the same shard, and how much work they repeat, is not known: no operation has a sharding.
 // CHECK: communication: 0 B on the wire per device, 0 collectives
 // CHECK: memory per device: peak 4.06 MiB
-// CHECK-NEXT: an upper bound
+// CHECK-NEXT: an estimate
 // CHECK-NEXT: arguments 4.03 MiB, results 32.0 KiB, constants 0 B
 // CHECK-NOT: copies
 // CHECK: 32.0 KiB %0 {{.*}} tensor<8x1024xf32>

@@ -7,7 +7,7 @@
 // CHECK-NEXT: assumed: sdy-jax-pipeline, which does what XLA does for a program of JAX
 // FIGURES:    communication: 448.0 KiB on the wire per device, 1 collective
 // FIGURES:    all_reduce {"data"}
-// FIGURES:    memory per device: peak 768.0 KiB
+// FIGURES:    memory per device: peak 1.25 MiB
 // FIGURES:    compute per device: 33.6 MFLOP in 1 product, 100% of them useful
 // CHECK:      communication: 448.0 KiB on the wire per device, 1 collective
 // NAMED-NOT:  assumed

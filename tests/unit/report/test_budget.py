@@ -80,7 +80,7 @@ def test_the_error_of_a_rule_is_at_the_line_of_the_collective() -> None:
 def test_the_limits_of_collectives_and_memory_are_exceeded() -> None:
     assert messages("[total]\ncollectives = 1\npeak_memory = 100") == [
         "collectives: 2, over the budget of 1",
-        "peak memory: 16.0 KiB, over the budget of 100 B",
+        "peak memory: 20.0 KiB, over the budget of 100 B",
     ]
 
 

@@ -34,7 +34,7 @@ MAX_TEMPLATE_LENGTH = 50_000
 
 
 def key_of(parts: list[str]) -> str:
-    """What statements that differ in names only have in common. `parts` are a line that `NAMES` has split.
+    """The common text of statements that differ only in names. `parts` are a line that `NAMES` has split.
 
     A line break stands for each name: no text has one, while a lone `%` may be in a text.
     """

@@ -76,7 +76,7 @@ class Flags(Attribute):
 
 
 class FastMath(Flags):
-    """What floating-point optimizations may assume (no NaNs, …) and which are allowed (reassociation, …)."""
+    """Assumptions of floating-point optimizations (no NaNs, …), and allowed ones (reassociation, …)."""
 
     mnemonic = "fastmath"
     cpp_type = "::mlir::arith::FastMathFlags"

@@ -38,7 +38,11 @@ Constants = Sequence[Attribute | None]
 # What `Op.fold` returns.
 FoldResult = Sequence[Value | Attribute] | None
 
-# Computes an element of the result from one element of each operand; None if the result is undefined.
+# An element as it is stored: the value of an integer, or the bits of a float.
+Element = int
+
+# Compute an element of the result from one element of each operand; None if the result is undefined.
+ElementFunction = Callable[..., Element | None]
 IntegerFunction = Callable[..., int | None]
 FloatFunction = Callable[..., float | None]
 
@@ -62,8 +66,8 @@ def fold_floats(constants: Constants, compute: FloatFunction) -> Attribute | Non
     None if an operand is not constant, an element of the result is undefined, or the format is not folded.
     """
 
-    def on_bits(format: FloatFormat) -> IntegerFunction:
-        def compute_bits(*bits: int) -> int | None:
+    def on_bits(format: FloatFormat) -> ElementFunction:
+        def compute_bits(*bits: Element) -> Element | None:
             value = compute(*[decode_to_double(b, format) for b in bits])
             return None if value is None else encode(value, format)
 
@@ -76,7 +80,7 @@ def fold_floats(constants: Constants, compute: FloatFunction) -> Attribute | Non
     return _fold(constants, on_bits(type.format), None)
 
 
-def _fold(constants: Constants, compute: IntegerFunction, result_element: Type | None) -> Attribute | None:
+def _fold(constants: Constants, compute: ElementFunction, result_element: Type | None) -> Attribute | None:
     if all(isinstance(c, IntegerAttr | FloatAttr) for c in constants):
         numbers = [c.value if isinstance(c, IntegerAttr) else c.bits for c in constants]  # type: ignore[union-attr]
         value = compute(*numbers)
@@ -96,7 +100,7 @@ def _fold(constants: Constants, compute: IntegerFunction, result_element: Type |
     return dense(with_element(type, element), data)
 
 
-def _compute_elements(tensors: list[DenseElements], compute: IntegerFunction) -> list[int] | None:
+def _compute_elements(tensors: list[DenseElements], compute: ElementFunction) -> list[Element] | None:
     if all(tensor.is_splat for tensor in tensors):
         operands = [elements(tensor)[:1] for tensor in tensors]
     else:
@@ -105,8 +109,8 @@ def _compute_elements(tensors: list[DenseElements], compute: IntegerFunction) ->
     return None if None in values else values  # type: ignore[return-value]
 
 
-def elements(tensor: DenseElements, expanded: bool = False) -> list[int]:
-    """The elements, floats as bits; only one element for a splat, unless `expanded`."""
+def elements(tensor: DenseElements, expanded: bool = False) -> list[Element]:
+    """The elements; only one element for a splat, unless `expanded`."""
     type = tensor.type.element
     size = element_size(type)
     data = tensor.expanded if expanded else tensor.data
@@ -123,13 +127,13 @@ def element_type(constant: Attribute | None) -> Type | None:
     return constant.type.element if isinstance(constant, DenseElements) else None
 
 
-def scalar(value: int, type: Type) -> Attribute:
-    """The attribute of an integer, or of the floating-point number with these bits."""
+def scalar(value: Element, type: Type) -> Attribute:
+    """The attribute of an integer or a float."""
     return FloatAttr(value, type) if isinstance(type, FloatType) else integer(value, type)
 
 
-def splat_of(constant: Attribute | None) -> int | None:
-    """The value of a scalar, or of all elements of a splat, floats as bits; None for other attributes."""
+def splat_of(constant: Attribute | None) -> Element | None:
+    """A scalar, or each element of a splat; None for other attributes."""
     if isinstance(constant, IntegerAttr):
         return constant.value
     if isinstance(constant, FloatAttr):
@@ -147,7 +151,7 @@ def float_of(constant: Attribute | None) -> float | None:
     return decode_to_double(bits, type.format)
 
 
-def splat(value: int, type: Type) -> Attribute | None:
+def splat(value: Element, type: Type) -> Attribute | None:
     """The integer `value`, or the splat of it; None unless the type is an integer or has a static shape."""
     if isinstance(type, IntegerType | IndexType):
         return integer(value, type)
@@ -181,7 +185,7 @@ def signed(value: int, type: Type) -> int:
     return -value if type is I1 else value
 
 
-def decode_to_double(bits: int, format: FloatFormat) -> float:
+def decode_to_double(bits: Element, format: FloatFormat) -> float:
     """The number with these bits, as a double."""
     number = decode(bits, format)
     if number is None:
@@ -191,7 +195,7 @@ def decode_to_double(bits: int, format: FloatFormat) -> float:
     return -value if number.is_negative else value
 
 
-def encode(value: float, format: FloatFormat) -> int:
+def encode(value: float, format: FloatFormat) -> Element:
     """The bits of the number nearest to a double; those of the default quiet NaN for NaN."""
     if isnan(value):
         ones = ((1 << format.exponent_bits) - 1) << format.mantissa_bits

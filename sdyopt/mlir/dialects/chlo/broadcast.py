@@ -329,7 +329,7 @@ class ComparisonDirection(EnumAttr):
 
 @enumeration(chlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 class ComparisonType(EnumAttr):
-    """How elements are compared: as signed or unsigned integers, or as floats, in IEEE or total order."""
+    """The comparison of elements: as signed or unsigned integers, or as floats, in IEEE or total order."""
 
 
 @chlo.op("broadcast_compare", PURE, BROADCASTING_ELEMENTWISE, INFERS_COMPATIBLE_TYPES)

@@ -26,3 +26,5 @@ EXECUTION_THREAD = "execution_thread"
 FUNCTION_MANUAL_AXES = "sdy.func_manual_axes"
 # Marks a module whose types are local: what each device runs.
 PARTITIONED = "sdy.partitioned"
+# The name of the operation that a manual computation of the partitioner replaces.
+REPLACES = "sdy.replaces"

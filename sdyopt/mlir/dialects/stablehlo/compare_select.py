@@ -39,7 +39,7 @@ class ComparisonDirection(EnumAttr):
 
 @enumeration(stablehlo, "comparison_type", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 class ComparisonType(EnumAttr):
-    """How elements are compared: as signed or unsigned integers, or as floats, in IEEE or total order."""
+    """The comparison of elements: as signed or unsigned integers, or as floats, in IEEE or total order."""
 
 
 @stablehlo.op(

@@ -49,7 +49,7 @@ def check_precision(signature: OpSignature, config: Sequence[EnumAttr] | None) -
 
 
 class DotAlgorithm(Attribute):
-    """How a dot is computed: types, components per operand, primitive operations, accumulation."""
+    """The algorithm of a dot: types, components per operand, primitive operations, accumulation."""
 
     lhs_precision_type: Type
     rhs_precision_type: Type

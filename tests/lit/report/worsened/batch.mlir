@@ -7,8 +7,9 @@
 // BUDGET: model.py:21:0: error: repeated FLOPs: 196.6 kFLOP, over the budget of 0 FLOP
 // BUDGET-NEXT: model.py:21:0: note: dot_general %0: 196.6 kFLOP repeated
 // BUDGET-NEXT: {{.*}}budget.toml:{{[0-9]+:[0-9]+}}: note: limit set here
-// BASELINE: model.py:21:0: error: peak of live memory grew from 14.0 KiB to 32.0 KiB
+// BASELINE: model.py:21:0: error: peak of live memory grew from 18.0 KiB to 48.0 KiB
 // BASELINE-NEXT: model.py:21:0: note: tensor<64x128xf32>: 16.0 KiB, was 4.00 KiB
+// BASELINE-NEXT: model.py:22:0: note: tensor<64x128xf32>: 16.0 KiB, was 4.00 KiB
 // BASELINE-NEXT: <unknown>:0: note: x: tensor<64x32xf32>: 8.00 KiB, was 2.00 KiB
 // BASELINE-NEXT: {{.*}}good.json:{{[0-9]+:[0-9]+}}: note: the baseline is set here
 // BASELINE-NEXT: help: if this is intended, write a new baseline with --report={{.*}}good.json, or allow it with --tolerance=PERCENT

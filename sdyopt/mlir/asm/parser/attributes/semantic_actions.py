@@ -47,7 +47,7 @@ def action(name: str) -> Callable[[A], A]:
 
 
 class Environment(Protocol):
-    """What attributes may refer to: dialects and aliases."""
+    """The dialects and aliases that attributes may refer to."""
 
     dialects: DialectTable
     allow_unregistered: bool

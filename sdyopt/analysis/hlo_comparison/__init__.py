@@ -1,0 +1,46 @@
+"""The comparison of a report with the collectives of the program that XLA compiled, from its HLO text."""
+
+from __future__ import annotations
+
+from sdyopt.analysis.flag import REPORTS, TextFile, flag
+from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.base.dataclasses import replace
+
+
+class Options(AnalysisOptions):
+    """The HLO to compare with, after XLA's optimizations, and limits of what it sends.
+
+    `report_rows` is the value of --report-rows.
+    """
+
+    order, group = 45, REPORTS
+    needs_module = True
+    compare_hlo: TextFile | None = flag(
+        default=None,
+        placeholder="FILE",
+        is_common=True,
+        help="compare the collectives with those of optimized HLO",
+    )
+    hlo_budget: TextFile | None = flag(
+        default=None,
+        placeholder="FILE",
+        needs=("compare-hlo",),
+        help="fail if the collectives of that HLO exceed a limit of this TOML file, which is as for --budget",
+    )
+
+    report_rows: int = 5
+
+    def prepared(self, request: Request) -> Options:
+        return replace(self, report_rows=request["report-rows"])
+
+    @property
+    def is_needed(self) -> bool:
+        return self.compare_hlo is not None
+
+    @property
+    def needs_collectives(self) -> bool:
+        return True
+
+    @property
+    def replaces_output(self) -> bool:
+        return self.is_needed

@@ -1,0 +1,46 @@
+"""`--compare-hlo`: the collectives of the programs of a run beside those that XLA compiled."""
+
+from __future__ import annotations
+
+from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.hlo_comparison import Options
+from sdyopt.analysis.hlo_comparison.hlo_comparison import compare_hlo, comparison_text, compiled_report
+from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
+from sdyopt.analysis.interface import Analysis, Program, Run
+from sdyopt.analysis.report.budget import Budget
+from sdyopt.base.diagnostics.diagnostic import Severity, emit
+from sdyopt.base.diagnostics.ids import (
+    BUDGET_ERROR,
+    BUDGET_EXCEEDED,
+    BUDGET_UNKNOWN,
+    INPUT_ERROR,
+    identified,
+    identify,
+)
+
+
+class ComparingHlo(Analysis[Options]):
+    """The comparison of one run. Text that is not HLO is located in its file, and so is a wrong budget."""
+
+    phase = "Comparison with HLO"
+
+    def __init__(self, options: Options, run: Run) -> None:
+        super().__init__(options, run)
+        assert options.compare_hlo is not None
+        run.check_is_one_chunk(
+            f"--compare-hlo={options.compare_hlo.name} is one program", "compare each chunk with its own HLO"
+        )
+        with identified(INPUT_ERROR):
+            self._compiled = read_hlo(*options.compare_hlo)
+        with identified(BUDGET_ERROR):
+            self._budget = None if options.hlo_budget is None else Budget(*options.hlo_budget)
+
+    def on_output(self, program: Program) -> None:
+        found = compare_hlo(report_on(program.op), self._compiled)
+        rows = self.options.report_rows or None
+        self.texts.append(comparison_text(found, self.run.width, rows))
+        for each in () if self._budget is None else self._budget.exceeded(compiled_report(found)):
+            is_error = each.severity is Severity.ERROR
+            self.is_passed &= not is_error
+            identify(each, BUDGET_EXCEEDED if is_error else BUDGET_UNKNOWN)
+            emit(each)

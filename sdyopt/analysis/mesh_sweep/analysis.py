@@ -1,0 +1,39 @@
+"""`--mesh-sweep`: the figures of the programs of a run on meshes of other sizes."""
+
+from __future__ import annotations
+
+from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.analysis.interface import Analysis, Program, Run
+from sdyopt.analysis.mesh_sweep import Options
+from sdyopt.analysis.mesh_sweep.sweep import check_axes, read_sizes, run_sweep, sweep_text
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
+from sdyopt.base.releases import followed_release
+from sdyopt.mlir.ir.operation import Op
+
+
+class Sweeping(Analysis[Options]):
+    """The sweeps of one run. Raises UsageError for axes that cannot be changed."""
+
+    phase = "Sweep"
+
+    def __init__(self, options: Options, run: Run) -> None:
+        super().__init__(options, run)
+        with identified(TOPOLOGY_ERROR):
+            topology = None if options.speeds is None else read_topology(*options.speeds)
+        self._memory = options.memory
+        if self._memory is None and topology is not None and topology.memory is not None:
+            self._memory = int(topology.memory)
+
+    def run_passes(self, program: Program) -> Op | None:
+        """Runs the passes in other processes, for each mesh."""
+        axes = read_sizes(self.options.mesh_sweep or "")
+        check_axes(program.op, list(axes))
+        request = {
+            "text": program.source.text,
+            "name": program.source.name,
+            "shardy": followed_release().name,
+            "pipeline": "" if program.assumption else str(program.pipeline),
+            "topology": None if self.options.speeds is None else list(self.options.speeds),
+        }
+        self.texts.append(sweep_text(run_sweep(request, axes, self._memory)))
+        return program.op

@@ -1,0 +1,153 @@
+"""The figures of a program on meshes of other sizes. Also runs as a process of its own, for some of them.
+
+The process reads a request as JSON from stdin, and writes a line of JSON for each point to stdout.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
+from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_share, wire_total
+from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.topology import read_topology
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.base.releases import following
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.printer.asm_printer import print_for_note
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.symbols import is_private
+from sdyopt.mlir.ir.types import DYNAMIC, RankedShapedType
+from sdyopt.mlir.ir.verify import Verifier
+from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.pipeline.tree import parse_pipeline
+from sdyopt.mlir.registry import all_dialects, find_dialect, lookup
+from sdyopt.mlir.value_names import name_of, name_of_result
+
+# Axis -> size.
+Sizes = Mapping[str, int]
+
+# Sufficient for programs nested as deeply as the parser accepts.
+_RECURSION_LIMIT = 10_000
+
+
+def main() -> None:
+    """Answers a request of the process."""
+    gc.disable()
+    sys.setrecursionlimit(_RECURSION_LIMIT)
+    sys.set_int_max_str_digits(0)
+    for row in rows_of(json.loads(sys.stdin.buffer.read())):
+        sys.stdout.write(json.dumps(row) + "\n")
+        sys.stdout.flush()
+
+
+def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The figures at each of the `points` of a request, or the `problem` why there are none.
+
+    The request also has the `text` of the program, its `name`, the release of `shardy` that is followed, the
+    `pipeline` as text, "" for the assumed one, and a `topology` as (name, text) or None.
+    """
+    topology = request["topology"] and read_topology(*request["topology"])
+    dialects = DialectTable(find_dialect, all_dialects)
+    source = Source(request["name"], request["text"])
+    verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
+    with following(request["shardy"]):
+        for sizes in request["points"]:
+            problems: list[Diagnostic] = []
+            try:
+                with handling(problems.append):
+                    module, _ = parse_module(source, dialects, ParseOptions())
+                    resize(module, sizes)
+                    problem = undivided(module)
+                    if request["pipeline"]:
+                        pipeline = parse_pipeline(request["pipeline"], lookup)
+                    else:
+                        _, pipeline = assumed_pipeline(module)
+                    is_done = verifier.verify(module) and run_pipeline(
+                        pipeline, module, IncrementalVerifier(verifier)
+                    )
+            except DiagnosticError as error:
+                is_done, problem = False, str(error)
+            if not is_done:
+                errors = [each.message for each in problems if each.severity is Severity.ERROR]
+                yield {"sizes": sizes, "problem": (errors or [problem or "a pass fails"])[0]}
+                continue
+            report = report_on(module, topology)
+            flops, share, time = flop_totals(report)[0], useful_share(report), None
+            if report.time is not None:
+                time = float(sum(total.high for total in time_totals(report, report.time)))
+            yield {
+                "sizes": sizes,
+                "problem": problem,
+                "devices": report.devices,
+                "wire_bytes": round(wire_total(report).high),
+                "peak": report.memory.peak,
+                "flops": round(flops.high),
+                "useful": None if share is None else float(share),
+                "time": time,
+            }
+
+
+def resize(module: Op, sizes: Sizes) -> None:
+    """Gives the axes of named meshes other sizes. Devices are in row-major order then."""
+    for op in module.walk():
+        if isinstance(op, MeshOp):
+            axes = tuple([MeshAxis(axis.name, sizes.get(axis.name, axis.size)) for axis in op.mesh.axes])
+            if axes != op.mesh.axes:
+                Rewriter().set_attribute(op, "mesh", Mesh(axes))
+
+
+def undivided(module: Op) -> str:
+    """Which argument or result has a dimension that its axes do not divide, as JAX requires; "" for none."""
+    for function in module.walk():
+        if not isinstance(function, FuncOp) or is_private(function) or function.is_declaration:
+            continue
+        types = function.function_type
+        for index, (type, attributes) in enumerate(
+            zip(types.inputs, function.argument_attributes, strict=True)
+        ):
+            if not _divides(type, attributes.get(SHARDING), module):
+                return f"does not divide {name_of(function.entry.arguments[index]) or f'%arg{index}'}"
+        for index, (type, attributes) in enumerate(
+            zip(types.results, function.result_attributes, strict=True)
+        ):
+            if not _divides(type, attributes.get(SHARDING), module):
+                return f"does not divide {name_of_result(function, index) or f'result {index}'}"
+    return ""
+
+
+def _divides(type: object, sharding: object, module: Op) -> bool:
+    if not isinstance(sharding, TensorSharding) or not isinstance(type, RankedShapedType):
+        return True
+    mesh = find_mesh(sharding.mesh_or_ref, module)
+    return mesh is None or all(
+        size == DYNAMIC or size % dim.sharded_size(mesh) == 0
+        for size, dim in zip(type.shape, sharding.dims, strict=True)
+    )
+
+
+def swept_axes(module: Op) -> Iterable[str]:
+    """The axes of the named meshes of a module."""
+    return dict.fromkeys(axis.name for op in module.walk() if isinstance(op, MeshOp) for axis in op.mesh.axes)
+
+
+def points_of(axes: Mapping[str, Sequence[int]]) -> list[dict[str, int]]:
+    """All combinations of the sizes of axes, the last axis changing fastest."""
+    found: list[dict[str, int]] = [{}]
+    for name, sizes in axes.items():
+        found = [{**point, name: size} for point in found for size in sizes]
+    return found

@@ -1,0 +1,215 @@
+"""Runs a sweep over mesh sizes in several processes, and shows its table.
+
+axes = read_sizes("fsdp=1..64 x tp=1,8")
+sweep = run_sweep(request, axes, memory)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text
+from sdyopt.analysis.mesh_sweep.points import points_of, rows_of, swept_axes
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.ids import USAGE_ERROR
+from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.ir.operation import Op
+
+_FLAG = "for the --mesh-sweep option:"
+_AXIS = re.compile(r"\s*\"?([A-Za-z_][\w.]*)\"?\s*=\s*([0-9]+(?:\s*(?:\.\.|,)\s*[0-9]+)*)\s*")
+_SEPARATOR = re.compile(r"[×*;]|x(?=[\s\"A-Za-z_])")
+# More points than this are rather a mistake.
+MAX_POINTS = 512
+_FOLDER = Path(__file__).parents[3]
+# Other packages beside this one must not hide those of the Python that runs.
+_START = (
+    "import sys; sys.path.insert(0, sys.argv[1]); import sdyopt; del sys.path[0]; "
+    "from sdyopt.analysis.mesh_sweep.points import main; main()"
+)
+_BAR = 20
+
+
+def read_sizes(text: str) -> dict[str, list[int]]:
+    """The sizes of each axis. Raises UsageError."""
+    found: dict[str, list[int]] = {}
+    position = 0
+    while True:
+        match = _AXIS.match(text, position)
+        if match is None:
+            help = "write NAME=SIZES for each axis, such as 'fsdp=1..64 x tp=1,2,8'"
+            raise UsageError(f"{_FLAG} '{text[position:].strip()}' is not an axis with its sizes", help)
+        name, sizes = match.groups()
+        if name in found:
+            raise UsageError(f"{_FLAG} the axis '{name}' occurs twice", "give all of its sizes at once")
+        found[name] = list(dict.fromkeys(size for part in sizes.split(",") for size in _range(part)))
+        position = match.end()
+        if position == len(text):
+            break
+        separator = _SEPARATOR.match(text, position)
+        if separator is None:
+            message = f"{_FLAG} '{text[position:]}' is not a separator and an axis"
+            raise UsageError(message, "write x or × between axes")
+        position = separator.end()
+    count = len(points_of(found)) if sum(map(len, found.values())) < MAX_POINTS else MAX_POINTS + 1
+    if count > MAX_POINTS:
+        raise UsageError(f"{_FLAG} more than {MAX_POINTS} meshes", "give fewer sizes")
+    return found
+
+
+def _range(text: str) -> Iterator[int]:
+    """`8`, or the powers of two in `1..64`, and its end."""
+    low, dots, high = text.partition("..")
+    if not low.strip().isdecimal() or len(text) > 30 or int(low) < 1:
+        raise UsageError(f"{_FLAG} '{text.strip()}' is not a size", "sizes are at least 1")
+    size, end = int(low), int(high) if dots else int(low)
+    if end < size:
+        raise UsageError(f"{_FLAG} the range '{text.strip()}' is empty", "write the smaller size first")
+    while size <= end:
+        yield size
+        size *= 2
+
+
+def check_axes(module: Op, axes: Sequence[str]) -> None:
+    """Raises DiagnosticError for an axis that the program lacks, or whose size its shapes depend on."""
+    known = list(swept_axes(module))
+    for axis in axes:
+        if axis not in known:
+            place = next((op for op in module.walk() if isinstance(op, MeshOp)), module)
+            help = nearest_or_all(axis, known) if known else "run -sdy-lift-inlined-meshes to name the mesh"
+            raise _error(place, f"the program has no mesh axis '{axis}'", help)
+    for op in module.walk():
+        if isinstance(op, ManualComputationOp):
+            fixed = [axis for axis in op.manual_axes if axis in axes]
+            if fixed:
+                message = f"the shapes in a manual computation depend on the size of '{fixed[0]}'"
+                raise _error(op, message, "lower the program, which has a shard_map, for each size in JAX")
+
+
+def _error(op: Op, message: str, help: str) -> DiagnosticError:
+    error = DiagnosticError.at(op.location, f"{_FLAG} {message}")
+    error.diagnostic.id = USAGE_ERROR
+    return error.help(help)
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The rows of a sweep, in the order of its points, and the memory of a device, if that is given."""
+
+    rows: list[dict[str, Any]]
+    device_memory: int | None
+
+    def fits(self, row: Mapping[str, Any]) -> bool:
+        """Whether the program can run on a mesh, as far as is known."""
+        if row.get("problem"):
+            return False
+        return self.device_memory is None or row["peak"] <= self.device_memory
+
+    @property
+    def best(self) -> list[dict[str, Any]]:
+        """For each number of devices, the mesh that fits and takes the least time.
+
+        Without times, it is the one that sends least.
+        """
+        found: dict[int, dict[str, Any]] = {}
+        for row in filter(self.fits, self.rows):
+            other = found.get(row["devices"])
+            if other is None or _cost(row) < _cost(other):
+                found[row["devices"]] = row
+        return [found[devices] for devices in sorted(found)]
+
+
+def _cost(row: Mapping[str, Any]) -> tuple[float, int, int]:
+    return row["time"] or 0, row["wire_bytes"], row["peak"]
+
+
+def run_sweep(request: Mapping[str, Any], axes: Mapping[str, Sequence[int]], memory: int | None) -> Sweep:
+    """The sweep over all sizes of axes, in as many processes as there are cores."""
+    points = points_of(axes)
+    count = min(len(points), os.cpu_count() or 1)
+    # Larger meshes take longer, so each process gets every nth of them.
+    parts = [{**request, "points": points[number::count]} for number in range(count)]
+    try:
+        rows = _in_processes(parts) if count > 1 else list(rows_of(parts[0]))
+    except (OSError, NotImplementedError):  # there are no processes, as in a browser
+        rows = [row for part in parts for row in rows_of(part)]
+    by_sizes = {tuple(row["sizes"].items()): row for row in rows}
+    missing = {"problem": "the process for this mesh ended", "devices": 0}
+    found = [by_sizes.get(tuple(point.items()), {"sizes": point, **missing}) for point in points]
+    return Sweep(found, memory)
+
+
+def _in_processes(parts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    command = [sys.executable, "-P", "-c", _START, str(_FOLDER)]
+    running = []
+    for part in parts:
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(part).encode())
+        process.stdin.close()
+        process.stdin = None
+        running.append(process)
+    rows = []
+    for process in running:
+        output, _ = process.communicate()
+        rows += [json.loads(line) for line in output.splitlines()]
+    return rows
+
+
+# --- Text -------------------------------------------------------------------------------------------
+
+
+def sweep_table(sweep: Sweep) -> list[tuple[str, ...]]:
+    """The table as text, with its header."""
+    first = sweep.rows[0]["sizes"]
+    has_time = any(row.get("time") for row in sweep.rows)
+    peaks = max((row["peak"] for row in sweep.rows if "peak" in row), default=1)
+    table = [(*first, "devices", "time" if has_time else "FLOPs", "sent", "memory", "", "")]
+    best = sweep.best
+    for row in sweep.rows:
+        sizes = tuple(str(size) for size in row["sizes"].values())
+        if "peak" not in row:
+            table.append((*sizes, "", "", "", "", "", row["problem"]))
+            continue
+        work = seconds_text(Fraction(row["time"])) if has_time else flops_text(row["flops"])
+        if not has_time and row["useful"] is not None and row["useful"] < 1:
+            work += f", {share_text(Fraction(row['useful']))} useful"
+        note = row["problem"] or ("" if sweep.fits(row) else "does not fit")
+        if row in best:
+            note = "best" if len(best) == 1 else f"best of {row['devices']}"
+        bar = "█" * max(round(_BAR * row["peak"] / (peaks or 1)), 1)
+        cells = str(row["devices"]), work, bytes_text(row["wire_bytes"]), bytes_text(row["peak"]), bar, note
+        table.append((*sizes, *cells))
+    return table
+
+
+def sweep_text(sweep: Sweep) -> str:
+    """The table for a terminal."""
+    table = sweep_table(sweep)
+    widths = [max(len(row[number]) for row in table) for number in range(len(table[0]))]
+    figures = len(table[0]) - 2
+    lines = []
+    for row in table:
+        cells = [
+            cell.rjust(width) if number < figures else cell.ljust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    by = "least estimated time" if any(row.get("time") for row in sweep.rows) else "fewest bytes sent"
+    if sweep.device_memory is not None:
+        by = f"fits in {bytes_text(sweep.device_memory)}, {by}"
+    return (
+        "\n".join([*lines, "", f"best: {by}, for each number of devices; global shapes are the same"]) + "\n"
+    )

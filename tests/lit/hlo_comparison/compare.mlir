@@ -1,0 +1,31 @@
+// RUN: sdy-opt %s --compare-hlo=%S/Inputs/step.txt | filecheck %s
+// RUN: not sdy-opt %s --compare-hlo=%S/Inputs/step.txt --hlo-budget=%S/Inputs/budget.toml 2>&1 | filecheck %s --check-prefix=BUDGET
+// RUN: not sdy-opt %s --compare-hlo=%s 2>&1 | filecheck %s --check-prefix=TEXT
+
+// The collectives of the report beside those of optimized HLO: by kind, axes, bytes and line.
+
+// CHECK:      report: 1 collectives, 192.0 KiB on the wire per device
+// CHECK-NEXT: XLA:    2 collectives, 2.19 MiB on the wire per device
+// CHECK-EMPTY:
+// CHECK-NEXT: 1 of 1 collectives are the same in XLA's program
+// CHECK:      report XLA bytes bytes in XLA reason
+// CHECK-NEXT: 1 1 192.0 KiB 192.0 KiB same
+// CHECK:      0 1 0 B 2.00 MiB only in XLA
+// CHECK:      1 differences
+// CHECK:      2.00 MiB model.py:20 all_reduce groups of 2 only in XLA
+
+// BUDGET: model.py:20:5: error: all_reduce collectives: 2.00 MiB on the wire, over the budget of 1.00 MiB
+
+// TEXT:      compare.mlir:1:1: error: this is not HLO text: it does not start with HloModule
+// TEXT:      help: write what compiled.as_text() returns in JAX
+
+#up = loc("jit(step)/dot_general"("block"("model.py":20:5)))
+
+sdy.mesh @mesh = <["x"=4]>
+func.func public @main(
+    %arg0: tensor<4096x128xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %arg1: tensor<128x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<4096x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<4096x128xf32>, tensor<128x512xf32>) -> tensor<4096x512xf32> loc(#up)
+  return %0 : tensor<4096x512xf32>
+}

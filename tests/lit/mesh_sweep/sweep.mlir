@@ -1,0 +1,41 @@
+// RUN: sdy-opt %s --mesh-sweep='x=1..4 × y=1,2' --device-memory=30KiB | filecheck %s
+// RUN: sdy-opt %s --mesh-sweep='x=2 x y=2' -sdy-jax-pipeline | filecheck %s --check-prefix=ONE
+// RUN: sdy-opt %s --mesh-sweep='x=128' | filecheck %s --check-prefix=UNDIVIDED
+// RUN: not sdy-opt %s --mesh-sweep='z=2' 2>&1 | filecheck %s --check-prefix=AXIS
+// RUN: not sdy-opt %s --mesh-sweep='x=2 y=2' 2>&1 | filecheck %s --check-prefix=SEPARATOR
+// RUN: not sdy-opt %s --mesh-sweep='x=8..2' 2>&1 | filecheck %s --check-prefix=RANGE
+// RUN: not sdy-opt %s --mesh-sweep='x=1..4' --check 2>&1 | filecheck %s --check-prefix=BOTH
+
+// The same program on meshes of other sizes and shapes, each with what it sends and stores; the best of those
+// that fit, for each number of devices.
+
+// CHECK:      x y devices FLOPs sent memory
+// CHECK-NEXT: 1 1 1 524.3 kFLOP 0 B 48.0 KiB {{█+}} does not fit
+// CHECK-NEXT: 1 2 2 262.1 kFLOP 0 B 32.0 KiB {{█+}} does not fit
+// CHECK-NEXT: 2 1 2 262.1 kFLOP 8.00 KiB 40.0 KiB {{█+}} does not fit
+// CHECK-NEXT: 2 2 4 131.1 kFLOP 4.00 KiB 24.0 KiB {{█+}} best of 4
+// CHECK-NEXT: 4 1 4 131.1 kFLOP 12.0 KiB 28.0 KiB {{█+$}}
+// CHECK-NEXT: 4 2 8 65.5 kFLOP 6.00 KiB 16.0 KiB {{█+}} best of 8
+// CHECK:      best: fits in 30.0 KiB, fewest bytes sent, for each number of devices; global shapes are the same
+
+// ONE: 2 2 4 131.1 kFLOP 4.00 KiB 24.0 KiB {{█+}} best
+
+// UNDIVIDED: 128 256 {{.*}} does not divide batch
+
+// AXIS: sweep.mlir:[[#]]:1: error: for the --mesh-sweep option: the program has no mesh axis 'z'
+// AXIS: help: choose from x, y
+
+// SEPARATOR: for the --mesh-sweep option: 'y=2' is not a separator and an axis
+
+// RANGE: for the --mesh-sweep option: the range '8..2' is empty
+
+// BOTH: the --mesh-sweep option cannot be used with --check
+
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func public @main(
+    %arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("batch"),
+    %arg1: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>} loc("params['w']"))
+    -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}

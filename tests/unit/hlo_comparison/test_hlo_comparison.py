@@ -1,0 +1,220 @@
+"""The collectives in optimized HLO and in reports, and how they are paired."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import sdyopt
+from sdyopt.analysis.figures.figures import Times
+from sdyopt.analysis.figures.source_locations import Frame
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
+from sdyopt.analysis.hlo_comparison.device_groups import (
+    Groups,
+    axes_of_groups,
+    groups_of_axes,
+    groups_of_hlo,
+)
+from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
+from sdyopt.analysis.hlo_comparison.matching import match_collectives
+from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from tests.unit.report.programs import report
+
+MESH = '<["x"=4, "y"=2]>'
+ALONG_X = frozenset({frozenset({0, 2, 4, 6}), frozenset({1, 3, 5, 7})})
+ALONG_Y = frozenset({frozenset({0, 1}), frozenset({2, 3}), frozenset({4, 5}), frozenset({6, 7})})
+ALL = frozenset({frozenset(range(8))})
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [
+        ("{{0,2,4,6},{1,3,5,7}}, to_apply=%add", ALONG_X),
+        ("[2,4]<=[4,2]T(1,0), dimensions={0}", ALONG_X),
+        ("[4,2]<=[8], dimensions={0}", ALONG_Y),
+        ("mesh['axis_0'=4,'axis_1'=2] {'axis_1'}, to_apply=%add", ALONG_Y),
+        ("mesh['axis_0'=2,'axis_1'=4], device_ids=([4,2]T(1,0)) {'axis_1'}", ALONG_X),
+        ("mesh['axis_0'=8] {'axis_0':(4)2}", ALONG_Y),
+        ("{}", ALL),
+    ],
+)
+def test_groups_of_hlo(text: str, groups: Groups) -> None:
+    assert groups_of_hlo(text, 8) == groups
+
+
+def test_groups_of_axes() -> None:
+    assert groups_of_axes('{"x"}', MESH) == ALONG_X
+    assert groups_of_axes('{"x", "y"}', MESH) == ALL
+    # The minor half of "x": devices 0 and 2 are neighbors along it.
+    assert frozenset({0, 2}) in groups_of_axes('{"x":(2)2}', MESH)
+    assert groups_of_axes('{"x"}', '<["x"=2], device_ids=[1, 0]>') == frozenset({frozenset({0, 1})})
+
+
+def test_axes_of_groups() -> None:
+    assert axes_of_groups(ALONG_X, MESH) == '{"x"}'
+    assert axes_of_groups(ALL, MESH) == '{"x", "y"}'
+    assert axes_of_groups(frozenset({frozenset({0, 1, 2, 3}), frozenset({4, 5, 6, 7})}), MESH) == ""
+
+
+def compiled(line: str, devices: int = 8) -> CompiledProgram:
+    """A program of one instruction, with what tests do not compare left out."""
+    found = read_hlo("p", f"HloModule p\n\nENTRY %main (a: f32[4]) -> f32[4] {{\n  {line}\n}}\n", devices)
+    found.operands = [replace(each, name="", times=None) for each in found.operands]
+    return found
+
+
+def test_each_operand_of_a_combined_collective_counts() -> None:
+    line = "%r = (f32[8,4]{1,0}, bf16[6]{0}) all-reduce(%a, %b), replica_groups=[4,2]<=[8], to_apply=%add"
+    found = compiled(line)
+    assert found.operands == [
+        CollectiveOperand("all_reduce", ALONG_Y, 32, 32),
+        CollectiveOperand("all_reduce", ALONG_Y, 6, 16),
+    ]
+    assert found.combined == 2
+
+
+def test_operands_of_a_decomposed_all_to_all_count_as_one() -> None:
+    line = "%r = (f32[1,4]{1,0}, f32[1,4]{1,0}) all-to-all(%a, %b), replica_groups=[4,2]<=[8]"
+    assert compiled(line).operands == [CollectiveOperand("all_to_all", ALONG_Y, 8, 32)]
+
+
+def test_the_elements_of_a_reduce_scatter_are_those_of_its_operand() -> None:
+    line = "%r = f32[4,32]{1,0} reduce-scatter(%a), replica_groups={{0,2,4,6},{1,3,5,7}}, dimensions={0}"
+    assert compiled(line).operands == [CollectiveOperand("reduce_scatter", ALONG_X, 4 * 4 * 32, 32)]
+
+
+def test_permutes_that_send_nothing_are_left_out() -> None:
+    pairs = "source_target_pairs={{0,0},{1,1}}"
+    assert compiled(f"%r = f32[4]{{0}} collective-permute(%a), {pairs}", 2).operands == []
+
+
+def test_collectives_of_a_report() -> None:
+    program = """
+    sdy.mesh @mesh = <["x"=4, "y"=2]>
+    func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+        -> tensor<64x32xf32> {
+      %0 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<64x32xf32>
+      %1 = sdy.all_slice [{"y"}, {}] %0 out_sharding=<@mesh, [{"y"}, {}]> : tensor<64x32xf32>
+      return %1 : tensor<64x32xf32>
+    }
+    """
+    # The slice sends nothing.
+    [found] = of_report(report(program))
+    assert (found.kind, found.groups, found.bytes) == ("all_gather", ALONG_X, 64 * 32 * 4)
+    assert found.name == "#0"
+
+
+REDUCED = CollectiveOperand("all_reduce", ALL, 64, 32)
+
+
+@pytest.mark.parametrize(
+    ("xla", "reasons"),
+    [
+        ([REDUCED], {"same": 1}),
+        (
+            [
+                CollectiveOperand("all_reduce", ALONG_X, 64, 32),
+                CollectiveOperand("all_reduce", ALONG_Y, 64, 32),
+            ],
+            {"axis by axis": 1},
+        ),
+        ([CollectiveOperand("all_reduce", ALL, 64, 16)], {"other element type": 1}),
+        ([CollectiveOperand("reduce_scatter", ALL, 64, 32)], {"reduce-scatter or all-reduce": 1}),
+        ([CollectiveOperand("all_reduce", ALONG_X, 64, 32)], {"other axes": 1}),
+        ([CollectiveOperand("all_gather", ALL, 64, 32)], {"other kind": 1}),
+        ([CollectiveOperand("all_reduce", ALL, 60, 32)], {"other tensor": 1}),
+        ([REDUCED, REDUCED], {"same": 1, "repeated": 1}),
+        ([], {"only in the report": 1}),
+        ([REDUCED, CollectiveOperand("all_gather", ALONG_X, 4, 8)], {"same": 1, "only in XLA": 1}),
+    ],
+)
+def test_reasons_for_differences(xla: list[CollectiveOperand], reasons: dict[str, int]) -> None:
+    matches = match_collectives([REDUCED], xla)
+    assert Counter(match.reason for match in matches) == Counter(reasons)
+    assert [each for match in matches for each in match.ours] == [REDUCED]
+    assert sorted(map(id, xla)) == sorted(id(each) for match in matches for each in match.theirs)
+
+
+LOOP = """HloModule jit_step, num_partitions=8
+
+FileNames
+1 "/home/me/train.py"
+2 "/home/me/model.py"
+
+FunctionNames
+1 "step"
+2 "block"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=7 end_line=7 column=2 end_column=9}
+2 {file_name_id=2 function_name_id=2 line=30 end_line=30 column=4 end_column=9}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=2}
+
+%body (p: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %g = f32[8]{0} get-tuple-element(%p), index=1
+  %r = f32[8]{0} all-reduce(%g), replica_groups=[4,2]<=[8], metadata={op_name="dot" stack_frame_id=2}
+}
+
+%condition (p: (s32[], f32[8])) -> pred[] {
+  %c = pred[] constant(true)
+}
+
+ENTRY %main (a: f32[8]) -> f32[8] {
+  %w = (s32[], f32[8]{0}) while(%t), condition=%condition, body=%body, TRIPS
+  %s = ((f32[2]{0}), f32[8]{0}) all-gather-start(%a), replica_groups=[2,4]<=[4,2]T(1,0), PLACE
+  %d = f32[8]{0} all-gather-done(%s)
+}
+"""
+LOOP = LOOP.replace("TRIPS", 'backend_config={"known_trip_count":{"n":"3"}}')
+LOOP = LOOP.replace("PLACE", 'metadata={source_file="a.py" source_line=3}')
+
+
+def test_loops_and_call_stacks() -> None:
+    program = read_hlo("loop", LOOP)
+    assert program.devices == 8
+    reduced, gathered = program.operands
+    assert reduced.times == Times(3, 3)
+    assert reduced.wire_bytes_of_runs == 3 * 2 * 16
+    frames = Frame("block", "/home/me/model.py", 30, 4), Frame("step", "/home/me/train.py", 7, 2)
+    assert reduced.location.frames == frames
+    assert (gathered.kind, gathered.groups, gathered.elements) == ("all_gather", ALONG_X, 8)
+    assert gathered.location.file_text == "a.py:3"
+
+
+def test_collectives_of_one_line_that_run_as_often_correspond_first() -> None:
+    here = Frame("f", "a.py", 3, 0)
+    placed = replace(REDUCED, location=REDUCED.location.at(here)._replace(frames=(here,)), name="placed")
+    often = replace(REDUCED, times=Times(3, 3), name="often")
+    theirs = [replace(often, name="3 times"), replace(REDUCED, name="else"), replace(placed, name="a.py:3")]
+    found = [
+        (match.ours[0].name, match.theirs[0].name)
+        for match in match_collectives([placed, often, REDUCED], theirs)
+    ]
+    assert found == [("placed", "a.py:3"), ("often", "3 times"), ("", "else")]
+
+
+def test_other_text_is_not_hlo() -> None:
+    with pytest.raises(DiagnosticError, match="it does not start with HloModule"):
+        read_hlo("module.mlir", "module {}")
+
+
+def test_the_python_interface() -> None:
+    folder = Path(__file__).parents[2] / "lit" / "hlo_comparison"
+    text = (folder / "Inputs" / "step.txt").read_text(encoding="utf-8")
+
+    class Compiled:
+        def as_text(self) -> str:
+            return text
+
+    report = sdyopt.check(folder / "compare.mlir").report
+    found = report.compare_hlo(Compiled())
+    assert found.counts == {"same": 1, "only in XLA": 1}
+    assert found.wire_bytes == (192 * 1024, (192 + 2048) * 1024)
+    assert len(found.over_budget(folder / "Inputs" / "budget.toml")) == 1
+    assert "model.py:20" in found._repr_html_()
+    with pytest.raises(sdyopt.ParseError):
+        report.compare_hlo("module {}")
