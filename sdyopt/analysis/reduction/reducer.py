@@ -9,7 +9,7 @@ same each time.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TypeVar
@@ -20,7 +20,7 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
@@ -147,10 +147,15 @@ class Reducer:
 def _operations(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
     """Erases operations, the last ones first, because nothing uses them."""
     erased: set[Op] = set()
+    called = {call.callee for call in module.nested(CallOp)}
 
     def erase(op: Op) -> None:
-        values = [_substitute(result, rewriter) if result.has_uses else result for result in op.results]
-        if op in erased or None in values:
+        if op in erased:
+            return
+        values = [
+            _substitute(result, called, rewriter) if result.has_uses else result for result in op.results
+        ]
+        if None in values:
             return
         erased.update(op.walk())
         for result, value in zip(op.results, values, strict=True):
@@ -162,15 +167,18 @@ def _operations(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
     return [partial(erase, op) for op in reversed(ops)]
 
 
-def _substitute(result: Value, rewriter: Rewriter) -> Value | None:
-    """A value that can take the place of a result: an operand, an argument of the function, or zero."""
+def _substitute(result: Value, called: Container[str], rewriter: Rewriter) -> Value | None:
+    """A value that can take the place of a result: an operand, an argument of the function, or zero.
+
+    Functions that are called get no arguments, because their calls have none for them.
+    """
     op, type = result.defining_op, result.type
     assert op is not None
     for operand in op.operands:
         if operand.type is type and operand is not result:
             return operand
     scope = next((each for each in op.ancestors() if ISOLATED in each.traits), None)
-    if isinstance(scope, FuncOp) and not scope.is_declaration:
+    if isinstance(scope, FuncOp) and scope.sym_name not in called:
         return _new_argument(scope, result, rewriter)
     if isinstance(type, RankedTensor) and isinstance(type.element, IntegerType | FloatType | ComplexType):
         zero = dense(type, bytes(element_size(type.element)))
@@ -199,14 +207,25 @@ def _results(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
     """Erases results of functions, the last ones first, so that the others keep their numbers."""
 
     def erase(function: FuncOp, index: int) -> None:
+        calls = _calls(module, function)
+        if any(call.results[index].has_uses for call in calls):
+            return
+        for call in calls:
+            kept = [*call.results[:index], *call.results[index + 1 :]]
+            attributes = dict((*call.inherent_attributes().entries, *call.attributes.entries))
+            types = [result.type for result in kept]
+            new = rewriter.create(CallOp, call.operands, types, attributes, before=call)
+            for old, result in zip(kept, new.results, strict=True):
+                rewriter.replace_all_uses(old, result)
+            rewriter.erase(call)
         type = function.function_type
         for block in function.body.blocks:
             if block.terminator is not None and block.terminator.name == "func.return":
                 rewriter.erase_operands(block.terminator, [index])
-        attributes = function.result_attributes
+        dictionaries = function.result_attributes
         results = (*type.results[:index], *type.results[index + 1 :])
         _set_type(function, FunctionType(type.inputs, results), rewriter)
-        function.result_attributes = [*attributes[:index], *attributes[index + 1 :]]
+        function.result_attributes = [*dictionaries[:index], *dictionaries[index + 1 :]]
 
     return [
         partial(erase, function, index)
@@ -215,12 +234,18 @@ def _results(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
     ]
 
 
+def _calls(module: ModuleOp, function: FuncOp) -> list[CallOp]:
+    return [call for call in module.nested(CallOp) if call.callee == function.sym_name]
+
+
 def _arguments(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
     """Erases unused arguments of functions, the last ones first."""
 
     def erase(function: FuncOp, index: int) -> None:
         if function.entry.arguments[index].has_uses:
             return
+        for call in _calls(module, function):
+            rewriter.erase_operands(call, [index])
         type, attributes = function.function_type, function.argument_attributes
         rewriter.erase_argument(function.entry.arguments[index])
         inputs = (*type.inputs[:index], *type.inputs[index + 1 :])

@@ -60,7 +60,7 @@ def reduce(folder: Path, command: str) -> tuple[str, str]:
     ("pattern", "expected"),
     [
         ("cosine", ["func.func private @callee", "cosine"]),
-        ("call @callee", ["func.func private @callee", "func.func @main", "call @callee"]),
+        ("call @callee", ["func.func private @callee", "func.func @main", "call @callee() : () -> ()"]),
         ("tanh", ["func.func @main", "tanh"]),
         # The operands of an operation in an isolated region become constants.
         ("stablehlo.dot .*4x8x", ["manual_computation", "stablehlo.constant", "stablehlo.dot"]),
