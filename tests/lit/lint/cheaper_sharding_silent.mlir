@@ -1,21 +1,5 @@
 // RUN: sdy-opt %s --lint=cheaper-sharding --lint-config=- --split-input-file --verify-diagnostics
 
-sdy.mesh @mesh = <["data"=4, "model"=4]>
-
-// Weights as in Megatron: each change that is tried sends more, or takes more memory.
-func.func @megatron(
-    %x: tensor<1024x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
-    %up: tensor<512x2048xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>},
-    %down: tensor<2048x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>})
-    -> (tensor<1024x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}) {
-  %0 = stablehlo.dot_general %x, %up, contracting_dims = [1] x [0] : (tensor<1024x512xf32>, tensor<512x2048xf32>) -> tensor<1024x2048xf32>
-  %1 = stablehlo.tanh %0 : tensor<1024x2048xf32>
-  %2 = stablehlo.dot_general %1, %down, contracting_dims = [1] x [0] : (tensor<1024x2048xf32>, tensor<2048x512xf32>) -> tensor<1024x512xf32>
-  return %2 : tensor<1024x512xf32>
-}
-
-// -----
-
 sdy.mesh @mesh = <["fsdp"=8]>
 
 // FSDP: weights are gathered for each use.
