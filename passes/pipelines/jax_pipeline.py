@@ -35,8 +35,9 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
     `sdy-partition-pipeline` up to `sdy-pad-for-divisibility`: all communication is explicit, that of halos,
     sorts and `top_k` too, but types are still global. Before it runs what XLA does before Shardy:
     `stablehlo-legalize-composite-to-call`, `sdy-inline-unsharded-calls`, and `cse`, which also removes dead
-    operations. Another `cse` merges equal
-    collectives, as XLA does after it has partitioned a program.
+    operations. Another `cse` merges equal collectives, as XLA does after it has partitioned a program. What
+    `sdy-partition-pipeline` does beyond XLA to send less, such as to gather operands instead of reducing
+    results, is left out.
 
     A manual computation that exchanges data in place of an operation has the name of the operation as
     `sdy.replaces`.
@@ -49,13 +50,17 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
         InlineUnshardedCalls(),
         CSE(),
         AddElementwiseShardingRules(),
-        *propagation_pipeline(partitioning=exchanges(mark_exchanges=True)),
+        *propagation_pipeline(partitioning=exchanges(mark_exchanges=True, reduce_communication=False)),
         CSE(),
     ]
 
 
 def exchanges(
-    replica_count: int = 1, partition_count: int = 1, keep_calls: bool = False, mark_exchanges: bool = False
+    replica_count: int = 1,
+    partition_count: int = 1,
+    keep_calls: bool = False,
+    mark_exchanges: bool = False,
+    reduce_communication: bool = True,
 ) -> Sequence[Pass]:
     """The passes that insert all communication, on types that are still global."""
     return [
@@ -72,7 +77,7 @@ def exchanges(
             replica_count=replica_count,
             partition_count=partition_count,
             rng_bit_generator_unsafe=not Behavior.SHARDED_RANDOM_BITS.active,
-            reduce_communication=True,
+            reduce_communication=reduce_communication,
             mark_exchanges=mark_exchanges,
         ),
         # Before reshards are lowered, so that its all-reduces and all-slices after them become

@@ -6,14 +6,15 @@ becomes, if %0 is sharded along "x" in its second dimension and %w is a slice of
     %1 = sdy.reshard %0 <@mesh, [{}, {}]> : tensor<64x8xf32>
     %2 = stablehlo.dot_general %1, %w, contracting_dims = [1] x [0] : … -> tensor<64x64xf32>
 
-`sdy-insert-explicit-reshards` shards what is summed over if it is sharded in an operand. Such sums have few
-terms, and computing them on all devices takes the place of communication.
+`sdy-insert-explicit-reshards` shards what is summed over if it is sharded in an operand. If such sums have
+few terms, computing them on all devices takes the place of communication.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import prod
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
@@ -38,6 +39,9 @@ from ...exporting.explicit_reshards.insertion import reshard_use
 from .without_reshards import erase_unused
 
 _PRODUCTS = (DotGeneralOp, ConvolutionOp)
+# An accelerator computes 2,000 to 4,500 operations in the time in which its link sends a byte. What is
+# computed on all devices must be worth it by far.
+_OPERATIONS_PER_BYTE = 500
 
 
 def gather_instead_of_sum(op: Op, types: LocalTypes, rewriter: Rewriter) -> None:
@@ -67,7 +71,8 @@ def gather_instead_of_sum(op: Op, types: LocalTypes, rewriter: Rewriter) -> None
             if gathered is None:
                 return
             more += gathered
-    if 2 * more > saved:
+    repeated = 2 * elements * _terms(op) * Fraction(devices - 1, devices)
+    if 2 * more > saved or repeated > (saved - more) / 8 * _OPERATIONS_PER_BYTE:
         return
     for use, target in zip(op.operand_uses, targets, strict=True):
         if target is not None:
@@ -77,6 +82,12 @@ def gather_instead_of_sum(op: Op, types: LocalTypes, rewriter: Rewriter) -> None
                 erase_unused([reshard], rewriter)
             reshard_use(use, target, {"before": op}, rewriter)
     rewriter.replace(collective, [result])
+
+
+def _terms(op: Op) -> int:
+    """The number of terms of the sum that each element of the result is."""
+    rule = sharding_rule_of(op)
+    return 1 if rule is None else prod(rule.factor_sizes[factor] for factor in rule.reduction)
 
 
 def _without_sums(op: Op, number: int, types: LocalTypes) -> TensorSharding | None:
