@@ -12,8 +12,8 @@
 // CHECK:      changes make the program cheaper, each alone, of {{[0-9]+}} tried
 // CHECK:      1. shard weights['up'] as P(None, 'model')
 // CHECK-NEXT:   now P('data', None)
-// CHECK-NEXT:   on the wire 8.00 KiB → 2.00 KiB (−75.0%), peak memory 22.0 KiB as before, time 5.22 us → 2.08 us
-// CHECK-NEXT:   (−60.1%)
+// CHECK-NEXT:   on the wire 8.00 KiB → 2.00 KiB (−75.0%), peak memory 28.0 KiB → 26.0 KiB (−7.1%), time 5.22 us →
+// CHECK-NEXT:   2.08 us (−60.1%)
 // CHECK-NEXT:   conflict-free: no activation is resharded
 // CHECK-NEXT:   in sdy: <@mesh, [{}, {"model"}]>
 // CHECK:      2. shard weights['up'] as P(None, None)

@@ -23,8 +23,9 @@
 // CHECK-EMPTY:
 // CHECK-NEXT: communication: 0 B on the wire per device, 0 collectives
 // CHECK-EMPTY:
-// CHECK-NEXT: memory per device: 384 B → 448 B (+64 B) at the peak
+// CHECK-NEXT: memory per device: 448 B → 576 B (+128 B) at the peak
 // CHECK-NEXT:   change  after  count  where       kind
+// CHECK-NEXT:    +64 B  128 B      1  new.mlir:7  tensor<4x16xf32>
 // CHECK-NEXT:    +64 B  128 B      1  new.mlir:6  tensor<4x16xf32>
 // CHECK-EMPTY:
 // CHECK-NEXT: compute per device: 256 FLOP

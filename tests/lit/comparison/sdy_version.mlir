@@ -12,7 +12,7 @@ sdy.mesh @device = <[], device_ids=[0]>
 // Since 2026-08, the operand of an operation on a single device is gathered and resharded, which takes memory.
 // CHECK: before {{.*}}sdy_version.mlir in jaxlib-0.10.2
 // CHECK-NEXT: after {{.*}}sdy_version.mlir in jaxlib-0.12.0.1
-// CHECK: memory per device: 48 B → 64 B (+16 B) at the peak
+// CHECK: memory per device: 48 B → 112 B (+64 B) at the peak
 // SAME: before {{.*}} in 2026-06
 // SAME: after {{.*}} in jaxlib-0.10.2
 // SAME: no difference
