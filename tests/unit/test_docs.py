@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sdyopt.analysis.report.sections import ACCURACY
 from sdyopt.base.diagnostics.ids import SUMMARIES
 from sdyopt.mlir.registry import all_passes
 from sdyopt.tools.cli.arguments import ROWS
@@ -130,3 +131,11 @@ def test_the_table_of_ids_is_that_of_the_code() -> None:
         .partition("\n\n")[0]
     )
     assert table.splitlines() == [f"| `{id}` | {summary} |" for id, summary in SUMMARIES.items()]
+
+
+def test_the_accuracy_of_reports_is_that_of_the_calibration() -> None:
+    page = _text("docs/calibration.md")
+    [programs] = re.findall(r"^(\d+) programs: ", page, re.M)
+    [near] = re.findall(r"In (\d+) programs, they differ", page)
+    [(in_band, _)] = re.findall(r"^(\d+) of (\d+) programs have a ratio from 0\.7 to 1\.5", page, re.M)
+    assert re.findall(r"\b\d{2,}\b(?!%)", ACCURACY) == [programs, in_band, near]
