@@ -73,6 +73,12 @@ class _Command:
     def failure(self, text: str) -> str:
         """Why the command fails for a program; empty if it succeeds."""
         self._file.write_text(text, encoding="utf-8", errors="surrogateescape")
+        try:
+            return self._run()
+        except OSError as error:
+            return f"no shell can run it: {error.strerror}"
+
+    def _run(self) -> str:
         # A group of its own: SIGINT is for the reduction, and a command that takes too long ends as a whole.
         with subprocess.Popen(
             ["/bin/sh", "-c", self._command],

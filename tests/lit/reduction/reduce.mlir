@@ -1,3 +1,4 @@
+// REQUIRES: processes
 // RUN: sdy-opt %s --reduce='grep -q "dot_general.*\[1\] x \[0\]" %%s && grep -q "arg[0-9]: tensor.*{.y.}" %%s' 2> %t | filecheck %s
 // RUN: filecheck %s --check-prefix=REMARK --input-file %t
 

@@ -1,3 +1,4 @@
+// REQUIRES: processes
 // RUN: not sdy-opt %s --reduce=false 2> %t
 // RUN: filecheck %s --check-prefix=NO-FILE --input-file %t
 // NO-FILE:      sdy-opt: for the --reduce option: the command has no %s
