@@ -30,7 +30,7 @@ def lit_cases() -> Iterator[tuple[Path, list[list[list[Stage]]]]]:
 
     Without those that `VARYING` or a REQUIRES line excludes.
     """
-    features = Features({**lit_features(), "jax": False})
+    features = Features({**lit_features(), "jax": False, "processes": False})
     for path in filter(_is_case, sorted(Path("tests/lit").rglob("*.mlir"))):
         case = parse_directives(path.read_text(encoding="utf-8", errors="replace"))
         varies = any(flag in line.command for line in case.commands for flag in VARYING)
