@@ -19,17 +19,12 @@ from typing import NamedTuple
 
 from sdyopt.analysis.advise.moves import Move
 from sdyopt.analysis.advise.outcome import Outcome
-from sdyopt.analysis.figures.causes import consumers
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Report, time_totals, useful_share, wire_total
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
-from sdyopt.mlir.dialects.func import ReturnOp
-from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectivePermuteOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline.run import run_pipeline
@@ -117,10 +112,9 @@ class Search:
         assert report.time is not None
         communication, compute = time_totals(report, report.time)
         conflicts = penalty = Fraction(0)
-        origins = TensorOrigins(ExecutionCounts(module))
         collectives = (op for op in module.walk() if isinstance(op, COLLECTIVES))
         for op, each in zip(collectives, report.collectives, strict=True):
-            if each.wire_bytes and isinstance(op, _RESHARDS) and _is_activation(op, origins):
+            if each.wire_bytes and each.is_activation:
                 runs = 1 if each.times is None else each.times.high
                 conflicts += each.wire_bytes * runs
                 bandwidth = self._topology.link(each.axis_names).bandwidth
@@ -145,21 +139,6 @@ class Search:
             *(timed.seconds for product, timed in products if product.times is None),
         ]
         return sum((each for each in seconds if each is not None), Fraction(0))
-
-
-# What XLA's partitioner may do otherwise, if it is on activations.
-_RESHARDS = (AllGatherOp, AllToAllOp, CollectivePermuteOp)
-
-
-def _is_activation(op: Op, origins: TensorOrigins) -> bool:
-    """Whether a collective is on a value that is neither an argument nor a result of the program."""
-    return origins.argument(op.operand_at(0)) is None and not _is_output(op)
-
-
-def _is_output(op: Op) -> bool:
-    """Whether only results of the program are computed from the result of a collective."""
-    users = consumers(op)
-    return bool(users) and all(isinstance(user, ReturnOp) for user in users)
 
 
 def _global_bytes(op: Op) -> int:
