@@ -21,7 +21,8 @@ from sdyopt.analysis.advise.moves import MeshOfProgram, Move, moves_of
 from sdyopt.analysis.advise.roles import roles_of
 from sdyopt.analysis.advise.search import Figures, Search
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
-from sdyopt.analysis.figures.topology import Link, Topology
+from sdyopt.analysis.figures.machines import MACHINES
+from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -40,8 +41,8 @@ _MAX_OPERATIONS = 500_000
 _MIN_TRIALS = 24
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
 _BEFORE = ("sdy-inline-unsharded-calls", "cse")
-# The speeds of a chip of TPU v5e, where no topology is given.
-ASSUMED_MACHINE = "a TPU v5e chip (197 TFLOP/s, 819 GB/s, 45 GB/s along each axis)"
+# The topology where none is given.
+ASSUMED_MACHINE = "tpu-v5e"
 
 
 class Annotation(NamedTuple):
@@ -107,7 +108,8 @@ class Adviser:
     def __init__(self, module: Op, pipeline: Pipeline, topology: Topology | None, options: Options) -> None:
         self._module = module
         self._pipeline = pipeline
-        self._topology = topology
+        self._topology = topology or read_topology(ASSUMED_MACHINE, MACHINES[ASSUMED_MACHINE])
+        self._machine = ASSUMED_MACHINE if topology is None else ""
         self._options = options
         self._memory = options.memory
         self._start = monotonic()
@@ -123,7 +125,7 @@ class Adviser:
         _run(program, _BEFORE)
         if self._options.advise_from_scratch:
             _remove_annotations(program)
-        advice = Advice(program, machine="" if self._topology else ASSUMED_MACHINE)
+        advice = Advice(program, machine=self._machine)
         advice.is_sequence = self._options.advise_changes > 1 or self._options.advise_from_scratch
         limit = self._options.advise_changes if self._options.advise_changes > 1 else 16
         for _ in range(limit if advice.is_sequence else 1):
@@ -134,17 +136,17 @@ class Adviser:
                 advice.changes.append(found[0])
             else:
                 advice.changes = found
-            advice.program = self._search(advice.program, mesh).changed([found[0].move])
+            advice.program = self._search(advice.program).changed([found[0].move])
         if not advice.changes and not advice.is_sequence:
             advice.program = self._module
         return advice
 
-    def _search(self, program: Op, mesh: MeshOfProgram) -> Search:
-        return Search(program, self._pipeline, self._topology or _assumed_topology(mesh))
+    def _search(self, program: Op) -> Search:
+        return Search(program, self._pipeline, self._topology)
 
     def _best(self, advice: Advice, mesh: MeshOfProgram) -> list[AdvisedChange]:
         """The changes that make the program cheaper, the best first."""
-        search = self._search(advice.program, mesh)
+        search = self._search(advice.program)
         if search.base is None:
             advice.reason = "its pipeline fails"
             return []
@@ -207,11 +209,6 @@ def _largest_mesh(module: Op) -> MeshOfProgram | None:
         return None
     largest = max(meshes, key=lambda op: op.mesh.total_size)
     return MeshOfProgram(largest.mesh, SymbolRef(largest.sym_name))
-
-
-def _assumed_topology(mesh: MeshOfProgram) -> Topology:
-    link = Link(Fraction(45 * 10**9), Fraction(1, 10**6))
-    return Topology(Fraction(197 * 10**12), Fraction(819 * 10**9), dict.fromkeys(mesh.sizes, link))
 
 
 def _run(program: Op, flags: Sequence[str]) -> None:

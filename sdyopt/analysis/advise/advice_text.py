@@ -63,7 +63,7 @@ def _limits(advice: Advice) -> str:
     if advice.failed:
         parts.append(f"{advice.failed} of them could not be partitioned")
     if advice.machine:
-        parts.append(f"times are for {advice.machine}; --topology=FILE gives others")
+        parts.append(f"times are for --topology={advice.machine}")
     return "; ".join(parts)
 
 
