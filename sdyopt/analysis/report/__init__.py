@@ -43,6 +43,13 @@ class Options(AnalysisOptions):
         help="group the collectives of the report by line, by the line that calls a helper, by named scope, "
         "by weight, or by function; by default, by what tells them apart",
     )
+    source_root: str | None = flag(
+        default=None,
+        placeholder="FOLDER",
+        needs=("report",),
+        help="show the source files of this folder in a report as .html, none if it is empty (default: those "
+        "found below the current folder and that of the input)",
+    )
     topology: str | None = flag(
         default=None,
         placeholder="NAME",

@@ -96,7 +96,7 @@ class Check:
     @property
     def report(self) -> Report:
         """The report with all figures."""
-        return Report(self.ir.report, self._title, self._program)
+        return Report(self.ir.report, self._title, self._program, self.ir)
 
     def __str__(self) -> str:
         from sdyopt.analysis.check import check_text
@@ -247,7 +247,10 @@ def check(
 def _module(program: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Module:
     if isinstance(program, Module):
         return program
-    return parse(_lowered(program, arguments, keywords) if hasattr(program, "lower") else program)
+    is_text = isinstance(program, str | bytes)  # which has a method `lower`, too
+    return parse(
+        program if is_text or not hasattr(program, "lower") else _lowered(program, arguments, keywords)
+    )
 
 
 def _lowered(function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
