@@ -247,10 +247,9 @@ def check(
 def _module(program: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Module:
     if isinstance(program, Module):
         return program
-    is_text = isinstance(program, str | bytes)  # which has a method `lower`, too
-    return parse(
-        program if is_text or not hasattr(program, "lower") else _lowered(program, arguments, keywords)
-    )
+    # Text has a method `lower`, too.
+    is_function = hasattr(program, "lower") and not isinstance(program, str | bytes)
+    return parse(_lowered(program, arguments, keywords) if is_function else program)
 
 
 def _lowered(function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
