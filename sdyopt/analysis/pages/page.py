@@ -25,6 +25,10 @@ _FOLDER = Path(__file__).parent
 AXIS_COLOURS = 8
 _AXIS = re.compile(r"""(["'])([^"']*)\1(?=[:,;=}\]) ]|$)""")
 
+_QUOTED = re.compile(r'"([^"]*)"')
+# So many parts of a bar are named below it.
+_LEGEND = 8
+
 # Longer lines of a program are cut: a signature of 1,000 arguments is one line.
 MAX_LINE = 600
 # Of a longer program, only the first lines are in the file.
@@ -40,6 +44,8 @@ class TextTable(Protocol):
     """
 
     @property
+    def title(self) -> str: ...
+    @property
     def columns(self) -> Sequence[str]: ...
     @property
     def figures(self) -> int: ...
@@ -47,6 +53,17 @@ class TextTable(Protocol):
     def rows(self) -> Sequence[Sequence[str]]: ...
     @property
     def has_notes(self) -> bool: ...
+
+
+class TextSection(Protocol):
+    """A heading, such as `memory: 2 GiB`, sentences, and tables."""
+
+    @property
+    def heading(self) -> str: ...
+    @property
+    def sentences(self) -> Sequence[str]: ...
+    @property
+    def tables(self) -> Sequence[TextTable]: ...
 
 
 class Page:
@@ -67,19 +84,6 @@ class Page:
         """Gives the scripts a long text, which they read when it is shown."""
         self._texts.append((name, text))
 
-    def add_table(self, name: str, table: TextTable) -> None:
-        """Gives the scripts a table of texts, for the element with `data-table=NAME`."""
-        self._tables[name] = {
-            "columns": [*map(printable, table.columns)],
-            "figures": table.figures,
-            "notes": table.has_notes,
-            "rows": [[*map(printable, row)] for row in table.rows],
-        }
-
-    def colour(self, axis: str) -> int:
-        """The number of the colour of an axis, of AXIS_COLOURS."""
-        return self._colours.get(axis, 0)
-
     def coloured(self, text: str) -> h.Node:
         """A text with the names of axes in their colours."""
         return list(self._coloured(printable(text)))
@@ -93,6 +97,52 @@ class Page:
                 yield h.i(f".a{colour}")[match[2] if match[1] == '"' else match[0]]
                 end = match.end()
         yield text[end:]
+
+    def section(
+        self, anchor: str, section: TextSection, tables: Sequence[TextTable], *children: h.Node
+    ) -> h.Node:
+        """A section with its heading and sentences, and then other content and tables."""
+        name, colon, figures = section.heading.partition(":")
+        names = [f"{anchor}-{number}" for number in range(len(tables))]
+        self._tables |= {name: _table(table) for name, table in zip(names, tables, strict=True)}
+        return h.section(id=anchor)[
+            h.h2[printable(name)],
+            h.p[self.coloured(figures.strip())] if colon else None,
+            (h.p(".note")[self.coloured(sentence)] for sentence in section.sentences),
+            children,
+            (
+                h.div(data_table=name)[h.h3[printable(table.title)] if table.title else None]
+                for name, table in zip(names, tables, strict=True)
+            ),
+        ]
+
+    def bar(self, parts: Sequence[tuple[str, float]], label: str) -> h.Node:
+        """A bar of parts, each with its name and its share of the width.
+
+        Those of one axis differ in opacity.
+        """
+        at = 0.0
+        rects: list[h.Node] = []
+        legend: list[h.Node] = []
+        ranks: dict[str, int] = {}
+        for name, share in parts:
+            axis = next(iter(_QUOTED.findall(name)), "")
+            rank = ranks[axis] = ranks.get(axis, -1) + 1
+            style = {
+                "class": f"f{self._colours.get(axis, 0)}",
+                "fill-opacity": f"{max(1 - 0.3 * rank, 0.25):.2f}",
+            }
+            place = {"x": f"{at * 100:.2f}%", "width": f"{share * 100:.2f}%", "height": "100%"}
+            rects.append(h.rect({**style, **place})[h.title[printable(name).replace('"', "")]])
+            at += share
+            if len(legend) < _LEGEND:
+                whole = h.rect({**style, "width": "100%", "height": "100%"})
+                square = h.svg(".square", aria_hidden="true")[whole]
+                legend.append(h.span[square, self.coloured(name)])
+        more = h.span[f"and {len(parts) - _LEGEND} more"] if len(parts) > _LEGEND else None
+        return h.figure(".bar")[
+            h.svg(role="img", aria_label=label)[rects], h.figcaption(".legend")[legend, more]
+        ]
 
     def axis_chips(self, sizes: Mapping[str, int]) -> h.Node:
         """The axes of a mesh with their sizes."""
@@ -130,6 +180,32 @@ class Page:
             ],
         ]
         return f"{page}\n"
+
+
+def card(title: str, figure: h.Node, unit: h.Node, *lines: h.Node) -> h.Node:
+    """A headline figure, with what it is of, and further lines."""
+    return h.div(".card")[
+        h.h3[title], h.p(".figure")[figure], h.p(".unit")[unit], (h.p[line] for line in lines if line)
+    ]
+
+
+def fits_badge(fits: bool, memory: str) -> h.Node:
+    """Whether a program fits in the memory of a device."""
+    return (
+        h.span(".badge.good")[f"✓ fits in {memory}"]
+        if fits
+        else h.span(".badge.bad")[f"✗ does not fit in {memory}"]
+    )
+
+
+def _table(table: TextTable) -> dict[str, object]:
+    """A table of texts for the scripts."""
+    return {
+        "columns": [*map(printable, table.columns)],
+        "figures": table.figures,
+        "notes": table.has_notes,
+        "rows": [[*map(printable, row)] for row in table.rows],
+    }
 
 
 class Strings:

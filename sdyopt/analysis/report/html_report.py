@@ -42,7 +42,7 @@ from sdyopt.analysis.figures.units import (
     total_text,
 )
 from sdyopt.analysis.figures.user_lines import is_in_library
-from sdyopt.analysis.pages.page import Page, Strings, printable, program_lines
+from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, printable, program_lines
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import ALL_GROUPINGS, grouping_of
 from sdyopt.analysis.report.sections import COLLECTIVES, ReportTable, Section, sections_of
@@ -58,9 +58,8 @@ _WIDTH_OF_CHANGE = 1000
 _AXIS_SIZE = re.compile(r'"([^"]*)"=(\d+)')
 _SHARDING = re.compile(r"<@[^,<>]+, (\[[^\[\]?]*\])>")
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
-_NAMES_OF_AXES = re.compile(r'"([^"]*)"')
-# So many parts are in the legend of the bar, and so many names of weights at a place.
-_LEGEND, _NAMES = 8, 6
+# So many names of weights are at a place.
+_NAMES = 6
 _PHASES = {Phase.FORWARD: "forward", Phase.BACKWARD: "backward", Phase.REMATERIALIZED: "recomputed"}
 
 
@@ -134,12 +133,6 @@ def _summary(page: Page, report: Report, check: Check, is_tried: bool) -> h.Node
     ]
 
 
-def _card(title: str, figure: str, unit: str, *lines: h.Node) -> h.Node:
-    return h.div(".card")[
-        h.h3[title], h.p(".figure")[figure], h.p(".unit")[unit], (h.p[line] for line in lines if line)
-    ]
-
-
 def _wire_card(page: Page, report: Report) -> h.Node:
     total = wire_total(report)
     most = next(iter(wire_totals(report.collectives, _kind).items()), None)
@@ -150,7 +143,7 @@ def _wire_card(page: Page, report: Report) -> h.Node:
     if report.time is not None:
         time = f"{seconds_text(time_totals(report, report.time)[0].high)} estimated"
     what = f"sent by each device in {counted(total.count, 'collective')}"
-    return _card("communication", total_text(total) if total.count else "none", what, share, time)
+    return card("communication", total_text(total) if total.count else "none", what, share, time)
 
 
 def _kind(each: Collective) -> str:
@@ -165,11 +158,7 @@ def _memory_card(report: Report, check: Check) -> h.Node:
     else:
         share = Fraction(memory.peak, device or 1)
         fits = [
-            (
-                h.span(".badge.good")[f"✓ fits in {bytes_text(device)}"]
-                if check.fits
-                else h.span(".badge.bad")[f"✗ does not fit in {bytes_text(device)}"]
-            ),
+            fits_badge(memory.peak <= device, bytes_text(device)),
             f" {share_text(share)} of it",
             h.meter(
                 min="0",
@@ -186,7 +175,7 @@ def _memory_card(report: Report, check: Check) -> h.Node:
         if memory.unknown_values
         else ""
     )
-    return _card(
+    return card(
         "memory", bytes_text(memory.peak), f"at the peak{f', {where}' if where else ''}", fits, unknown
     )
 
@@ -199,7 +188,7 @@ def _compute_card(report: Report) -> h.Node:
     if not flops.count:
         work, useful = "no product", ""
     if report.time is None:
-        return _card(
+        return card(
             "compute",
             flops_text(flops.high),
             f"per device in {counted(flops.count, 'product')}{unknown}",
@@ -207,7 +196,7 @@ def _compute_card(report: Report) -> h.Node:
             "time unknown: give --topology",
         )
     least, most = (seconds_text(each) for each in time_range(report, report.time))
-    return _card(
+    return card(
         "time",
         least if least == most else f"{least} to {most}",
         "estimated for one run",
@@ -221,30 +210,12 @@ def _bar(page: Page, report: Report) -> h.Node:
     total = wire_total(report).high
     if not total:
         return None
-    at = Fraction(0)
-    rects: list[h.Node] = []
-    legend: list[h.Node] = []
-    ranks: dict[str, int] = {}
-    totals = [(name, each) for name, each in wire_totals(report.collectives, _kind).items() if each.high]
-    for name, part in totals:
-        axis = next(iter(_NAMES_OF_AXES.findall(name)), "")
-        rank = ranks[axis] = ranks.get(axis, -1) + 1
-        share = part.high / total
-        # Parts along one axis differ in opacity.
-        style = {"class": f"f{page.colour(axis)}", "fill-opacity": f"{max(1 - 0.3 * rank, 0.25):.2f}"}
-        place = {"x": f"{float(at) * 100:.2f}%", "width": f"{float(share) * 100:.2f}%", "height": "100%"}
-        rects.append(h.rect({**style, **place})[h.title[f"{printable(name)}: {total_text(part)}"]])
-        at += share
-        if len(legend) < _LEGEND:
-            square = h.svg(".square", aria_hidden="true")[
-                h.rect({**style, "width": "100%", "height": "100%"})
-            ]
-            legend.append(h.span[square, share_text(share), " ", page.coloured(name)])
-    more = h.span[f"and {len(totals) - _LEGEND} more"] if len(totals) > _LEGEND else None
-    return h.figure(".bar")[
-        h.svg(role="img", aria_label="shares of what is sent, by kind and axes")[rects],
-        h.figcaption(".legend")[legend, more],
+    parts = [
+        (f"{share_text(part.high / total)} {name}", float(part.high / total))
+        for name, part in wire_totals(report.collectives, _kind).items()
+        if part.high
     ]
+    return page.bar(parts, "shares of what is sent, by kind and axes")
 
 
 def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
@@ -282,21 +253,8 @@ def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
 
 
 def _section(page: Page, anchor: str, section: Section, *children: h.Node) -> h.Node:
-    """A section with its heading and sentences, and then what the page has of it."""
-    name, colon, figures = section.heading.partition(":")
     tables = [each for each in section.tables if not _is_shown_otherwise(each)]
-    for number, table in enumerate(tables):
-        page.add_table(f"{anchor}-{number}", table)
-    return h.section(id=anchor)[
-        h.h2[printable(name if colon else anchor)],
-        h.p[page.coloured(figures.strip() if colon else section.heading)],
-        (h.p(".note")[page.coloured(sentence)] for sentence in section.sentences),
-        children,
-        (
-            h.div(".table", data_table=f"{anchor}-{number}")[h.h3[table.title] if table.title else None]
-            for number, table in enumerate(tables)
-        ),
-    ]
+    return page.section(anchor, section, tables, *children)
 
 
 def _is_shown_otherwise(table: ReportTable) -> bool:

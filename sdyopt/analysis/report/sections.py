@@ -350,9 +350,9 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     communication, compute = time_totals(report, estimate)
     total = communication.high + compute.high
     least, most = time_range(report, estimate)
-    spent = _range_text(least, most)
+    spent = range_text(least, most)
     section = Section(f"estimated time: {spent}{_unknown(communication, compute)}")
-    elementwise = "" if estimate.elementwise is None else _range_text(*estimate.elementwise)
+    elementwise = "" if estimate.elementwise is None else range_text(*estimate.elementwise)
     section.sentences.append(
         f"communication {seconds_text(communication.high)}, products {seconds_text(compute.high)}"
         + (f", elementwise operations {elementwise}" if elementwise else "")
@@ -397,7 +397,8 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     return section
 
 
-def _range_text(least: Fraction, most: Fraction) -> str:
+def range_text(least: Fraction, most: Fraction) -> str:
+    """`1.00 s to 2.00 s`."""
     low, high = seconds_text(least), seconds_text(most)
     return low if low == high else f"{low} to {high}"
 
