@@ -13,7 +13,8 @@ from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValue
 from sdyopt.analysis.comparison.value_sharding import dimensions_text
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.report.formats import DEFAULT_WIDTH
-from sdyopt.analysis.report.markdown_report import markdown_text, section_lines
+from sdyopt.analysis.report.json_report import number
+from sdyopt.analysis.report.markdown_report import folded_lines, markdown_text
 from sdyopt.analysis.report.sections import Row, Section, range_text
 from sdyopt.analysis.report.text_report import MIN_WIDTH
 from sdyopt.analysis.report.text_report import section_lines as text_section_lines
@@ -101,7 +102,7 @@ def _json_costs(costs: CostChanges) -> dict[str, object]:
 
 
 def _seconds(times: TimeRange | None) -> list[float] | None:
-    return None if times is None else [float(seconds) for seconds in times]
+    return None if times is None else [number(seconds) for seconds in times]
 
 
 def _total(total: TotalChange) -> dict[str, object]:
@@ -135,7 +136,7 @@ def text_comparison(found: Comparison, width: int = DEFAULT_WIDTH, rows: int | N
 def markdown_comparison(found: Comparison) -> str:
     """The comparison as GitHub-flavoured Markdown."""
     header = [f"{markdown_text(line)}  " for line in header_of(found)]
-    return "\n".join([*header, "", *section_lines(sections_of(found))]) + "\n"
+    return "\n".join([*header, "", *folded_lines(sections_of(found))]) + "\n"
 
 
 def _html(found: Comparison) -> str:

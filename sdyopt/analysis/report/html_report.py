@@ -45,6 +45,7 @@ from sdyopt.analysis.figures.user_lines import is_in_library
 from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, printable, program_lines
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import ALL_GROUPINGS, grouping_of
+from sdyopt.analysis.report.json_report import number
 from sdyopt.analysis.report.sections import COLLECTIVES, ReportTable, Section, sections_of
 from sdyopt.base.diagnostics.text import counted
 
@@ -89,8 +90,8 @@ def html_report(
             _section(page, "memory", memory, h.h3["over the program"], h.div("#curve")),
             _section(page, "compute", compute, h.div("#work")),
             [
-                _section(page, "time" if report.time and not number else "accuracy", each)
-                for number, each in enumerate(others)
+                _section(page, "time" if report.time and not position else "accuracy", each)
+                for position, each in enumerate(others)
             ],
             h.section("#source")[h.h2["source"], h.div("#lines")],
             h.section("#program")[h.h2["program"], h.div("#text")],
@@ -424,7 +425,7 @@ def _times(
     if timed is None:
         return [None] * len(operations)
     found = [seconds_of_runs(time.seconds, each.times) for time, each in zip(timed, operations, strict=True)]
-    return [None if each is None else float(each) for each in found]
+    return [None if each is None else number(each) for each in found]
 
 
 def _per_iteration(
@@ -488,12 +489,12 @@ def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> di
     found: dict[int, int] = {}
     waiting = iter(collectives)
     each = next(waiting, None)
-    for number, line in enumerate(program.split("\n"), 1):
+    for position, line in enumerate(program.split("\n"), 1):
         if each is None:
             break
         if f"{each.dialect}.{each.kind}" not in line or (name := _NAME.match(line)) is None:
             continue
         if name[1].partition("#")[0] == each.value.partition("#")[0]:
-            found[each.number] = number
+            found[each.number] = position
             each = next(waiting, None)
     return found

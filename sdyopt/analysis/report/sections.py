@@ -195,7 +195,8 @@ def _memory(report: Report) -> Section:
             f"{bytes_text(memory.replicated)} of the peak are copies of what other devices have, too"
         )
     if report.device_memory is not None:
-        section.sentences.append(_fit_text(memory.peak, report.device_memory))
+        section.verdict = _fit_text(memory.peak, report.device_memory)
+        section.sentences.append(section.verdict)
     if report.carried:
         total = sum(each.bytes or 0 for each in report.carried)
         section.sentences.append(
@@ -316,11 +317,15 @@ def _picked(row: Row, numbers: list[int]) -> Row:
 
 @dataclass(slots=True)
 class Section:
-    """A heading with the main figure, further sentences, and tables; empty tables are left out."""
+    """A heading with the main figure, further sentences, and tables; empty tables are left out.
+
+    `verdict` is the sentence that is worth telling with the figure, "" if none is.
+    """
 
     heading: str
     sentences: list[str] = field(default_factory=list)
     tables: list[ReportTable] = field(default_factory=list)
+    verdict: str = ""
 
     def add_table(
         self,

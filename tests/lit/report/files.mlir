@@ -14,7 +14,9 @@
 // JSON-NEXT: "version": 1,
 // JSON:      "kind": "all_reduce",
 // JSON:      "wire_bytes": 32,
-// MARKDOWN:  ### communication: 32 B on the wire per device, 1 collective
+// MARKDOWN:  | **communication** | 32 B on the wire per device, 1 collective |
+// MARKDOWN:  **where devices send most**
+// MARKDOWN:  <details><summary>communication: 32 B on the wire per device, 1 collective</summary>
 // MARKDOWN:  | 32 B | 100% | 1 | all\_reduce {"x"} |
 // HTML:      <!doctype html>
 // HTML:      default-src &#39;none&#39;; script-src &#39;sha256-
