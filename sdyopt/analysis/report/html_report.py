@@ -73,13 +73,13 @@ def html_report(
     """
     sizes = {axis: int(size) for axis, size in _AXIS_SIZE.findall(report.mesh)}
     page = Page(title, list(sizes))
+    places = check or Check(report, places_of(report.collectives)[:PLACES], report.device_memory, True)
     _add_figures(page, report, program)
     page.add_data("grouping", grouping_of(report.group_by, report.collectives).name)
     files = source_files(_files_of(report), title, source_root)
     page.add_data("files", {printable(name): program_lines(text) for name, text in files.items()})
-    page.add_data("live", _live(report.timeline(MAX_POINTS), report.device_memory))
+    page.add_data("live", _live(report.timeline(MAX_POINTS), places.device_memory))
     page.add_text("text-of-program", "\n".join(program_lines(program)))
-    places = check or Check(report, places_of(report.collectives)[:PLACES], report.device_memory, True)
     communication, memory, compute, *others = sections_of(report)
     charts = [h.h3["by line, module or weight"], h.div("#where"), h.h3["by module or call"], h.div("#flame")]
     body = [
