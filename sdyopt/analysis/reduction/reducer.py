@@ -21,7 +21,13 @@ from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.function_edits import add_argument, calls_of, erase_argument, erase_result
+from sdyopt.mlir.dialects.function_edits import (
+    add_argument,
+    calls_of,
+    erase_argument,
+    erase_result,
+    inline_call,
+)
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
@@ -79,7 +85,7 @@ class Reducer:
         """Reduces the program until nothing changes it."""
         text = ""
         while text != (text := print_op(self.best)):
-            for kind in (_operations, _results, _arguments, _attributes):
+            for kind in (_operations, _only_calls, _results, _arguments, _attributes):
                 self._reduce_ir(kind)
             for pattern in _PARTS:
                 self._reduce_text(pattern)
@@ -193,6 +199,18 @@ def _new_argument(function: FuncOp, value: Value, rewriter: Rewriter) -> Value:
     if sharding is not None:
         rewriter.set_argument_attribute(function, argument.index, SHARDING, sharding)
     return argument
+
+
+def _only_calls(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
+    """Inlines the calls of functions that nothing else calls, and erases these functions."""
+
+    def inline(function: FuncOp) -> None:
+        calls = calls_of(function)
+        if len(function.body.blocks) == len(calls) == 1 and not function.is_ancestor(calls[0]):
+            inline_call(calls[0], function, rewriter)
+            rewriter.erase(function)
+
+    return [partial(inline, function) for function in module.nested(FuncOp)]
 
 
 def _results(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:

@@ -82,6 +82,17 @@ def erase_result(function: FuncOp, index: int, rewriter: Rewriter) -> None:
     function.result_attributes = _without(dictionaries, index)
 
 
+def inline_call(call: CallOp, function: FuncOp, rewriter: Rewriter) -> None:
+    """Replaces a call by a copy of the body of the function, which is a single block."""
+    [block] = function.body.blocks
+    values: dict[Value, Value] = dict(zip(block.arguments, call.operands, strict=True))
+    for op in block.ops:
+        if isinstance(op, ReturnOp):
+            rewriter.replace(call, [values.get(value, value) for value in op.operands])
+        else:
+            rewriter.insert(rewriter.clone(op, values), before=call)
+
+
 def _replace_call(call: CallOp, kept: Sequence[int], added: Sequence[Type], rewriter: Rewriter) -> None:
     """Replaces a call by one with some of its results, and with further ones."""
     attributes = dict((*call.inherent_attributes().entries, *call.attributes.entries))
