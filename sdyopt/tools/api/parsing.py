@@ -87,7 +87,7 @@ def parse(
             emit(resource_error(source, error))
             raise ParseError(collector.diagnostics) from None
         assert isinstance(op, ModuleOp)
-        parsed = Program(op, source, resources, dialects, options, sdy_version)
+        parsed = Program(op, source, resources, options, mesh_version, sdy_version)
         with identified(VERIFY_ERROR):
             if not parsed.verifier.verify(op):
                 raise VerifyError(collector.diagnostics)
