@@ -18,12 +18,12 @@ from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.tools.api.advice import Advice, advice_on
 from sdyopt.tools.api.comparisons import Comparable, Comparison
-from sdyopt.tools.api.errors import Diagnostic, PassError, VerifyError
+from sdyopt.tools.api.errors import Diagnostic, ParseError, PassError, VerifyError, diagnostic_of
 from sdyopt.tools.api.execution import HowToRun, Validation, results_of, validation_of
 from sdyopt.tools.api.html import coloured, html_fragment
 from sdyopt.tools.api.operations import ProgramView
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline, create_pass
-from sdyopt.tools.api.program import Program, discard, session
+from sdyopt.tools.api.program import Pickled, Program, discard, session, unpickled
 from sdyopt.tools.api.reports import Report, explanation, report_of
 from sdyopt.tools.api.rewriting import Rewriter
 from sdyopt.tools.api.shardings import Mesh
@@ -224,6 +224,10 @@ class Module(ProgramView):
         """A copy that shares no operation with this module."""
         return Module(self._program.clone(), self.diagnostics)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Modules can be pickled, so they can be passed to other processes."""
+        return _unpickled, (self._program.pickled(), self.diagnostics)
+
     @property
     def ir(self) -> ModuleOp:
         """The module in the IR, which is not covered by the stability of this interface."""
@@ -275,6 +279,13 @@ class Module(ProgramView):
         return module_html(
             self.as_text(large_elements_limit=16, large_resource_limit=64), self.meshes.values()
         )
+
+
+def _unpickled(pickled: Pickled, diagnostics: tuple[Diagnostic, ...]) -> Module:
+    try:
+        return Module(unpickled(pickled), diagnostics)
+    except DiagnosticError as error:
+        raise ParseError([diagnostic_of(error.diagnostic, None)]) from None
 
 
 class Edit(Rewriter):

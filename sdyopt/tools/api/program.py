@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from threading import RLock
+from typing import NamedTuple
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Handler, handling, separate_run
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import following
-from sdyopt.mlir.asm.parser.module_parser import ParseOptions
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.aliases import Aliases
 from sdyopt.mlir.asm.printer.asm_printer import AsmPrinter, PrintOptions, print_for_note, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
@@ -95,6 +96,19 @@ class Program:
         """Another module with the resources of this program."""
         return Program(op, self.source, self._resources, self.options, self.mesh_version, self.sdy_version)
 
+    def pickled(self) -> Pickled:
+        """What the program can be made of again, in this process or another one."""
+        order = [uses if uses != sorted(uses, reverse=True) else None for uses in _orders_of_uses(self.op)]
+        return Pickled(
+            text=self.text(PrintOptions(debuginfo=True)),
+            name=self.source.name,
+            source=self.source.text,
+            options=self.options,
+            mesh_version=self.mesh_version,
+            sdy_version=self.sdy_version,
+            order=order if any(order) else None,
+        )
+
     def collector(self) -> Collector:
         """A collector of diagnostics about this program."""
         return Collector(self.source, self.dialects, self.options)
@@ -133,6 +147,52 @@ class Program:
     def _ssa_names(self) -> SsaNames:
         with session(discard, self.sdy_version):
             return SsaNames(self.op)
+
+
+class Pickled(NamedTuple):
+    """A program as text, with all that the text lacks.
+
+    `order` has the uses of each value, most recent first, as numbers of operations and operands; None stands
+    for those of a value in reverse order of the text.
+    """
+
+    text: str
+    name: str
+    source: str
+    options: ParseOptions
+    mesh_version: int
+    sdy_version: str
+    order: list[list[tuple[int, int]] | None] | None
+
+
+def unpickled(pickled: Pickled) -> Program:
+    """The program that was pickled. Raises DiagnosticError if a dialect of it is missing in this process."""
+    source = Source(pickled.name, pickled.source)
+    with session(discard, pickled.sdy_version):
+        text = Source(pickled.name, pickled.text)
+        op, resources = parse_module(text, dialect_table(pickled.mesh_version), pickled.options)
+        ops = list(op.walk())
+        numbers = {each: number for number, each in enumerate(ops)}
+        for index, value in enumerate(_values_with_uses(op)):
+            order = None if pickled.order is None else pickled.order[index]
+            uses = order or sorted(((numbers[use.owner], use.index) for use in value.uses), reverse=True)
+            for use in list(value.uses):
+                use.unlink()
+            for number, operand in reversed(uses):
+                ops[number].operand_uses[operand].link(value)
+    return Program(op, source, resources, pickled.options, pickled.mesh_version, pickled.sdy_version)
+
+
+def _orders_of_uses(root: Op) -> list[list[tuple[int, int]]]:
+    """The uses of each value with several, as numbers of operations and operands."""
+    numbers = {each: number for number, each in enumerate(root.walk())}
+    return [[(numbers[use.owner], use.index) for use in value.uses] for value in _values_with_uses(root)]
+
+
+def _values_with_uses(root: Op) -> list[Value]:
+    """The values with several uses, in the order of the text."""
+    values = (value for op in root.walk() for value in _defined_values(op))
+    return [value for value in values if value.first_use is not None and not value.has_one_use]
 
 
 def _copy_order_of_uses(copies: Mapping[Op, Op]) -> None:

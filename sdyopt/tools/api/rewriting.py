@@ -398,7 +398,8 @@ class Rewriter(ProgramView):
         """Applies patterns until none matches, and erases operations that are dead.
 
         With `folds`, as `canonicalize` does, operations are also folded, regions simplified and equal
-        constants merged. Raises ValueError if some pattern still matches after `max_iterations`.
+        constants merged. Raises ValueError if some pattern still matches after `max_iterations` over the
+        program, in each of which patterns match at most ten times per operation.
         """
         by_name: dict[str, list[Pattern]] = {}
         for pattern in sorted(patterns, key=lambda each: -each.benefit):
@@ -415,6 +416,7 @@ class Rewriter(ProgramView):
         options = GreedyOptions(
             top_down=True,
             max_iterations=max_iterations,
+            max_rewrites=10 * sum(1 for _ in self._program.op.walk()),
             region_simplification=simplification,
             folds=folds,
             merges_constants=folds,

@@ -49,7 +49,7 @@ class Mesh:
     name: str
     axes: tuple[Axis, ...]
     device_ids: tuple[int, ...]
-    ir: ir_mesh.Mesh = field(compare=False)
+    ir: ir_mesh.Mesh = field(init=False, compare=False)
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class Sharding:
     replicated_axes: tuple[Axis, ...]
     unreduced_axes: tuple[Axis, ...]
     reduction: str
-    ir: TensorSharding = field(compare=False)
+    ir: TensorSharding = field(init=False, compare=False)
 
     def __init__(
         self,
