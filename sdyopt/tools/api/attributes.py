@@ -20,7 +20,7 @@ from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.ir import attribute as ir
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, IntegerAttr, boolean, integer
 from sdyopt.mlir.ir.floats import FloatFormat, Specials, decode, encode_double
-from sdyopt.mlir.ir.types import DYNAMIC, F64, I1, I64, FloatType, RankedShapedType, ShapedType
+from sdyopt.mlir.ir.types import DYNAMIC, F64, I1, I64, FloatType, RankedShapedType, ShapedType, tensor
 from sdyopt.tools.api.errors import Location, ParseError, diagnostic_of, require_text
 from sdyopt.tools.api.program import discard, session
 from sdyopt.tools.api.shardings import Sharding
@@ -70,6 +70,12 @@ class Type(View[ir.Type]):
     def element_type(self) -> Type | None:
         """The element type of a tensor, vector or memref; None for any other type."""
         return Type(self.ir.element) if isinstance(self.ir, ShapedType) else None
+
+    @classmethod
+    def tensor(cls, shape: Sequence[int | None], element: Type | str) -> Type:
+        """The type of tensors of this shape, with None for each dynamic size."""
+        found = cls.parse(element) if isinstance(element, str) else element
+        return cls(tensor(tuple([DYNAMIC if size is None else size for size in shape]), found.ir))
 
     @classmethod
     def parse(cls, text: str) -> Type:
