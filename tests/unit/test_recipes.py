@@ -19,6 +19,7 @@ PASS, OPERATION = "docs/writing-a-pass.md", "docs/writing-an-operation.md"
 ANALYSIS, RECIPE = "docs/writing-an-analysis.md", "docs/recipes.md"
 # Each recipe is a section of a page.
 RECIPES = {
+    "Write a pass in a file": (PASS, "In a file of your own"),
     "Add a pass": (PASS, "In this repository"),
     "Write a plugin": (PASS, "In a package of your own"),
     "Add an operation": (OPERATION, "An operation"),
@@ -96,6 +97,18 @@ def follow(checkout: Path, title: str) -> list[str]:
     run(checkout, "ruff", "check", "--no-cache", *sources)
     run(checkout, "ruff", "format", "--check", "--no-cache", *sources)
     return list(recipe_files)
+
+
+def test_write_a_pass_in_a_file(tmp_path: Path) -> None:
+    for path, text in files("Write a pass in a file").items():
+        add(tmp_path, path, text)
+    report = run(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", PYTHONPATH=str(ROOT)).stdout
+    assert "1 passed" in report
+    run(tmp_path, "ruff", "format", "--check", "--no-cache", "--line-length=110", "simplify.py")
+    run(tmp_path, "mypy", "--strict", "simplify.py", MYPYPATH=str(ROOT))
+    load = "--load-plugin=pyproject.toml"
+    manual = run(tmp_path, "sdyopt", load, "--help-pass", "drop-names", PYTHONPATH=str(ROOT)).stdout
+    assert manual.startswith("drop-names: remove the names of operations.")
 
 
 def test_add_a_pass(checkout: Path) -> None:

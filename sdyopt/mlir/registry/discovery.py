@@ -176,6 +176,52 @@ def load_dialect_plugin(name: str) -> None:
     add_dialect(dialect)
 
 
+def load_any_plugin(name: str) -> None:
+    """Registers the passes and the dialect of a Python file, or those of the entry points of a name.
+
+    A file `….toml` lists plugins, relative to its folder, as `sdyopt_plugins` of pytest's options. Raises
+    UsageError.
+    """
+    failure = f"Failed to load plugin from '{name}'"
+    if name.endswith(".toml"):
+        for each in _listed_plugins(name, failure):
+            load_any_plugin(each)
+    elif name.endswith(".py"):
+        dialect = getattr(_module_of_file(name, failure), "DIALECT", None)
+        if isinstance(dialect, Dialect):
+            add_dialect(dialect)
+    else:
+        from importlib.metadata import entry_points  # noqa: PLC0415  slow to import, and rarely used
+
+        loaders = {PASS_GROUP: load_pass_plugin, DIALECT_GROUP: load_dialect_plugin}
+        known = {group: entry_points(group=group).names for group in loaders}
+        found = [group for group in loaders if name in known[group]]
+        if not found:
+            help = nearest_or_all(name, sorted(set().union(*known.values())))
+            message = f"{failure}: no installed package has this entry point"
+            raise UsageError(message, help or "install the package of the plugin in this Python environment")
+        for group in found:
+            loaders[group](name)
+
+
+def _listed_plugins(name: str, failure: str) -> list[str]:
+    """The plugins that a configuration of pytest lists; those that are files, relative to its folder."""
+    import tomllib  # noqa: PLC0415  rarely used
+
+    path = native_path(name)
+    try:
+        options = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise UsageError(f"{failure}: {getattr(problem, 'strerror', None) or problem}") from None
+    for key in ("tool", "pytest", "ini_options"):
+        options = options.get(key, {})
+    listed = options.get("sdyopt_plugins")
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        help = 'write sdyopt_plugins = ["./my_pass.py"] in [tool.pytest.ini_options]'
+        raise UsageError(f"{failure}: the file lists no plugins", help)
+    return [str(path.parent / each) if each.endswith(".py") else each for each in listed]
+
+
 def load_plugin(group: str, name: str, failure: str, attribute: str = "") -> object:
     """What an entry point declares, or a Python file in an attribute, if one is given.
 

@@ -167,10 +167,13 @@ def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
 def load_plugins(arguments: Arguments) -> None:
     """Loads the plugins that the arguments name."""
     passes, dialects = arguments["load-pass-plugin"], arguments["load-dialect-plugin"]
-    if not passes and not dialects:
+    plugins = arguments["load-plugin"]
+    if not passes and not dialects and not plugins:
         return
-    from sdyopt.mlir.registry.discovery import load_dialect_plugin, load_pass_plugin
+    from sdyopt.mlir.registry.discovery import load_any_plugin, load_dialect_plugin, load_pass_plugin
 
+    for name in plugins:
+        load_any_plugin(name)
     for name in dialects:
         load_dialect_plugin(name)
     for name in passes:

@@ -96,6 +96,13 @@ _OWN = (
     _switch("no-implicit-module", GENERAL, "parse a single top-level operation of any kind"),
     _switch("allow-unregistered-dialect", GENERAL, "allow operations of unregistered dialects"),
     Flag(
+        "load-plugin",
+        GENERAL,
+        "load passes and dialects from entry points, Python files, or a pyproject.toml that lists them",
+        "NAME",
+        is_list=True,
+    ),
+    Flag(
         "load-dialect-plugin",
         GENERAL,
         "load dialects from entry points of installed packages, or from Python files (./NAME.py)",
