@@ -21,14 +21,14 @@ from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.function_edits import (
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.function_edits import (
     add_argument,
     calls_of,
     erase_argument,
     erase_result,
     inline_call,
 )
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
 from sdyopt.mlir.ir.builtin_attributes import dense, element_size

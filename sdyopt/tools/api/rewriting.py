@@ -13,8 +13,8 @@ from sdyopt.base.diagnostics.ids import PARSE_ERROR, identify
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.mlir.asm.parser.module_parser import ModuleParser
-from sdyopt.mlir.dialects import function_edits
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy import function_edits
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
