@@ -23,7 +23,7 @@ from sdyopt.base.diagnostics.ids import FILE_ERROR
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.diagnostics.text import from_native
 from sdyopt.base.diagnostics.usage import UsageError
-from sdyopt.tools.cli.arguments import Arguments, read_arguments
+from sdyopt.tools.cli.arguments import Arguments, read_arguments, with_files
 from sdyopt.tools.cli.diagnostics_output import FAILURE, INTERRUPTED, SUCCESS, TERMINATED, WRONG_USAGE
 from sdyopt.tools.cli.files import FileProblem, Input, Output, read_input, write_to_stderr
 
@@ -91,10 +91,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_command(arguments: Sequence[str], run: Run) -> int:
     """Runs a command and returns its exit status. Errors are reported on stderr, without a traceback."""
     try:
+        arguments = with_files(arguments)
         output = _diagnostics_output(arguments)
-    except FileProblem as problem:
+    except (FileProblem, OSError, UnicodeDecodeError) as problem:
         _write_error(str(problem))
         return FAILURE
+    except UsageError as error:
+        report_error(error.as_diagnostic(), None, error.message)
+        return WRONG_USAGE
     code = _run_guarded(arguments, output, run)
     if output is not None:
         try:
