@@ -214,7 +214,6 @@ ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (("print-pipeline-passes", "print-passes"), "`--dump-pass-pipeline`, `--list-passes`"),
     (("print-options", "print-all-options"), "`--dump-pass-pipeline`, which prints the options of passes"),
-    (("opt-bisect-limit",), "a shorter `--pass-pipeline`"),
     (("crash-diagnostics-dir", "disable-symbolication"), "`--mlir-pass-pipeline-crash-reproducer`"),
     (("filter-print-funcs", "filter-passes"), "`--mlir-print-ir-before`, `--mlir-print-ir-tree-dir`"),
     (

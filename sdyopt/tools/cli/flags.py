@@ -287,6 +287,14 @@ _OWN = (
         needs=_IR_PRINTING,
     ),
     Flag(
+        "opt-bisect-limit",
+        INSTRUMENTATION,
+        "run only the first N passes of each chunk, -1 for all, and list the passes on stderr",
+        "N",
+        kind=int,
+        is_signed=True,
+    ),
+    Flag(
         "log-actions-to",
         INSTRUMENTATION,
         "log each pass, greedy rewrite iteration and pattern attempt to FILE, or to stderr for -",

@@ -119,6 +119,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         print_options=_print_options(arguments),
         ir_printing=_ir_printing_options(arguments),
         assume_verified=arguments["mlir-print-assume-verified"],
+        bisect_limit=arguments["opt-bisect-limit"],
         log_action=None if arguments["log-actions-to"] is None else open_log(arguments["log-actions-to"]),
         timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",
         timing_as_json=arguments["mlir-output-format"] == "json",

@@ -30,7 +30,7 @@ from sdyopt.mlir.ir.patterns import observing_actions
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.ir_printing import ActionLog, IRPrinter
-from sdyopt.mlir.pipeline.run import Instrument, run_pipeline
+from sdyopt.mlir.pipeline.run import Bisection, Instrument, run_pipeline
 from sdyopt.mlir.pipeline.timing import TimingRecorder
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 from sdyopt.mlir.registry import lookup
@@ -205,6 +205,8 @@ class ChunkRun:
 
     def _instruments(self) -> Iterator[Instrument]:
         job = self._job
+        if job.bisect_limit is not None:
+            yield Bisection(job.bisect_limit, job.write_log)
         if self._timing is not None:
             yield self._timing
         if job.ir_printing.is_needed:

@@ -89,6 +89,8 @@ class Job:
     ir_printing: IRPrintingOptions = field(default_factory=IRPrintingOptions)
     # Whether operations are not verified before they are printed.
     assume_verified: bool = False
+    # How many passes run, -1 for all, with a line in the log for each; None for all, without these lines.
+    bisect_limit: int | None = None
     # Receives the log of actions.
     log_action: Callable[[str], None] | None = None
 
