@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Protocol
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, watching
 from sdyopt.base.diagnostics.ids import PASS, PIPELINE_ERROR, VERIFY_ERROR, identified, identify
@@ -11,6 +11,7 @@ from sdyopt.base.diagnostics.usage import nearest
 from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.edit_log import EditLog, current_log, recording
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import APPLY_PATTERN
 from sdyopt.mlir.ir.traits import ISOLATED
 from sdyopt.mlir.pipeline.base import Pass
 from sdyopt.mlir.pipeline.tree import ANY, Pipeline
@@ -65,6 +66,40 @@ class Bisection(Instrument):
         words = "running" if runs else "NOT running"
         self._write(f"BISECT: {words} pass ({self._number}) {pass_.flag} on {op.signature.name}{name}\n")
         return runs
+
+
+# The actions that are counted: runs of passes, and attempts to apply patterns.
+PASS_EXECUTION: Final = "pass-execution"
+COUNTED: Final = (PASS_EXECUTION, APPLY_PATTERN)
+
+
+class DebugCounters(Instrument):
+    """Runs only some of the actions of each kind (`mlir::tracing::DebugCounter`).
+
+    `settings` are `TAG-skip`, how many do not run at first, and `TAG-count`, how many run after these.
+    """
+
+    def __init__(self, settings: Mapping[str, int]) -> None:
+        self._settings = settings
+        self._counts = dict.fromkeys(COUNTED, 0)
+
+    def executes(self, tag: str) -> bool:
+        """Counts an action; whether it runs."""
+        self._counts[tag] += 1
+        number = self._counts[tag] - self._settings.get(f"{tag}-skip", 0)
+        limit = self._settings.get(f"{tag}-count", -1)
+        return number > 0 and (limit < 0 or number <= limit)
+
+    def admits(self, pass_: Pass, op: Op) -> bool:
+        return self.executes(PASS_EXECUTION)
+
+    def __str__(self) -> str:
+        """The number of actions of each kind, and the settings, as MLIR prints them."""
+        rows = []
+        for tag, count in sorted(self._counts.items()):
+            settings = [self._settings.get(f"{tag}-skip", 0), self._settings.get(f"{tag}-count", -1)]
+            rows.append(f"{tag:<32}: {{{','.join(map(str, [count, *settings]))}}}\n")
+        return "".join(["DebugCounter counters:\n", *rows])
 
 
 class PipelineFailure(Exception):

@@ -188,8 +188,8 @@ ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
         "a valid program, or print it with mlir-opt; the input is always verified",
     ),
     (
-        ("debug-counter", "mlir-debug-counter", "mlir-print-debug-counter", "print-debug-counter"),
-        "`--log-actions-to` and a shorter `--pass-pipeline`",
+        ("debug-counter", "print-debug-counter"),
+        "`--mlir-debug-counter`, `--mlir-print-debug-counter`",
     ),
     (
         ("log-mlir-actions-filter", "profile-actions-to", "mlir-enable-debugger-hook"),

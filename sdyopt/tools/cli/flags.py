@@ -295,6 +295,15 @@ _OWN = (
         is_signed=True,
     ),
     Flag(
+        "mlir-debug-counter",
+        INSTRUMENTATION,
+        "skip actions: NAME is pass-execution or apply-pattern, followed by -skip, how many at first are not "
+        "run, or -count, how many are run then",
+        "NAME=N",
+        is_list=True,
+    ),
+    _switch("mlir-print-debug-counter", INSTRUMENTATION, "print how many actions of each kind there were"),
+    Flag(
         "log-actions-to",
         INSTRUMENTATION,
         "log each pass, greedy rewrite iteration and pattern attempt to FILE, or to stderr for -",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from sdyopt.analysis.interface import AnalysisOptions
@@ -91,6 +91,9 @@ class Job:
     assume_verified: bool = False
     # How many passes run, -1 for all, with a line in the log for each; None for all, without these lines.
     bisect_limit: int | None = None
+    # The settings of debug counters, None without any, and whether the counters are printed.
+    debug_counters: Mapping[str, int] | None = None
+    prints_debug_counters: bool = False
     # Receives the log of actions.
     log_action: Callable[[str], None] | None = None
 
