@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from sdyopt.base import diagnostics as ir_diagnostics
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, enclosing_module
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.mlir.ir import block as ir_block
@@ -287,7 +287,10 @@ class ProgramView:
 
     @property
     def _top_level(self) -> Iterator[Op]:
-        return self._program.op.regions[0].blocks[0].ops
+        """The operations of the module, which a pass on functions does not edit."""
+        module = enclosing_module(self._program.op)
+        assert module is not None
+        return module.block.ops
 
 
 def _ir_notes(notes: Iterable[Note]) -> list[tuple[str, ir_diagnostics.Location]]:

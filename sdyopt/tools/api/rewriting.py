@@ -13,6 +13,7 @@ from sdyopt.base.diagnostics.ids import PARSE_ERROR, identify
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.mlir.asm.parser.module_parser import ModuleParser
+from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy import function_edits
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
@@ -24,28 +25,30 @@ from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, shardable_value
 from sdyopt.mlir.ir import block as ir_block
 from sdyopt.mlir.ir import patterns as ir_patterns
 from sdyopt.mlir.ir import rewrite as ir
-from sdyopt.mlir.ir.attribute import Attribute as IrAttribute
-from sdyopt.mlir.ir.attribute import StringAttr, TypeAttr, dictionary
-from sdyopt.mlir.ir.dialect import complete_attributes, inherent_names
+from sdyopt.mlir.ir.attribute import StringAttr, TypeAttr
 from sdyopt.mlir.ir.edit_log import EditLog, recording
-from sdyopt.mlir.ir.op_fields import ResultField
-from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import UNKNOWN, Op
 from sdyopt.mlir.ir.patterns import GreedyOptions, RegionSimplification, apply_greedily
-from sdyopt.mlir.ir.shape_traits import SAME_TYPE
 from sdyopt.mlir.ir.symbols import SYM_NAME, SYM_VISIBILITY
 from sdyopt.mlir.ir.types import FunctionType
 from sdyopt.mlir.ir.types import Type as IrType
 from sdyopt.mlir.ir.value import BlockArgument, LazyLocation, OpResult
 from sdyopt.mlir.ir.value import Value as IrValue
 from sdyopt.tools.api.attributes import Attribute, AttributeValue, Type, ir_location
+from sdyopt.tools.api.creation import (
+    AnyType,
+    directly_after,
+    inferred_types,
+    ir_type,
+    locate,
+    location_in,
+    parent_of,
+    region_of,
+)
 from sdyopt.tools.api.errors import Location, ParseError, diagnostic_of, require_text
 from sdyopt.tools.api.operations import Block, Function, Operation, ProgramView, Value, operation_view
 from sdyopt.tools.api.program import Program
 from sdyopt.tools.api.shardings import Mesh, Sharding
-
-# A type, or its text.
-AnyType = Type | str
 
 
 class InsertionPoint(TypedDict, total=False):
@@ -147,7 +150,7 @@ class Rewriter(ProgramView):
     def add_constraint(self, value: Value, sharding: Sharding) -> Value:
         """Inserts a `sdy.sharding_constraint` after a value, which all its uses then take."""
         found = self._value(value)
-        point = ir_after(found)
+        point = directly_after(found)
         op = self._ir.create(
             ShardingConstraintOp,
             [found],
@@ -182,11 +185,11 @@ class Rewriter(ProgramView):
         values = [self._value(operand) for operand in operands]
         given = {key: Attribute.of(value).ir for key, value in (attributes or {}).items()}
         point, default = self._point(at)
-        types = None if result_types is None else [_type(each) for each in result_types]
+        types = None if result_types is None else [ir_type(each) for each in result_types]
         where = default if location is None else ir_location(location)
-        blocks = [_region([_type(each) for each in arguments], where) for arguments in regions]
+        blocks = [region_of([ir_type(each) for each in arguments], where) for arguments in regions]
         if types is None:
-            types = _inferred(op_class, values, given)
+            types = inferred_types(op_class, values, given)
         op = self._ir.create(op_class, values, types, given, location=where, regions=blocks, **point)
         return operation_view(self._program, op)
 
@@ -208,7 +211,7 @@ class Rewriter(ProgramView):
         point, default = self._point(at)
         source = Source("<inserted>", text)
         parser = ModuleParser(source, self._program.dialects, self._program.options)
-        parent = _parent_of(point)
+        parent = parent_of(point)
         try:
             block = parser.statements(
                 {name: value.type for name, value in found.items()}, parent.default_dialect if parent else ""
@@ -223,7 +226,7 @@ class Rewriter(ProgramView):
         ops = list(block.ops)
         # Those inserted after an operation, or at the start of a block, are inserted in reverse order.
         for op in ops if "before" in point or "at_end_of" in point else reversed(ops):
-            _locate(op, where)
+            locate(op, where)
             block.detach(op)
             self._ir.insert(op, **point)
         return tuple([operation_view(self._program, op) for op in ops])
@@ -301,15 +304,15 @@ class Rewriter(ProgramView):
         location: Location | None = None,
     ) -> Function:
         """Adds a function at the end of the module. Its body is an empty block."""
-        inputs, results = ([_type(each) for each in types] for types in (argument_types, result_types))
+        inputs, results = ([ir_type(each) for each in types] for types in (argument_types, result_types))
         where = UNKNOWN if location is None else ir_location(location)
         attributes = {
             SYM_NAME: StringAttr(name),
             "function_type": TypeAttr(FunctionType(tuple(inputs), tuple(results))),
             **({SYM_VISIBILITY: StringAttr("private")} if is_private else {}),
         }
-        end = self._program.op.regions[0].blocks[0]
-        body = _region(inputs, where)
+        end = self._module_block
+        body = region_of(inputs, where)
         op = self._ir.create(FuncOp, (), (), attributes, location=where, regions=[body], at_end_of=end)
         assert isinstance(op, FuncOp)
         return Function(self._program, op)
@@ -318,7 +321,7 @@ class Rewriter(ProgramView):
     def add_argument(self, function: Function, type: AnyType, sharding: Sharding | None = None) -> Value:
         """Appends an argument to a function with a body. A call of the function is invalid then."""
         func = self._function(function)
-        found = _type(type)
+        found = ir_type(type)
         argument = function_edits.add_argument(func, found, self._ir, func.lazy_location)
         if sharding is not None:
             self._ir.set_argument_attribute(func, argument.index, SHARDING, self._sharding(sharding, found))
@@ -375,7 +378,7 @@ class Rewriter(ProgramView):
         if old is not None:
             self._ir.set_attribute(old, "mesh", mesh.ir)
             return
-        start = self._program.op.regions[0].blocks[0]
+        start = self._module_block
         others = [op for op in self._top_level if isinstance(op, MeshOp)]
         attributes = {SYM_NAME: StringAttr(mesh.name), "mesh": mesh.ir}
         if others:
@@ -509,10 +512,10 @@ class Rewriter(ProgramView):
                 return {"after": found}, found.lazy_location
             case {"at_end_of": Block() as block, **rest} if not rest:
                 target = self._block(block)
-                return {"at_end_of": target}, _location_of(target)
+                return {"at_end_of": target}, location_in(target)
             case {"at_start_of": Block() as block, **rest} if not rest:
                 target = self._block(block)
-                return {"at_start_of": target}, _location_of(target)
+                return {"at_start_of": target}, location_in(target)
         raise TypeError("an insertion point is one of before, after, at_end_of and at_start_of")
 
     def _inside(self, operation: Operation) -> Op:
@@ -529,6 +532,12 @@ class Rewriter(ProgramView):
             help = nearest_or_all(name, known) if known else "no such dialect is loaded"
             raise ValueError(f"there is no operation {name!r}; {help}")
         return op_class
+
+    @property
+    def _module_block(self) -> ir_block.Block:
+        if not isinstance(self._program.op, ModuleOp):
+            raise ValueError("a pass on functions does not change the module; remove its anchor")
+        return self._program.op.block
 
     def _mesh_op(self, name: str) -> MeshOp | None:
         found = (op for op in self._top_level if isinstance(op, MeshOp) and op.sym_name == name)
@@ -555,71 +564,3 @@ class Rewriter(ProgramView):
             sharding.unreduced_axes,
             sharding.reduction,
         ).ir
-
-
-def ir_after(value: IrValue) -> ir.InsertionPoint:
-    """The insertion point directly after the definition of a value."""
-    if isinstance(value, OpResult):
-        return {"after": value.op}
-    assert isinstance(value, BlockArgument)
-    return {"at_start_of": value.owner}
-
-
-def _type(type: AnyType) -> IrType:
-    return (Type.parse(type) if isinstance(type, str) else type).ir
-
-
-def _region(types: Sequence[IrType], location: LazyLocation) -> ir_block.Region:
-    """A region of one block with arguments of these types."""
-    region = ir_block.Region()
-    block = region.add_block()
-    for type in types:
-        block.add_argument(type, location)
-    return region
-
-
-def _location_of(block: ir_block.Block) -> LazyLocation:
-    return UNKNOWN if block.parent_op is None else block.parent_op.lazy_location
-
-
-def _parent_of(point: ir.InsertionPoint) -> Op | None:
-    """The operation in which an insertion point is."""
-    for op in (point.get("before"), point.get("after")):
-        if op is not None:
-            return op.parent_op
-    block = point.get("at_end_of") or point.get("at_start_of")
-    return None if block is None else block.parent_op
-
-
-def _locate(op: Op, location: LazyLocation) -> None:
-    """Gives a location to all that has none in the text that was inserted."""
-    for each in op.walk():
-        if isinstance(each.lazy_location, tuple):
-            each.location = location
-        for region in each.regions:
-            for block in region.blocks:
-                for argument in block.arguments:
-                    if isinstance(argument.lazy_location, tuple):
-                        argument.location = location
-
-
-def _inferred(
-    op_class: type[Op], operands: Sequence[IrValue], attributes: Mapping[str, IrAttribute]
-) -> list[IrType]:
-    """The result types of an operation. Raises ValueError if they cannot be inferred."""
-    types = tuple([value.type for value in operands])
-    count = sum(isinstance(field, ResultField) for field in op_class.fields.values())
-    if not count:
-        return []
-    if op_class.infer_result_types is not None and not op_class.declares_regions:
-        names = inherent_names(op_class)
-        given = dictionary({name: value for name, value in attributes.items() if name in names})
-        inherent = complete_attributes(op_class, given)
-        signature = OpSignature(op_class, op_class.name, inherent, types, ())
-        try:
-            return list(op_class.infer_result_types(signature, ()))
-        except SignatureError as error:
-            raise ValueError(f"the result types of {op_class.name} cannot be inferred: {error}") from None
-    if count == 1 and SAME_TYPE in op_class.traits and types:
-        return [types[0]]
-    raise ValueError(f"the result types of {op_class.name} are not inferred: give result_types")

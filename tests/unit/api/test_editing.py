@@ -408,6 +408,27 @@ def test_a_pass_uses_the_same_names(module: sdyopt.Module) -> None:
     assert Annotate().text == "found"
 
 
+class ShardArguments(sdyopt.Pass):
+    """shard-arguments: shard each argument of each function."""
+
+    anchor = "func.func"
+
+    def rewrite(self, rewriter: sdyopt.Rewriter) -> None:
+        [function, *_] = rewriter.walk()
+        assert isinstance(function, sdyopt.Function)
+        assert "main" in rewriter.functions
+        for argument in function.arguments:
+            rewriter.set_sharding(argument, sdyopt.Sharding(rewriter.meshes["mesh"], ["y"]))
+        with pytest.raises(ValueError, match="a pass on functions does not change the module"):
+            rewriter.add_function("other")
+
+
+def test_a_pass_on_functions_uses_the_meshes_of_the_module(module: sdyopt.Module) -> None:
+    result = module.run(ShardArguments())
+    shardings = {str(each.sharding) for f in result.functions.values() for each in f.arguments}
+    assert shardings == {'#sdy.sharding<@mesh, [{"y"}, {}]>'}
+
+
 # --- Processes ------------------------------------------------------------------------------------
 
 
