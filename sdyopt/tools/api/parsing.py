@@ -44,7 +44,14 @@ class HasOperation(Protocol):
     def operation(self) -> HasAsm: ...
 
 
-ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation
+@runtime_checkable
+class HasMlirModule(Protocol):
+    """A function that JAX has exported, `jax.export.Exported`."""
+
+    def mlir_module(self) -> str: ...
+
+
+ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation | HasMlirModule
 
 _HLO_PREFIX = "HloModule"
 
@@ -87,7 +94,7 @@ def parse(
             emit(resource_error(source, error))
             raise ParseError(collector.diagnostics) from None
         assert isinstance(op, ModuleOp)
-        parsed = Program(op, source, resources, dialects, options, sdy_version)
+        parsed = Program(op, source, resources, options, mesh_version, sdy_version)
         with identified(VERIFY_ERROR):
             if not parsed.verifier.verify(op):
                 raise VerifyError(collector.diagnostics)
@@ -108,6 +115,8 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
         print_text: Callable[..., str] = program.as_text
         options = {"debug_info": True} if "debug_info" in signature(print_text).parameters else {}
         return name, print_text(**options)
+    if isinstance(program, HasMlirModule):
+        return name, program.mlir_module()
     if isinstance(program, HasOperation):
         program = program.operation
     if isinstance(program, HasAsm):
