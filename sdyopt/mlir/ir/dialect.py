@@ -164,6 +164,11 @@ _inherent_names: dict[type[Op], frozenset[str]] = {}
 _changing_fields: dict[type[Op], dict[str, Field]] = {}
 
 
+def declared_fields(op_class: type[Op]) -> Mapping[str, Field]:
+    """The fields of a class as it declares them, those that only some releases have included."""
+    return _changing_fields.get(op_class, op_class.fields)
+
+
 @on_change
 def _change_fields() -> None:
     for op_class, fields in _changing_fields.items():

@@ -19,7 +19,7 @@ from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.program import Program, session
 from sdyopt.tools.driver.chunk import resource_error
 from sdyopt.tools.driver.job import MESH_VERSIONS, dialect_table
-from sdyopt.tools.driver.split import check_text, decode
+from sdyopt.tools.driver.split import as_text, check_text, decode
 
 
 @runtime_checkable
@@ -79,6 +79,7 @@ def parse(
                 check_text(source)
                 _check_is_mlir(source)
             with identified(PARSE_ERROR):
+                source = as_text(source, dialects, options)
                 op, resources = parse_module(source, dialects, options)
         except DiagnosticError as error:
             emit(error.diagnostic)
@@ -119,7 +120,7 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
 
 
 def _source_of(name: str, text: str | bytes) -> Source:
-    """The source of a program; raises ParseError for bytecode and for text that is not UTF-8."""
+    """The source of a program; raises ParseError for text that is not UTF-8."""
     if isinstance(text, str) and (text.isascii() or not SURROGATE.search(text)):
         return Source(name, text)
     try:

@@ -45,6 +45,7 @@ from sdyopt.tools.driver.reproducer import (
     reproducer_group,
     with_external_resources,
 )
+from sdyopt.tools.driver.split import parse_source
 
 # A text in parts.
 Pages = Sequence[str]
@@ -150,7 +151,7 @@ class ChunkRun:
 
     def _parse(self) -> tuple[Op, Reproducer]:
         with identified(PARSE_ERROR):
-            op, resources = parse_module(self._source, self._dialects, self._parse_options)
+            op, resources = parse_source(self._source, self._dialects, self._parse_options)
         with identified(VERIFY_ERROR):
             is_valid = self._verifier.verify(op)
         if not is_valid:
