@@ -295,7 +295,8 @@ def _check_elements(type: Type) -> str:
     return ""
 
 
-def _dense_elements(type: Type, data: bytes) -> DenseElements | str:
+def dense_elements(type: Type, data: bytes) -> DenseElements | str:
+    """The elements of encoded data, or what is wrong with it."""
     if problem := _check_elements(type):
         return problem
     assert isinstance(type, RankedShapedType)
@@ -355,15 +356,15 @@ def _unsigned(data: bytes, type: IntegerType) -> bytes:
     return b"".join([(number & keep).to_bytes(size, "little") for number in numbers])
 
 
-def _dense_elements_parts(elements: DenseElements) -> tuple[Type, bytes]:
-    data = elements.data
-    if elements.type.element is I1:
-        return elements.type, (b"\xff" if data[0] else b"\0") if elements.is_splat else _packed(data)
-    element = elements.type.element
+def dense_elements_data(elements: DenseElements) -> bytes:
+    """The encoded elements: those of a splat once, and eight booleans to a byte."""
+    data, element = elements.data, elements.type.element
+    if element is I1:
+        return (b"\xff" if data[0] else b"\0") if elements.is_splat else _packed(data)
     element = element.element if isinstance(element, ComplexType) else element
     if isinstance(element, IntegerType) and element.width % 8:
         data = _unsigned(data, element)
-    return elements.type, data
+    return data
 
 
 def _resource(type: Type, key: str) -> DenseResource | str:
@@ -408,7 +409,14 @@ def _read_distinct(reader: EntryReader) -> DistinctAttr:
 
 builtin.attribute(16, DenseResource, TYPE, RESOURCE, make=_resource)
 builtin.attribute(17, DenseArray, TYPE, VARINT, BLOB, make=_dense_array, take=_dense_array_parts)
-builtin.attribute(18, DenseElements, TYPE, BLOB, make=_dense_elements, take=_dense_elements_parts)
+builtin.attribute(
+    18,
+    DenseElements,
+    TYPE,
+    BLOB,
+    make=dense_elements,
+    take=lambda elements: (elements.type, dense_elements_data(elements)),
+)
 builtin.add(19, DenseStringElements, Codec(_read_strings, _write_strings))
 builtin.attribute(20, SparseElements, TYPE, attribute_of(DenseElements), ATTRIBUTE, make=_sparse)
 builtin.add(21, DistinctAttr, Codec(_read_distinct, lambda writer, value: writer.attribute(value.attribute)))

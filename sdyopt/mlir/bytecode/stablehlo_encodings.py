@@ -53,7 +53,7 @@ def add_enum(dialect: DialectEncodings, code: int, enum: type[EnumAttr], first: 
     dialect.attribute(code, enum, enumerated(cases), make=make)
 
 
-_DOUBLE = Codec(lambda reader: read_bits(reader, 64), lambda writer, value: write_bits(writer, value, 64))
+DOUBLE = Codec(lambda reader: read_bits(reader, 64), lambda writer, value: write_bits(writer, value, 64))
 
 
 def _read_sub_axis(reader: EntryReader) -> SubAxisInfo | None:
@@ -105,7 +105,7 @@ stablehlo.attribute(13, Bounds, SIGNED_LIST)
 stablehlo.attribute(14, OutputOperandAlias, SIGNED_LIST, SIGNED, SIGNED_LIST)
 stablehlo.attribute(15, DotAlgorithm, TYPE, TYPE, TYPE, SIGNED, SIGNED, SIGNED, BOOL)
 add_enum(stablehlo, 16, ResultAccuracyMode)
-stablehlo.attribute(17, ResultAccuracy, _DOUBLE, _DOUBLE, SIGNED, attribute_of(ResultAccuracyMode))
+stablehlo.attribute(17, ResultAccuracy, DOUBLE, DOUBLE, SIGNED, attribute_of(ResultAccuracyMode))
 stablehlo.attribute(
     18,
     ReplicaGroupMeshAxes,

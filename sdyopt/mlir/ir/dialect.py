@@ -197,6 +197,10 @@ class DialectTable:
             dialect = self._loaded[namespace] = self._load(namespace)
             return dialect
 
+    def is_used(self, namespace: str) -> bool:
+        """Whether the dialect of this namespace has been loaded."""
+        return self._loaded.get(namespace) is not None
+
     def op_class(self, name: str) -> type[Op] | None:
         """The class of the operation `namespace.mnemonic`; None if it is not registered."""
         namespace, _, mnemonic = name.partition(".")

@@ -19,9 +19,18 @@ BYTE_ORDER_MARK = "\ufeff"
 
 
 def decode(name: str, data: bytes) -> Source:
-    """The text of an input, or its bytes if it is bytecode; raises DiagnosticError for invalid UTF-8."""
+    """The text of an input, or its bytes if it is bytecode; raises DiagnosticError for invalid UTF-8.
+
+    What `jax.export` serializes contains bytecode.
+    """
     if data.startswith(BYTECODE_MAGIC):
         return Source(name, "", data=data)
+    if BYTECODE_MAGIC in data:
+        from sdyopt.mlir.bytecode.jax_export import exported_program
+
+        program = exported_program(data)
+        if program is not None:
+            return Source(name, "", data=program)
     try:
         text = data.decode()
     except UnicodeDecodeError as problem:
@@ -35,13 +44,27 @@ def decode(name: str, data: bytes) -> Source:
     return Source(name, text)
 
 
-def parse_source(source: Source, dialects: DialectTable, options: ParseOptions) -> tuple[Op, Resources]:
-    """The module of a text or of bytecode, and its resources. Raises DiagnosticError."""
-    if source.data is None:
-        return parse_module(source, dialects, options)
-    from sdyopt.mlir.bytecode.reader import read_bytecode
+def parse_source(
+    source: Source, dialects: DialectTable, options: ParseOptions, upgrades: bool = True
+) -> tuple[Op, Resources]:
+    """The module of a text or of bytecode, and its resources. Raises DiagnosticError.
 
-    return read_bytecode(source.name, source.data, dialects, options)
+    If `upgrades`, VHLO of any version becomes StableHLO.
+    """
+    if source.data is None:
+        op, resources = parse_module(source, dialects, options)
+    else:
+        from sdyopt.mlir.bytecode.reader import read_bytecode
+
+        op, resources = read_bytecode(source.name, source.data, dialects, options)
+    if upgrades and dialects.is_used("vhlo"):
+        from sdyopt.mlir.dialects.vhlo.dialect import CURRENT
+        from sdyopt.mlir.dialects.vhlo.from_vhlo import legalize_to_stablehlo
+        from sdyopt.mlir.dialects.vhlo.to_version import convert_to_version
+
+        convert_to_version(op, CURRENT)
+        legalize_to_stablehlo(op)
+    return op, resources
 
 
 def as_text(source: Source, dialects: DialectTable, options: ParseOptions) -> Source:
