@@ -43,7 +43,7 @@ from sdyopt.mlir.dialects.vhlo.types import (
 )
 from sdyopt.mlir.ir.attribute import Attribute, Type
 from sdyopt.mlir.ir.builtin_attributes import integer_width, wrapped
-from sdyopt.mlir.ir.types import FloatType, IndexType, IntegerType
+from sdyopt.mlir.ir.types import I1, FloatType, IndexType, IntegerType
 
 vhlo = ENCODINGS = DialectEncodings("vhlo")
 
@@ -99,6 +99,14 @@ def _tensor(type: Type, data: bytes) -> v.TensorV1 | str:
     return elements if isinstance(elements, str) else v.TensorV1(type, elements)
 
 
+def _tensor_parts(attribute: v.TensorV1) -> tuple[Type, bytes]:
+    data = attribute.data
+    if data.type.element is I1 and data.type.num_elements == 1:
+        # Unlike in builtin elements, a single boolean is one bit.
+        return attribute.type, data.data
+    return attribute.type, dense_elements_data(data)
+
+
 def _read_optional(reader: EntryReader) -> Attribute | None:
     return reader.attribute() if reader.varint() else None
 
@@ -135,7 +143,7 @@ vhlo.attribute(
     TYPE,
     BLOB,
     make=_tensor,
-    take=lambda attribute: (attribute.type, dense_elements_data(attribute.data)),
+    take=_tensor_parts,
 )
 add_enum(vhlo, 16, v.TransposeV1)
 vhlo.attribute(17, v.TypeV1, TYPE)

@@ -30,7 +30,7 @@ from sdyopt.mlir.dialects.vhlo.types import (
     UnrankedTensorV1,
     VhloType,
 )
-from sdyopt.mlir.ir.attribute import Attribute, Type, dictionary, nested_attributes
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, Type, dictionary, nested_attributes
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 
@@ -98,18 +98,18 @@ def _is_default(value: Attribute | None, default: Attribute) -> bool:
 # --- What a version has -----------------------------------------------------------------------------
 
 
-def is_legal(op: Op, version: Version) -> bool:
-    """Whether a version of StableHLO has an operation with its attributes and types."""
-    if not isinstance(op, VhloOp):
+def is_legal(signature: OpSignature, discardable: DictAttr, version: Version) -> bool:
+    """Whether a version of StableHLO has an operation with this signature and these attributes."""
+    op_class = signature.op_class
+    if not issubclass(op_class, VhloOp):
         return True
-    if not op.first <= version <= op.last:
+    if not op_class.first <= version <= op_class.last:
         return False
-    signature = op.signature
     constraint = _CONSTRAINTS.get(signature.name)
     if constraint is not None and not constraint(signature, version):
         return False
     parts: list[Attribute] = [value for _, value in signature.attributes.entries]
-    parts += [value for _, value in op.attributes.entries]
+    parts += [value for _, value in discardable.entries]
     parts += [*signature.operand_types, *signature.result_types]
     return all(_is_known(part, version) for part in parts)
 
@@ -185,24 +185,28 @@ def checked_version(text: str, op: Op) -> Version:
 
 def convert_to_version(module: Op, version: Version) -> None:
     """Converts all operations of VHLO to forms that a version has; raises DiagnosticError if one has none."""
+    converted: list[tuple[Op, OpSignature]] = []
+    legal: dict[tuple[OpSignature, DictAttr], bool] = {}
     for op in module.walk():
-        if not is_legal(op, version):
-            _convert(op, version, module)
+        key = (op.signature, op.attributes)
+        if key not in legal:
+            legal[key] = is_legal(*key, version)
+        if not legal[key]:
+            converted.append((op, _converted(op, version, module)))
+    for op, signature in converted:
+        op.__class__ = signature.op_class
+        op.signature = signature
 
 
-def _convert(op: Op, version: Version, module: Op) -> None:
-    old, old_class = op.signature, type(op)
-    base, _, number = old.name.removeprefix("vhlo.").rpartition("_v")
+def _converted(op: Op, version: Version, module: Op) -> OpSignature:
+    """The signature of the form of an operation that a version has."""
+    base, _, number = op.signature.name.removeprefix("vhlo.").rpartition("_v")
     other = {"1": "2", "2": "1"}.get(number)
     signature = None
     if base in ADDED and other is not None:
         signature = _upgraded(op, base) if other == "2" else _downgraded(op, base)
-    if signature is not None:
-        op.__class__ = signature.op_class
-        op.signature = signature
-        if is_legal(op, version):
-            return
-        op.__class__, op.signature = old_class, old
+    if signature is not None and is_legal(signature, op.attributes, version):
+        return signature
     raise _not_legal(op).then(module.error(f"failed to convert VHLO to v{version_text(version)}"))
 
 

@@ -6,7 +6,14 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.dialects.builtin import UnrealizedConversionCastOp
 from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
-from sdyopt.mlir.dialects.vhlo.attributes import BoolV1, CustomCallApiVersionV1, IntegerV1, TypeV1
+from sdyopt.mlir.dialects.vhlo.attributes import (
+    ArrayV1,
+    BoolV1,
+    CustomCallApiVersionV1,
+    DictV1,
+    IntegerV1,
+    TypeV1,
+)
 from sdyopt.mlir.dialects.vhlo.conversion import NotConvertible, i64_elements, to_vhlo, to_vhlo_type
 from sdyopt.mlir.dialects.vhlo.defaults import DEFAULTS
 from sdyopt.mlir.dialects.vhlo.dialect import CURRENT, vhlo
@@ -117,7 +124,7 @@ class _ToVhlo:
             if not self._allows_others or attribute.dialect in ("stablehlo", "vhlo"):
                 raise
             return attribute
-        if not self._allows_others and converted.dialect != "vhlo":
+        if not self._allows_others and not _is_vhlo(converted):
             raise NotConvertible
         return converted
 
@@ -169,6 +176,20 @@ class _ToVhlo:
             else:
                 converted[name] = self._attribute(value)
         return converted
+
+
+def _is_vhlo(attribute: Attribute) -> bool:
+    """Whether an attribute and all those inside it are of VHLO. Those of elements are not looked at."""
+    pending = [attribute]
+    while pending:
+        part = pending.pop()
+        if part.dialect != "vhlo":
+            return False
+        if isinstance(part, ArrayV1):
+            pending += part.elements
+        elif isinstance(part, DictV1):
+            pending += [value for _, value in part.entries]
+    return True
 
 
 def _is_converted(op: Op) -> bool:
