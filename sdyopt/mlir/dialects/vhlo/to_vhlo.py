@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.dialects.builtin import UnrealizedConversionCastOp
@@ -25,7 +27,7 @@ from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.dialect import inherent_names
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import NO_ATTRIBUTES, Op, build
-from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.value import BlockArgument, LazyLocation, OpOperand, Value
 
 # The newest operation of each name without its version.
 _NEWEST = {
@@ -48,6 +50,8 @@ def legalize_to_vhlo(module: Op, allows_other_dialects: bool) -> None:
 class _ToVhlo:
     def __init__(self, allows_other_dialects: bool) -> None:
         self._allows_others = allows_other_dialects
+        # The values that are cast to VHLO.
+        self._casts: dict[Value, None] = {}
         self._signatures: dict[tuple[OpSignature, DictAttr], tuple[OpSignature, DictAttr]] = {}
 
     def convert(self, module: Op) -> None:
@@ -65,6 +69,15 @@ class _ToVhlo:
             for op in ops:
                 if op.parent is not None and not isinstance(op, VhloOp):
                     self._cast_operands(op)
+        for value in self._casts:
+            # MLIR inserts the casts after the conversion, which reverses the uses of their results.
+            _reverse_uses(value, value.uses)
+            cast = value.defining_op
+            assert cast is not None
+            [use] = cast.operand_uses
+            others = [other for other in use.value.uses if other is not use]
+            # The cast is the first user in the program, and so the last of the uses.
+            _reverse_uses(use.value, [use, *reversed(others)])
 
     def _type(self, type: Type, op: Op) -> Type:
         try:
@@ -87,7 +100,7 @@ class _ToVhlo:
             except NotConvertible:
                 raise _not_legal(op) from None
         signature, attributes = found
-        operands = [self._converted_value(value) for value in op.operands]
+        operands = [self._converted_value(value, op) for value in op.operands]
         block = op.parent
         assert block is not None
         for use in op.operand_uses:
@@ -103,17 +116,21 @@ class _ToVhlo:
                 use.unlink()
                 use.link(result)
 
-    def _converted_value(self, value: Value) -> Value:
-        """The value with a type of VHLO: a cast of the result of an operation of another dialect."""
+    def _converted_value(self, value: Value, op: Op) -> Value:
+        """The operand of an operation with a type of VHLO: a cast of a result of another dialect."""
         converted = to_vhlo_type(value.type)
-        return value if converted is value.type else _cast(value, converted)
+        if converted is value.type:
+            return value
+        cast = _cast(value, converted, op.lazy_location)
+        self._casts[cast] = None
+        return cast
 
     def _cast_operands(self, op: Op) -> None:
         """Casts the operands of an operation of another dialect back."""
         types = op.signature.operand_types
         for use, type in zip(op.operand_uses, types, strict=True):
             if use.value.type is not type:
-                cast = _cast(use.value, type)
+                cast = _cast(use.value, type, use.value.lazy_location)
                 use.unlink()
                 use.link(cast)
 
@@ -215,7 +232,14 @@ def _api_version(value: Attribute) -> Attribute:
     return CustomCallApiVersionV1(cases[value.value])
 
 
-def _cast(value: Value, type: Type) -> Value:
+def _reverse_uses(value: Value, uses: Iterable[OpOperand]) -> None:
+    """Makes these the uses of a value, in reverse order."""
+    for use in list(uses):
+        use.unlink()
+        use.link(value)
+
+
+def _cast(value: Value, type: Type, location: LazyLocation) -> Value:
     """A value with another type: the result of a cast after its definition, which there may already be."""
     for use in value.uses:
         owner = use.owner
@@ -223,11 +247,25 @@ def _cast(value: Value, type: Type) -> Value:
             return owner.results[0]
     name = UnrealizedConversionCastOp.name
     signature = OpSignature(UnrealizedConversionCastOp, name, NO_ATTRIBUTES, (value.type,), (type,))
-    cast = build(signature, (value,), location=value.lazy_location)
+    cast = build(signature, (value,), location=location)
     definition, block = value.defining_op, value.block
     assert block is not None
-    block.insert_before(block.first if definition is None else definition.next, cast)
+    anchor = block.first if definition is None else definition.next
+    if isinstance(value, BlockArgument) and type.dialect != "vhlo":
+        # MLIR casts arguments back in their order, each at the start of the block.
+        while isinstance(anchor, UnrealizedConversionCastOp) and _is_of_later_argument(anchor, value):
+            anchor = anchor.next
+    block.insert_before(anchor, cast)
     return cast.results[0]
+
+
+def _is_of_later_argument(cast: Op, argument: BlockArgument) -> bool:
+    operand = cast.operand_at(0)
+    return (
+        isinstance(operand, BlockArgument)
+        and operand.owner is argument.owner
+        and operand.index > argument.index
+    )
 
 
 def _not_legal(op: Op) -> DiagnosticError:
