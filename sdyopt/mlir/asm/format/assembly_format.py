@@ -55,8 +55,11 @@ class FormatElement:
 class Assembly:
     """The format of the text after an operation's name.
 
-    Releases without the behaviour `since`, if there is one, have the format `before`.
+    Releases without the behaviour `since`, if there is one, have the format `before`. If the format
+    `is_constant`, the result of the operation has the type of the attribute `value`.
     """
+
+    is_constant = False
 
     def __init__(
         self, elements: Sequence[FormatElement], since: Behavior | None = None, before: Assembly | None = None

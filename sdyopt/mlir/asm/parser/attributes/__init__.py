@@ -6,6 +6,7 @@ from grammar.lark, parses all others. Both give the same result.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from sdyopt.base.diagnostics.location import Location, Source
@@ -20,12 +21,13 @@ from sdyopt.mlir.asm.parser.attributes.dialect_symbols import parse_dialect_attr
 from sdyopt.mlir.asm.parser.attributes.fast_path import (
     dictionary_at,
     fast_attribute,
+    fast_function_type,
     fast_location,
     fast_type,
 )
 from sdyopt.mlir.asm.parser.attributes.lr_parser import load_tables, run
 from sdyopt.mlir.asm.parser.attributes.semantic_actions import ActionContext, Environment
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr, LocationAttr
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, LocationAttr, TypeAttr
 from sdyopt.mlir.ir.types import Type
 
 __all__ = ["AttributeParser"]
@@ -54,13 +56,26 @@ class AttributeParser:
 
     def type(self, text: str, offset: int) -> Type:
         """Parses a type."""
-        type = self._types.get(text)
+        type = self._types.get(text) or self.plain_type(text)
         if type is None:
-            type = fast_type(text) if self._uses_fast_path else None
-            if type is None:
-                type = cast(Type, self._parse("type", text, offset))
-            self._types[text] = type
+            type = self._types[text] = cast(Type, self._parse("type", text, offset))
         return type
+
+    def plain_type(self, text: str) -> Type | None:
+        """The type of a text that does not need the grammar; None for any other."""
+        type = self._types.get(text)
+        if type is None and self._uses_fast_path:
+            type = fast_function_type(text, self.plain_type) if text[0] == "(" else fast_type(text)
+            if type is not None:
+                self._types[text] = type
+        return type
+
+    def with_types(self, source: Source, types: Mapping[str, Type]) -> AttributeParser:
+        """A parser of another source with the same aliases, and with these types by their text."""
+        parser = AttributeParser(source, self._context.environment, self._uses_fast_path)
+        parser._context.distinct = self._context.distinct
+        parser._types.update(types)
+        return parser
 
     def attribute(self, text: str, offset: int, expected_type: Type | None = None) -> Attribute:
         """Parses an attribute; with an `expected_type`, the text has no type of its own."""
@@ -103,6 +118,9 @@ class AttributeParser:
         if text.startswith("loc("):
             location = self._fast_location(text)
             return None if location is None else LocationAttr(location)
+        if text.startswith("("):
+            type = self.plain_type(text)
+            return None if type is None else TypeAttr(type)
         return fast_attribute(text)
 
     def _fast_location(self, text: str) -> Location | None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import CallSite, FileLoc, Location, NameLoc, UnknownLoc
@@ -21,7 +22,7 @@ from sdyopt.mlir.asm.lexical import BARE_ID, UNESCAPED, WHITESPACE
 from sdyopt.mlir.asm.parser.attributes.builtin_types import integer_type
 from sdyopt.mlir.asm.parser.attributes.dense_elements import dense_elements_from
 from sdyopt.mlir.asm.parser.attributes.element_literals import decode_numbers, pack_floats, pack_integers
-from sdyopt.mlir.asm.parser.lexer import attribute_extent, has_any_of
+from sdyopt.mlir.asm.parser.lexer import PLAIN_FUNCTION, attribute_extent, has_any_of
 from sdyopt.mlir.ir.attribute import (
     UNIT,
     Attribute,
@@ -50,6 +51,7 @@ from sdyopt.mlir.ir.types import (
     INDEX,
     ComplexType,
     FloatType,
+    FunctionType,
     IndexType,
     IntegerType,
     RankedShapedType,
@@ -90,6 +92,19 @@ def fast_type(text: str) -> Type | None:
         return None
     sizes = match[1].split("x")[:-1]
     return RankedTensor(tuple([DYNAMIC if size == "?" else int(size) for size in sizes]), element, None)
+
+
+def fast_function_type(text: str, parse: Callable[[str], Type | None]) -> FunctionType | None:
+    """The function type that `text` denotes, whose parts `parse` parses; None if it needs the grammar."""
+    if PLAIN_FUNCTION.fullmatch(text) is None:
+        return None
+    inputs, _, results = text[1:].partition(") -> ")
+    results = results[1:-1] if results[0] == "(" else results
+    input_types = [parse(input) for input in inputs.split(", ")] if inputs else []
+    result_types = [parse(result) for result in results.split(", ")] if results else []
+    if None in input_types or None in result_types:
+        return None
+    return FunctionType(tuple(cast(list[Type], input_types)), tuple(cast(list[Type], result_types)))
 
 
 def fast_attribute(text: str) -> Attribute | None:
