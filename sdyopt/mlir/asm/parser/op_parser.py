@@ -34,6 +34,7 @@ from sdyopt.mlir.ir.value import LazyLocation, Value
 from sdyopt.mlir.ir.verify_signature import attribute_problem
 
 _SSA_ID = re.compile(f"{TRIVIA}({SSA_ID})")
+_PLAIN_ARGUMENT = re.compile(rf"{TRIVIA}({SSA_ID}): (tensor<[\w?]*+>)(?=[,) ])", re.ASCII)
 _RESULT_NUMBER = re.compile(f"{TRIVIA}#({SUFFIX_ID})")
 _LARGEST_RESULT_NUMBER = (1 << 32) - 1
 
@@ -246,6 +247,12 @@ class OpAsmParser(AsmParser):
 
     def argument(self) -> Argument:
         """Parses `%name: type {attributes} loc(…)`."""
+        plain = _PLAIN_ARGUMENT.match(self.text, self.position)
+        if plain is not None and (plain_type := self.attribute_parser.plain_type(plain[2])) is not None:
+            self.position = plain.end()
+            attributes = self.accept_dictionary() if self.text[self.position] == " " else None
+            offset = plain.start(1)
+            return Argument(plain[1], offset, plain_type, attributes, self.location_or_offset(offset))
         name, offset = self.argument_name()
         self.expect(":")
         type = self.type()

@@ -19,8 +19,10 @@ from sdyopt.mlir.asm.parser.attributes import dialect_symbols as _symbols
 from sdyopt.mlir.asm.parser.attributes import element_literals as _literals
 from sdyopt.mlir.asm.parser.attributes.dialect_symbols import parse_dialect_attribute
 from sdyopt.mlir.asm.parser.attributes.fast_path import (
+    array_at,
     dictionary_at,
     fast_attribute,
+    fast_attribute_of_type,
     fast_function_type,
     fast_location,
     fast_type,
@@ -34,6 +36,9 @@ __all__ = ["AttributeParser"]
 
 # Longer texts, such as those of big constants, are not cached: few are equal, and hashing them takes time.
 _MAX_CACHED_LENGTH = 100_000
+
+# The maximum number of brackets in an array or a dictionary that does not need the grammar.
+_MAX_BRACKETS = 100
 
 _ACTIONS = (_attributes, _elements, _literals, _symbols, _types)
 
@@ -113,14 +118,21 @@ class AttributeParser:
         return location
 
     def _fast_attribute(self, text: str, offset: int) -> Attribute | None:
-        if text.startswith("#"):
+        first = text[:1]
+        if first == "#":
             return parse_dialect_attribute(self._context, text, offset)
+        if first == "(":
+            type = self.plain_type(text)
+            return None if type is None else TypeAttr(type)
+        if first == "[" or first == "{":
+            # The grammar reports nesting that is too deep.
+            if sum(map(text.count, "[{(<")) > _MAX_BRACKETS:
+                return None
+            parsed = (array_at if first == "[" else dictionary_at)(self.attribute, self._source.text, offset)
+            return parsed[0] if parsed is not None and parsed[1] == offset + len(text) else None
         if text.startswith("loc("):
             location = self._fast_location(text)
             return None if location is None else LocationAttr(location)
-        if text.startswith("("):
-            type = self.plain_type(text)
-            return None if type is None else TypeAttr(type)
         return fast_attribute(text)
 
     def _fast_location(self, text: str) -> Location | None:
@@ -130,13 +142,15 @@ class AttributeParser:
 
     def _attribute_of_type(self, text: str, offset: int, type: Type) -> Attribute:
         attribute = self._typed_attributes.get((text, type))
+        if attribute is None and self._uses_fast_path:
+            attribute = fast_attribute_of_type(text, type)
         if attribute is None:
             outer, self._context.expected_type = self._context.expected_type, type
             try:
                 attribute = cast(Attribute, self._parse("attribute_of_type", text, offset))
             finally:
                 self._context.expected_type = outer
-            self._typed_attributes[text, type] = attribute
+        self._typed_attributes[text, type] = attribute
         return attribute
 
     def _parse(self, start: str, text: str, offset: int) -> Any:
