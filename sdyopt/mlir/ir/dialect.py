@@ -165,7 +165,7 @@ _inherent_names: dict[type[Op], frozenset[str]] = {}
 _changing_fields: dict[type[Op], dict[str, Field]] = {}
 
 
-def declared_fields(op_class: type[Op]) -> Mapping[str, Field]:
+def fields_of_all_releases(op_class: type[Op]) -> Mapping[str, Field]:
     """The fields of a class as it declares them, those that only some releases have included."""
     return _changing_fields.get(op_class, op_class.fields)
 
