@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 # The storeys from the lowest to the highest, and the rooms of each in their order.
 STOREYS = """
 base      dataclasses ‹ interning ‹ releases ‹ diagnostics
-mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
+mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ notation ‹ sharding_record ‹
           trials ‹ check ‹ report ‹ passes ‹ advise ‹ mesh_sweep ‹ hlo_comparison ‹

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sdyopt.analysis.figures import figures
 from sdyopt.base.diagnostics import diagnostic as ir
@@ -58,6 +58,20 @@ class HasText(Protocol):
     def as_text(self) -> str: ...
 
 
+class Times(NamedTuple):
+    """The least and the greatest number of runs."""
+
+    least: int
+    greatest: int
+
+
+class WireBytes(NamedTuple):
+    """What a device sends, according to the report and to XLA's program."""
+
+    report: int
+    xla: int
+
+
 @dataclass(frozen=True, slots=True)
 class Collective:
     """An operation that communicates.
@@ -76,7 +90,7 @@ class Collective:
     bytes_in: int | None
     bytes_out: int | None
     wire_bytes: int | None
-    times: tuple[int, int] | None
+    times: Times | None
     location: Location
     value: str
     cause: str
@@ -102,11 +116,11 @@ class HloComparison:
         return dict(self.ir.counts)
 
     @property
-    def wire_bytes(self) -> tuple[int, int]:
+    def wire_bytes(self) -> WireBytes:
         """What a device sends in all runs of loops, in the report and in XLA's program."""
         from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
 
-        return round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs))
+        return WireBytes(round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs)))
 
     def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
         """An error for each limit of a `--budget` file that XLA's collectives exceed."""
@@ -239,7 +253,7 @@ def _collective(found: figures.Collective) -> Collective:
         found.bytes_in,
         found.bytes_out,
         None if found.wire_bytes is None else round(found.wire_bytes),
-        None if found.times is None else (found.times.low, found.times.high),
+        None if found.times is None else Times(found.times.low, found.times.high),
         from_source(found.location),
         found.value,
         found.cause,
