@@ -61,7 +61,7 @@ types: install ## check types
 wheel-check: install ## run sdy-opt from a fresh install of the wheel
 	.ci/wheel-check $(BIN)/python
 
-test-pythons: test wheel-check ## test every Python from 3.11 on that this machine has
+test-pythons: test wheel-check ## compare outputs under every Python from 3.11 on, and test the newest
 	JOBS=$(JOBS) .ci/test-pythons $(VENV)
 
 test-pyodide: install ## run the lit tests under Python 3.14 in Node, if Node and npm are installed

@@ -154,7 +154,11 @@ def _element(entry: PassEntry | PipelineEntry, options: Sequence[str]) -> str:
 
 
 def _is_compared(option: Option) -> bool:
-    return bool(_choices(option)) and not option.flag.startswith((*_PARTITIONS, *_TRACES))
+    return (
+        bool(_choices(option))
+        and not option.is_later
+        and not option.flag.startswith((*_PARTITIONS, *_TRACES))
+    )
 
 
 def _choices(option: Option) -> tuple[str, ...]:
