@@ -86,6 +86,10 @@ class Comparison:
     def to_markdown(self) -> str:
         return self._write(".md")
 
+    def to_html(self) -> str:
+        """The comparison as an HTML page."""
+        return self._write(".html")
+
     def __str__(self) -> str:
         return self._write(".txt")
 

@@ -12,14 +12,14 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.base.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, identified, identify
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import NEWEST, release_of
-from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.program import Program, session
 from sdyopt.tools.driver.chunk import resource_error
 from sdyopt.tools.driver.job import MESH_VERSIONS, dialect_table
-from sdyopt.tools.driver.split import check_text, decode
+from sdyopt.tools.driver.split import as_text, check_text, decode, parse_source
 
 
 @runtime_checkable
@@ -86,7 +86,8 @@ def parse(
                 check_text(source)
                 _check_is_mlir(source)
             with identified(PARSE_ERROR):
-                op, resources = parse_module(source, dialects, options)
+                source = as_text(source, dialects, options)
+                op, resources = parse_source(source, dialects, options)
         except DiagnosticError as error:
             emit(error.diagnostic)
             raise ParseError(collector.diagnostics) from None
@@ -128,7 +129,7 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
 
 
 def _source_of(name: str, text: str | bytes) -> Source:
-    """The source of a program; raises ParseError for bytecode and for text that is not UTF-8."""
+    """The source of a program; raises ParseError for text that is not UTF-8."""
     if isinstance(text, str) and (text.isascii() or not SURROGATE.search(text)):
         return Source(name, text)
     try:

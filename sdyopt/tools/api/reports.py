@@ -47,7 +47,8 @@ from sdyopt.tools.api.html import html_fragment, printable_lines
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline
 from sdyopt.tools.api.program import Program, session
 
-if TYPE_CHECKING:  # imported only for comparisons
+if TYPE_CHECKING:  # imported only when they are used
+    from sdyopt.analysis.check.checker import Check
     from sdyopt.analysis.hlo_comparison import hlo_comparison
 
 
@@ -146,12 +147,13 @@ class HloComparison:
 class Report:
     """The report of `sdy-opt --report`. `str` is its text. Figures are those of one device."""
 
-    __slots__ = ("_program", "_title", "ir")
+    __slots__ = ("_check", "_program", "_title", "ir")
 
     ir: figures.Report
 
-    def __init__(self, ir: figures.Report, title: str, program: str) -> None:
+    def __init__(self, ir: figures.Report, title: str, program: str, check: Check | None = None) -> None:
         self.ir = ir
+        self._check = check
         self._title = title
         self._program = program
 
@@ -238,9 +240,9 @@ class Report:
         )
 
     def _write(self, path: str) -> str:
-        from sdyopt.analysis.report.formats import report_text
+        from sdyopt.analysis.report.formats import Reported, report_text
 
-        return report_text(self.ir, path, lambda: self._program, self._title)
+        return report_text(Reported(self.ir, lambda: self._program, self._title, self._check), path)
 
 
 def _collective(found: figures.Collective) -> Collective:

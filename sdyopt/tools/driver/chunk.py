@@ -45,6 +45,7 @@ from sdyopt.tools.driver.reproducer import (
     reproducer_group,
     with_external_resources,
 )
+from sdyopt.tools.driver.split import parse_source
 
 # A text in parts.
 Pages = Sequence[str]
@@ -149,8 +150,10 @@ class ChunkRun:
             raise UsageError(error.message, "remove --no-implicit-module") from None
 
     def _parse(self) -> tuple[Op, Reproducer]:
+        # Passes on VHLO are asked for the program as it is.
+        upgrades = "vhlo-" not in self._job.pipeline.dump()
         with identified(PARSE_ERROR):
-            op, resources = parse_module(self._source, self._dialects, self._parse_options)
+            op, resources = parse_source(self._source, self._dialects, self._parse_options, upgrades)
         with identified(VERIFY_ERROR):
             is_valid = self._verifier.verify(op)
         if not is_valid:

@@ -122,7 +122,6 @@ def test_an_exception_can_be_pickled() -> None:
             "use pathlib.Path for the path of a file",
         ),
         ("HloModule jit_f\n", "this is HLO, not MLIR", "parse what `lower` returns, before `compile`"),
-        (b"ML\xefR", "this is MLIR bytecode, not text", "convert it to text with mlir-opt"),
         (b"\xff", "invalid UTF-8: byte 0xff", ""),
         ("\0", "unexpected NUL character", ""),
     ],
