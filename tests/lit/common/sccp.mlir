@@ -144,6 +144,7 @@ func.func @endless(%a: i32) -> i32 {
 // CHECK:         %[[F:.*]] = call @referenced
 // CHECK:         return %[[SIX]], %[[F]] : i32, i32
 // FUNC-LABEL: func.func @main
+// FUNC:         call @callee
 // FUNC:         %[[CALL:.*]]:2 = call @callee
 // FUNC:         return %[[CALL]]#0
 func.func @main(%a: i32) -> (i32, i32) attributes {test.used = @referenced} {
