@@ -48,6 +48,7 @@ from sdyopt.analysis.report.groupings import ALL_GROUPINGS, grouping_of
 from sdyopt.analysis.report.json_report import number
 from sdyopt.analysis.report.sections import COLLECTIVES, ReportTable, Section, sections_of
 from sdyopt.base.diagnostics.text import counted
+from sdyopt.mlir.value_names import pattern_of
 
 _SCRIPT = Path(__file__).with_name("report.js")
 
@@ -212,11 +213,16 @@ def _bar(page: Page, report: Report) -> h.Node:
     if not total:
         return None
     parts = [
-        (f"{share_text(part.high / total)} {name}", float(part.high / total))
+        (f"{_share_text(part.high / total)} {name}", float(part.high / total))
         for name, part in wire_totals(report.collectives, _kind).items()
         if part.high
     ]
     return page.bar(parts, "shares of what is sent, by kind and axes")
+
+
+def _share_text(share: Fraction) -> str:
+    """A percentage, `<1%` for a small one that is not 0."""
+    return "<1%" if 0 < share < Fraction(1, 200) else share_text(share)
 
 
 def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
@@ -279,7 +285,7 @@ def _by_axes(page: Page, report: Report) -> h.Node:
                     h.tr[
                         h.th(scope="row")[page.coloured(group.strip("{}"))],
                         h.td(data_label="sent")[total_text(part)],
-                        h.td(data_label="share")[share_text(part.high / total) if total else "unknown"],
+                        h.td(data_label="share")[_share_text(part.high / total) if total else "unknown"],
                         h.td(data_label="time")[seconds_text(seconds[group])] if seconds else None,
                         h.td(data_label="collectives")[_kinds_of(report, group)],
                     ]
@@ -380,7 +386,9 @@ def _add_figures(page: Page, report: Report, program: str) -> None:
             runs=times_text(each.times, each.per_iteration),
             kind=each.kind,
             axes=along(each.group),
-            why=each.cause,
+            # A reason that is the same for all layers is one reason.
+            why=pattern_of(each.cause),
+            weights=pattern_of(each.moved or each.updated),
             change=specs_of(each.change),
             value=each.value,
             program=lines.get(each.number, 0),
