@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.base.diagnostics.location import Location
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.assembly_format import (
     AttrDict,
@@ -41,7 +42,7 @@ from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, region, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import SYM_NAME, SYM_VISIBILITY, FunctionOpInterface, lookup_symbol
@@ -405,6 +406,17 @@ class ConstantOp(Op):
             raise self.op_error(f"reference to undefined function '{self.value}'")
         if function.function_type is not self.signature.result_types[0]:
             raise self.op_error("reference to function with mismatched type")
+
+
+def _materialize(value: Attribute, type: Type, location: Location) -> Op | None:
+    """A reference to a function, the only constant of this dialect."""
+    if not isinstance(value, SymbolRef) or not isinstance(type, FunctionType):
+        return None
+    attributes = DictAttr((("value", value),))
+    return build(OpSignature(ConstantOp, ConstantOp.name, attributes, (), (type,)), (), location=location)
+
+
+func.materialize_constant = _materialize
 
 
 def _quoted(type: Type) -> str:

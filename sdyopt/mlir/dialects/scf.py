@@ -48,10 +48,15 @@ def _ensure_terminator(region: Region) -> None:
         block.append(build(OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (), ()), ()))
 
 
+def _parse_result_types(op_parser: OpAsmParser) -> list[Type]:
+    """Parses types in parentheses, or a single type."""
+    if op_parser.looking_at("("):
+        return op_parser.comma_list(op_parser.type, "(", ")")
+    return [op_parser.type()]
+
+
 def _parse_if(op_parser: OpAsmParser) -> None:
-    op_parser.types["results_"] = (
-        op_parser.comma_list(op_parser.type, "(", ")") if op_parser.accept("->") else []
-    )
+    op_parser.types["results_"] = _parse_result_types(op_parser) if op_parser.accept("->") else []
     _ensure_terminator(op_parser.region())
     if op_parser.accept("else"):
         _ensure_terminator(op_parser.region())
