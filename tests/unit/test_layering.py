@@ -48,7 +48,12 @@ BELOW_PASSES = ROOMS[: ROOMS.index("analysis")]
 # The modules that may import each dependency, which is slow to import or a concern of one layer.
 USERS = {
     "click": ("sdyopt/tools/cli",),
-    "htpy": ("sdyopt/analysis/pages", "sdyopt/analysis/report/html_report", "sdyopt/analysis/steps/analysis"),
+    "htpy": (
+        "sdyopt/analysis/comparison/html_comparison",
+        "sdyopt/analysis/pages",
+        "sdyopt/analysis/report/html_report",
+        "sdyopt/analysis/steps/analysis",
+    ),
     "jax": ("sdyopt/analysis/execution/worker",),
     "jaxlib": ("sdyopt/analysis/execution/worker",),
     "lark": ("sdyopt/mlir/asm",),
@@ -84,7 +89,7 @@ IMPORT_LATE = (
 )
 
 # The options of these analyses read files; every run imports the options of all.
-OPTIONS = {f"sdyopt/analysis/{name}" for name in ("advise", "check", "mesh_sweep", "report")}
+OPTIONS = {f"sdyopt/analysis/{name}" for name in ("advise", "check", "comparison", "mesh_sweep", "report")}
 
 # The only import cycle: the classes of the IR core refer to each other.
 IR_CORE = {f"sdyopt.mlir.ir.{name}" for name in ("block", "op_fields", "op_signature", "operation", "value")}
