@@ -83,6 +83,7 @@ test-reference: ## compare with the C++ passes of RELEASES="0.12.0.1 0.11.2 0.10
 
 docs: install ## write the pages and tables that are generated from the code
 	$(BIN)/python -m docs.readme
+	$(BIN)/python -m docs.page_image
 	$(BIN)/python -m docs.passes
 	$(BIN)/python -m docs.versions
 	$(BIN)/python -m tests.unit.mistakes
