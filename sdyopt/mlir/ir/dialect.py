@@ -165,6 +165,11 @@ _inherent_names: dict[type[Op], frozenset[str]] = {}
 _changing_fields: dict[type[Op], dict[str, Field]] = {}
 
 
+def fields_of_all_releases(op_class: type[Op]) -> Mapping[str, Field]:
+    """The fields of a class as it declares them, those that only some releases have included."""
+    return _changing_fields.get(op_class, op_class.fields)
+
+
 @on_change
 def _change_fields() -> None:
     for op_class, fields in _changing_fields.items():
@@ -192,6 +197,10 @@ class DialectTable:
         except KeyError:
             dialect = self._loaded[namespace] = self._load(namespace)
             return dialect
+
+    def is_used(self, namespace: str) -> bool:
+        """Whether the dialect of this namespace has been loaded."""
+        return self._loaded.get(namespace) is not None
 
     def op_class(self, name: str) -> type[Op] | None:
         """The class of the operation `namespace.mnemonic`; None if it is not registered."""

@@ -7,7 +7,7 @@ A statement in a region is built from a template if an equal one has been parsed
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -45,7 +45,8 @@ from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op, UnregisteredOp, build
+from sdyopt.mlir.ir.operation import UNKNOWN, Op, UnregisteredOp, build
+from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import LazyLocation
 
 # The maximum nesting depth of regions.
@@ -139,6 +140,25 @@ class ModuleParser:
         signature = OpSignature(module_class, module_class.name, EMPTY_DICT, (), ())
         module = build(signature, (), location=FileLoc(self.source.name, 0, 0), regions=(region,))
         return module, self.state.resources
+
+    def statements(self, types: Mapping[str, Type], dialect: str) -> Block:
+        """A detached block with the statements of the source, which may use the arguments of the block.
+
+        `types` are those of the arguments by their names, `%` included. The operations of `dialect` are
+        written without its name.
+        """
+        block = Block()
+        self._set_default_dialect(dialect)
+        for name, type in types.items():
+            self.scope.define(name, block.add_argument(type, UNKNOWN), 0, self._parser())
+        self._parse_block_body(block)
+        if self._position < len(self.text):
+            raise self._expected_operation()
+        parser = self._parser()
+        raise_all(self.scope.undefined(parser))
+        self.state.finish(parser)
+        self._labels[0].check(parser)
+        return block
 
     # --- Regions and blocks ---------------------------------------------------------------
 
