@@ -92,7 +92,7 @@ docs: install ## write the pages and tables that are generated from the code
 	$(BIN)/python -m docs.lint_pages
 
 bench: install ## time sdy-opt; with REFERENCE_PYTHON=… also its C++ passes, and write benchmarks/speed.md
-	$(BIN)/python -m benchmarks.run --sizes 4k,36k,constants $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON) --output benchmarks/speed.md)
+	$(BIN)/python -m benchmarks.run --sizes 4k,36k,constants,varied_2k,varied_11k,varied_47k,models $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON) --output benchmarks/speed.md)
 
 growth: install ## measure how time and memory grow with programs, and write benchmarks/growth.md
 	$(BIN)/python -m benchmarks.growth --output benchmarks/growth.md $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))
