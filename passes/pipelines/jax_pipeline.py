@@ -65,12 +65,20 @@ def exchanges(
     reduce_communication: bool = True,
 ) -> Sequence[Pass]:
     """The passes that insert all communication, on types that are still global."""
+
+    def lowering() -> Pass:
+        return ReshardToCollectives(
+            keep_unreduced_axes=True, move_borders=True, as_partitioner=not reduce_communication
+        )
+
     return [
         # Otherwise tensors would be gathered between them.
         UnifyMeshes(),
         # Otherwise the program's own all-reduces would be repeated.
         AllReducesToReshards(),
         ReshardSingleDevices(),
+        # XLA meets each constraint of the program by itself.
+        *([] if reduce_communication else [lowering()]),
         InsertExplicitReshards(
             enable_full_version=True,
             change_unreduced_meshes=True,
@@ -93,7 +101,7 @@ def exchanges(
         simplify(RESHARD_LABEL),
         MergeCollectives(collectives_only=True),
         # Borders between shards are moved by sdy-pad-for-divisibility.
-        ReshardToCollectives(keep_unreduced_axes=True, move_borders=True),
+        lowering(),
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),
         MergeCollectives(collectives_only=True),
