@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sdyopt.mlir.asm.format.directives import symbol_text
-from sdyopt.mlir.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, STRING_EXTENT
+from sdyopt.mlir.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, STRING_EXTENT, symbol_text
 from sdyopt.mlir.error_help.table import (
     Case,
     Explanation,

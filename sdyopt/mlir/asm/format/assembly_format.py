@@ -1,24 +1,37 @@
-"""Declarative assembly formats of operations: sequences of elements that both parse and print.
+"""Declarative assembly formats of operations: one string both parses and prints, as in ODS.
 
     class SliceOp(Op):
-        assembly = assembly(Operand("input"), AttrDict(), ":", TypeOf("input"))
+        assembly = assembly("$input custom<ranges>($starts, $limits) attr-dict `:` type($input)", ranges=…)
 
-A string is a literal. Spaces follow the rules of MLIR's declarative format and are not declared. Elements
-write what depends only on the signature and the discardable attributes into a print template, which the
-printer caches by these; regions, their arguments and SSA names are printed for each operation.
+- `` `word` ``: punctuation or a keyword. `$field`: an operand, an attribute or a region.
+- `operands`: all of them. `type($a, $b)`: the type of `$a`, which `$b` has too.
+- `functional-type(operands, results)`, or of two fields.
+- `attr-dict`, `attr-dict-with-keyword`: the attributes that nothing else prints.
+- `(… $field^ …)?` or `(… $field^ …) : (…)?`: an optional group, printed if the field is present and not its
+  default.
+- `custom<name>($a, $b)`: an argument `name` of `assembly`, or what is registered by `@directive("name")`. It
+  is called with the names of the fields, and returns an element.
+
+An operand without a type in the format has the only type that its constraint accepts. Spaces follow the rules
+of MLIR's declarative format and are not declared. Elements write what depends only on the signature and the
+discardable attributes into a print template, which the printer caches by these; regions, their arguments and
+SSA names are printed for each operation. A format is parsed when it is first used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from sdyopt.base.releases import Behavior
+from sdyopt.mlir.asm.format.attribute_format import format_of, has_format, parse_nested
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Template
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr
-from sdyopt.mlir.ir.constraints import ONE_BLOCK
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, SymbolRef
+from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, ONE_BLOCK, AttrConstraint
 from sdyopt.mlir.ir.op_fields import (
     ONE,
     OPERAND_SEGMENTS,
@@ -26,19 +39,21 @@ from sdyopt.mlir.ir.op_fields import (
     RESULT_SEGMENTS,
     VARIADIC,
     AttrField,
+    Field,
     OperandField,
     RegionField,
     ResultField,
     ValueField,
 )
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.types import FunctionType, Type
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import NONE, Type
 
 
 class FormatElement:
     """An element of an assembly format.
 
-    `elides` names the attributes that it prints, so that the attribute dictionary does not.
+    `elides` names the fields of the attributes that it prints, so that the attribute dictionary does not.
     """
 
     elides: tuple[str, ...] = ()
@@ -52,6 +67,10 @@ class FormatElement:
         raise NotImplementedError
 
 
+# Makes an element from the names of fields.
+Directive = Callable[..., FormatElement]
+
+
 class Assembly:
     """The format of the text after an operation's name.
 
@@ -59,18 +78,33 @@ class Assembly:
     """
 
     def __init__(
-        self, elements: Sequence[FormatElement], since: Behavior | None = None, before: Assembly | None = None
+        self,
+        format: str,
+        directives: Mapping[str, Directive],
+        since: Behavior | None,
+        before: Assembly | None,
     ) -> None:
-        self.elements = tuple(elements)
-        self.elided = frozenset(name for element in elements for name in element.elides)
+        self._format = format
+        self._directives = directives
         self._since = since
         self._before = before
+        self._elements: list[FormatElement] | None = None
+        self._elided: frozenset[str] = frozenset()
+
+    def elements_for(self, op_class: type[Op]) -> list[FormatElement]:
+        """The elements, of any operation class with this format."""
+        if self._elements is None:
+            reader = _FormatReader(self._format, self._directives, op_class)
+            self._elements = reader.elements()
+            fields = [op_class.fields.get(name) or name for e in self._elements for name in e.elides]
+            self._elided = frozenset(f.name if isinstance(f, AttrField) else str(f) for f in fields)
+        return self._elements
 
     def _active(self) -> Assembly:
         return self if self._before is None or self._since is None or self._since.active else self._before
 
     def parse(self, op_parser: OpAsmParser) -> None:
-        for element in self._active().elements:
+        for element in self._active().elements_for(op_parser.op_class):
             element.parse(op_parser)
 
     def template(
@@ -78,31 +112,116 @@ class Assembly:
     ) -> Template:
         """The print template of the text after the operation's name."""
         active = self._active()
-        out = Template(attribute_printer, active.elided)
-        for element in active.elements:
+        elements = active.elements_for(signature.op_class)
+        out = Template(attribute_printer, active._elided)
+        for element in elements:
             element.write(out, signature, attributes)
         return out
 
 
 def assembly(
-    *elements: FormatElement | str, since: Behavior | None = None, before: Assembly | None = None
+    format: str, /, *, since: Behavior | None = None, before: Assembly | None = None, **directives: Directive
 ) -> Assembly:
-    """The format with these elements; strings are literals."""
-    return Assembly(_elements(elements), since, before)
+    """The assembly format with this text; `directives` are only its own."""
+    return Assembly(format, directives, since, before)
 
 
-def _elements(elements: Sequence[FormatElement | str]) -> list[FormatElement]:
-    return [Literal(element) if isinstance(element, str) else element for element in elements]
+D = TypeVar("D", bound=Directive)
+_registered: dict[str, Directive] = {}
+
+
+def directive(name: str) -> Callable[[D], D]:
+    """Decorator: registers `custom<name>`, a function of the names of fields, for all dialects."""
+
+    def register(function: D) -> D:
+        assert name not in _registered, f"two directives {name}"
+        _registered[name] = function
+        return function
+
+    return register
+
+
+_TOKEN = re.compile(r"`[^`]*`|\$\w+|[\w-]+(?:<\w+>)?(?:\([^)]*\))?|\S")
+_DIRECTIVE = re.compile(r"([\w-]+)(?:<(\w+)>)?(?:\((.*)\))?")
+_FIELD = re.compile(r"\$(\w+)")
+
+
+class _FormatReader:
+    """Reads the elements of a format."""
+
+    def __init__(self, format: str, directives: Mapping[str, Directive], op_class: type[Op]) -> None:
+        self._format = format
+        self._directives = directives
+        self._fields = op_class.fields
+        self._tokens = _TOKEN.findall(format)[::-1]
+        self._anchor: tuple[str, ...] = ()
+
+    def elements(self, end: str = "") -> list[FormatElement]:
+        """The elements up to the token `end`, or up to the end of the format."""
+        elements = []
+        while self._tokens and self._tokens[-1] != end:
+            token = self._tokens.pop()
+            element, names = self._element(token)
+            elements.append(element)
+            if self._accept("^"):
+                self._anchor = names
+        if end:
+            self._expect(end)
+        return elements
+
+    def _element(self, token: str) -> tuple[FormatElement, tuple[str, ...]]:
+        """The element that starts with a token, and the fields that it names."""
+        if token.startswith("`"):
+            return Literal(token[1:-1]), ()
+        if token.startswith("$"):
+            field = self._fields.get(token[1:])
+            for kind, element in _ELEMENTS.items():
+                if isinstance(field, kind):
+                    return element(token[1:]), (token[1:],)
+        if token == "(":
+            return self._group(), ()
+        if match := _DIRECTIVE.fullmatch(token):
+            word, name, arguments = match.groups("")
+            names = tuple(_FIELD.findall(arguments))
+            if word == "custom" and name in self._directives:
+                return self._directives[name](*names), names
+            table = _registered if word == "custom" else _DIRECTIVES
+            if (name or word) in table:
+                return table[name or word](*names), names
+        raise self._error(token)
+
+    def _group(self) -> OptionalGroup:
+        elements, otherwise = self.elements(")"), []
+        anchor = self._anchor
+        if self._accept(":"):
+            self._expect("(")
+            otherwise = self.elements(")")
+        self._expect("?")
+        return OptionalGroup(elements, otherwise, anchor)
+
+    def _accept(self, token: str) -> bool:
+        if not self._tokens or self._tokens[-1] != token:
+            return False
+        self._tokens.pop()
+        return True
+
+    def _expect(self, token: str) -> None:
+        if not self._accept(token):
+            raise self._error(self._tokens[-1] if self._tokens else "the end")
+
+    def _error(self, token: str) -> ValueError:
+        return ValueError(f"unexpected {token} in the assembly format {self._format!r}")
 
 
 class Literal(FormatElement):
-    """Punctuation or a keyword."""
+    """Punctuation or a keyword; as in ODS, a space, or nothing, stands for the space to print."""
 
     def __init__(self, text: str) -> None:
         self.text = text
 
     def parse(self, op_parser: OpAsmParser) -> None:
-        op_parser.expect(self.text)
+        if self.text.strip():
+            op_parser.expect(self.text)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         out.literal(self.text)
@@ -111,18 +230,18 @@ class Literal(FormatElement):
 class OptionalGroup(FormatElement):
     """An optional group of elements.
 
-    It is parsed if its first element, a literal or an operand, is next. It is printed if the field `anchor`
-    is an attribute with a value other than its default, or has operands or results. Otherwise the elements of
-    `otherwise` are parsed or printed.
+    It is parsed if its first element, a literal or an operand, is next. It is printed if a field of the
+    `anchor` is an attribute with a value other than its default, or has operands or results. Otherwise the
+    elements of `otherwise` are parsed or printed.
     """
 
     def __init__(
-        self, *elements: FormatElement | str, anchor: str, otherwise: Sequence[FormatElement | str] = ()
+        self, elements: Sequence[FormatElement], otherwise: Sequence[FormatElement], anchor: Sequence[str]
     ) -> None:
-        self.elements = _elements(elements)
-        self.otherwise = _elements(otherwise)
+        self.elements = elements
+        self.otherwise = otherwise
         self.anchor = anchor
-        self.elides = tuple(n for element in [*self.elements, *self.otherwise] for n in element.elides)
+        self.elides = tuple(n for element in [*elements, *otherwise] for n in element.elides)
 
     def parse(self, op_parser: OpAsmParser) -> None:
         first = self.elements[0]
@@ -134,11 +253,12 @@ class OptionalGroup(FormatElement):
             element.parse(op_parser)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-        for element in self.elements if self._is_present(signature) else self.otherwise:
+        is_present = any(self._is_present(signature, name) for name in self.anchor)
+        for element in self.elements if is_present else self.otherwise:
             element.write(out, signature, attributes)
 
-    def _is_present(self, signature: OpSignature) -> bool:
-        field = signature.op_class.fields[self.anchor]
+    def _is_present(self, signature: OpSignature, name: str) -> bool:
+        field = signature.op_class.fields[name]
         if isinstance(field, AttrField):
             value = signature.attributes.get(field.name)
             return value is not None and value is not field.default
@@ -164,6 +284,8 @@ class Operand(FormatElement):
         else:
             names = op_parser.operand_list()
         op_parser.operand_names[self.field] = names
+        if field.constraint.only is not None:
+            op_parser.types[self.field] = [field.constraint.only] * len(names)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
         field = signature.op_class.fields[self.field]
@@ -173,15 +295,31 @@ class Operand(FormatElement):
             out.operands(range(start, start + count))
 
 
+class AllOperands(FormatElement):
+    """All operands, separated by commas. Does not check their number."""
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        op_parser.operand_count_offset = op_parser.skip_trivia()
+        names = op_parser.operand_list()
+        fields = [f for f in op_parser.op_class.fields.values() if isinstance(f, OperandField)]
+        for field in fields:
+            is_last = field is fields[-1]
+            count = len(names) if is_last or field.arity != ONE else 1
+            op_parser.operand_names[field.field_name], names = names[:count], names[count:]
+
+    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
+        out.operands(range(len(signature.operand_types)))
+
+
 class TypeOf(FormatElement):
     """The type of a field, or its comma-separated types if it is variadic.
 
     `same` names fields with the same type or types, which are not printed.
     """
 
-    def __init__(self, field: str, same: Sequence[str] = ()) -> None:
+    def __init__(self, field: str, *same: str) -> None:
         self.field = field
-        self.same = tuple(same)
+        self.same = same
 
     def parse(self, op_parser: OpAsmParser) -> None:
         field = op_parser.op_class.fields[self.field]
@@ -250,35 +388,6 @@ def _assign_types(
         position = end
 
 
-class SameType(FormatElement):
-    """The common type of all operands and the result, or a functional type if their types differ."""
-
-    def parse(self, op_parser: OpAsmParser) -> None:
-        offset = op_parser.skip_trivia()
-        type = op_parser.type()
-        fields = [f for f in op_parser.op_class.fields.values() if isinstance(f, ValueField)]
-        if not isinstance(type, FunctionType):
-            for field in fields:
-                op_parser.types[field.field_name] = [type]
-            return
-        operands = [f for f in fields if isinstance(f, OperandField)]
-        if len(type.inputs) != len(operands):
-            raise op_parser.wrong_token_error(
-                f"expected {len(operands)} operand types but had {len(type.inputs)}"
-            )
-        if len(type.results) != 1:
-            raise op_parser.error("expected single output", offset)
-        for field, field_type in zip(fields, (*type.inputs, *type.results), strict=True):
-            op_parser.types[field.field_name] = [field_type]
-
-    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-        types = (*signature.operand_types, *signature.result_types)
-        if all(type is types[0] for type in types):
-            out.types(types[:1])
-        else:
-            out.functional_type(signature.operand_types, signature.result_types)
-
-
 class AttrDict(FormatElement):
     """The discardable attributes, and the inherent ones that no other element prints.
 
@@ -321,8 +430,9 @@ class Attr(FormatElement):
     """An inherent attribute.
 
     `parse(op_parser)` returns the attribute, None if it is missing; `print(attribute, attribute_printer)`
-    returns its text. By default, the attribute is parsed and printed in full. A missing one is printed as its
-    default.
+    returns its text. By default, these are declared for the field's constraint; without them, an attribute of
+    a class with a declared format has no dialect and mnemonic, and another is parsed and printed in full.
+    A missing one is printed as its default.
     """
 
     def __init__(
@@ -332,14 +442,14 @@ class Attr(FormatElement):
         print: Callable[[Any, AttributePrinter], str] | None = None,
     ) -> None:
         self.field = field
-        self._parse = parse or (lambda op_parser: op_parser.attribute())
-        self._print = print or (lambda attribute, attribute_printer: attribute_printer.attribute(attribute))
+        self._parse = parse
+        self._print = print
         self.elides = (field,)
 
     def parse(self, op_parser: OpAsmParser) -> None:
         field = op_parser.op_class.fields[self.field]
         assert isinstance(field, AttrField)
-        attribute = self._parse(op_parser)
+        attribute = (self._parse or _syntax(field)[0])(op_parser)
         if attribute is not None:
             op_parser.attributes[field.name] = attribute
 
@@ -349,7 +459,46 @@ class Attr(FormatElement):
         value = signature.attributes.get(field.name)
         if value is None:
             value = field.default
-        out.word("" if value is None else self._print(value, out.attribute_printer))
+        print = self._print or _syntax(field)[1]
+        out.word("" if value is None else print(value, out.attribute_printer))
+
+
+_Parse = Callable[[OpAsmParser], Attribute | None]
+_Print = Callable[[Any, AttributePrinter], str]
+_Syntax = tuple[_Parse, _Print]
+
+
+def _parse_symbol(op_parser: OpAsmParser) -> Attribute:
+    offset = op_parser.skip_trivia()
+    reference = op_parser.attribute(NONE)
+    if not isinstance(reference, SymbolRef) or reference.nested:
+        raise op_parser.error("invalid kind of attribute specified", offset)
+    return reference
+
+
+_syntaxes: dict[AttrConstraint[Any], _Syntax] = {
+    FLAT_SYMBOL_ATTR: (_parse_symbol, lambda reference, attribute_printer: symbol_text(reference.root))
+}
+
+
+def declare_syntax(constraint: AttrConstraint[Any], parse: _Parse, print: _Print) -> None:
+    """Declares how `$field` is parsed and printed if the field is an attribute with this constraint."""
+    _syntaxes[constraint] = parse, print
+
+
+def _syntax(field: AttrField[Any]) -> _Syntax:
+    syntax = _syntaxes.get(field.constraint)
+    if syntax is not None:
+        return syntax
+    cls = field.constraint.cls
+    if cls is None or not has_format(cls):
+        return OpAsmParser.attribute, lambda attribute, attribute_printer: attribute_printer.attribute(
+            attribute
+        )
+    text = format_of(cls).text
+    return lambda op_parser: parse_nested(op_parser, cls), lambda attribute, attribute_printer: text(
+        attribute
+    )
 
 
 class RegionElement(FormatElement):
@@ -402,19 +551,24 @@ class Custom(FormatElement):
             out.call(self._print)
 
 
-__all__ = [
-    "Assembly",
-    "Attr",
-    "AttrDict",
-    "Custom",
-    "FormatElement",
-    "FunctionalType",
-    "Literal",
-    "Operand",
-    "OptionalGroup",
-    "RegionElement",
-    "SameType",
-    "TypeOf",
-    "assembly",
-    "visible_attributes",
-]
+def custom(
+    parse: Callable[[OpAsmParser], None],
+    write: Callable[[Template, OpSignature, DictAttr], None] | None = None,
+    print: Callable[[Any, OpAsmPrinter], None] | None = None,
+) -> Directive:
+    """The directive `Custom` with these functions; it prints the attributes that it is given."""
+    return lambda *fields: Custom(parse, write, print, fields)
+
+
+_ELEMENTS: dict[type[Field], Directive] = {
+    OperandField: Operand,
+    AttrField: Attr,
+    RegionField: RegionElement,
+}
+_DIRECTIVES: dict[str, Directive] = {
+    "attr-dict": AttrDict,
+    "attr-dict-with-keyword": lambda: AttrDict(with_keyword=True),
+    "functional-type": FunctionalType,
+    "operands": AllOperands,
+    "type": TypeOf,
+}

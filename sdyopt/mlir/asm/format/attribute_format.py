@@ -158,6 +158,17 @@ def format_of(attribute_class: type[Attribute]) -> AttributeFormat:
     return _formats[attribute_class]
 
 
+def register_format(attribute_class: type[Attribute], format: AttributeFormat) -> None:
+    """Registers the format of a class that has its own parser and printer for the full attribute."""
+    format.bind(attribute_class, "")
+    _formats[attribute_class] = format
+
+
+def has_format(attribute_class: type[Attribute]) -> bool:
+    """Whether a class declares its format and has been registered."""
+    return attribute_class in _formats
+
+
 _formats: dict[type[Attribute], AttributeFormat] = {}
 # The C++ names of attribute classes, for parse errors.
 _cpp_names: dict[type[Attribute], str] = {}

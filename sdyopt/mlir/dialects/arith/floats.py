@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import copysign, inf, isnan
 from typing import ClassVar
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
-from sdyopt.mlir.dialects.arith.dialect import FAST_MATH, FLOAT_LIKE, NO_FAST_MATH, arith, fast_math_clause
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.dialects.arith.dialect import FAST_MATH, FLOAT_LIKE, NO_FAST_MATH, arith
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, float_of, fold_floats
 from sdyopt.mlir.ir.op_fields import attr, operand, result
 from sdyopt.mlir.ir.operation import Op
@@ -26,15 +26,7 @@ class FloatBinary(Op):
     fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
     out = result(FLOAT_LIKE)
 
-    assembly = assembly(
-        Operand("lhs"),
-        ",",
-        Operand("rhs"),
-        fast_math_clause(),
-        AttrDict(),
-        ":",
-        TypeOf("out", same=["lhs", "rhs"]),
-    )
+    assembly = assembly("$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($out, $lhs, $rhs)")
 
     # Whether `op(x, x)` is `x`.
     is_idempotent: ClassVar[bool] = False
@@ -174,9 +166,7 @@ class NegFOp(Op):
     fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
     out = result(FLOAT_LIKE)
 
-    assembly = assembly(
-        Operand("operand"), fast_math_clause(), AttrDict(), ":", TypeOf("out", same=["operand"])
-    )
+    assembly = assembly("$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($out, $operand)")
 
     def fold(self, constants: Constants) -> FoldResult:
         inner = self.operand.defining_op

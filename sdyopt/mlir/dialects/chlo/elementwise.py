@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly, custom
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.chlo.dialect import (
@@ -12,10 +12,8 @@ from sdyopt.mlir.dialects.chlo.dialect import (
     ANY_FLOAT_OR_COMPLEX_TENSOR,
     ANY_FLOAT_TENSOR,
     ANY_PRED_TENSOR,
-    AnyTensorTypeOf,
     chlo,
 )
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import AllResultTypes, TensorTypeOf
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     BROADCASTING_ELEMENTWISE,
     COMPATIBLE_TYPES,
@@ -55,8 +53,8 @@ class NextAfterOp(BinaryOp):
     result = op_fields.result(ANY_FLOAT_TENSOR)
 
     assembly = assembly(
-        *(Operand("x"), ",", Operand("y"), AttrDict()),
-        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("y"), "->", AllResultTypes()),
+        "$x `,` $y attr-dict `:` custom<AnyTensorType>($x) `,` custom<AnyTensorType>($y) `->` "
+        "custom<AllResultTypes>"
     )
 
 
@@ -69,8 +67,8 @@ class PolygammaOp(BinaryOp):
     result = op_fields.result(ANY_FLOAT_TENSOR)
 
     assembly = assembly(
-        *(Operand("n"), ",", Operand("x"), AttrDict()),
-        *(":", AnyTensorTypeOf("n"), ",", AnyTensorTypeOf("x"), "->", AllResultTypes()),
+        "$n `,` $x attr-dict `:` custom<AnyTensorType>($n) `,` custom<AnyTensorType>($x) `->` "
+        "custom<AllResultTypes>"
     )
 
 
@@ -83,8 +81,8 @@ class ZetaOp(BinaryOp):
     result = op_fields.result(ANY_FLOAT_TENSOR)
 
     assembly = assembly(
-        *(Operand("x"), ",", Operand("q"), AttrDict()),
-        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("q"), "->", AllResultTypes()),
+        "$x `,` $q attr-dict `:` custom<AnyTensorType>($x) `,` custom<AnyTensorType>($q) `->` "
+        "custom<AllResultTypes>"
     )
 
 
@@ -97,8 +95,8 @@ class MulhiOp(BinaryOp):
     result = op_fields.result(INT_TENSOR)
 
     assembly = assembly(
-        *(Operand("lhs"), ",", Operand("rhs"), AttrDict()),
-        *(":", TensorTypeOf("lhs"), ",", TensorTypeOf("rhs"), "->", TensorTypeOf("result")),
+        "$lhs `,` $rhs attr-dict `:` custom<TensorType>($lhs) `,` custom<TensorType>($rhs) `->` "
+        "custom<TensorType>($result)"
     )
 
 
@@ -111,7 +109,7 @@ class UnaryOp(Op):
     """Base of the unary operations."""
 
     assembly = assembly(
-        Operand("operand"), AttrDict(), ":", AnyTensorTypeOf("operand"), "->", AnyTensorTypeOf("result")
+        "$operand attr-dict `:` custom<AnyTensorType>($operand) `->` custom<AnyTensorType>($result)"
     )
 
     @staticmethod
@@ -289,7 +287,7 @@ class ConstantOp(Op):
     value = op_fields.attr(ELEMENTS_ATTR)
     output = op_fields.result(STATIC_TENSOR)
 
-    assembly = assembly(AttrDict(), Custom(_parse_value, _write_value, elides=["value"]))
+    assembly = assembly("attr-dict custom<value>($value)", value=custom(_parse_value, _write_value))
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:

@@ -6,16 +6,12 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, OptionalGroup, TypeOf, assembly
-from sdyopt.mlir.asm.format.directives import constant_assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly, declare_syntax
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.sdy.assembly_directives import (
     ANY_RANKED_TENSOR,
     ANY_STATIC_TENSOR,
     SHARDING_ATTR,
-    ConstrainedTypeOf,
-    NamedAttr,
-    bare_attr,
 )
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
@@ -50,13 +46,7 @@ class _ShardingOp(ShardingOwner):
     sharding = attr(SHARDING_ATTR)
     output = result(ANY_TYPE)
 
-    assembly = assembly(
-        Operand("input"),
-        bare_attr("sharding", TensorSharding),
-        AttrDict(),
-        ":",
-        TypeOf("output", same=["input"]),
-    )
+    assembly = assembly("$input $sharding attr-dict `:` type($output, $input)")
     infer_result_types = staticmethod(operand_type)
 
     def verify_symbol_uses(self) -> None:
@@ -89,20 +79,18 @@ def _parse_group_id(op_parser: OpAsmParser) -> Attribute:
     return group_id
 
 
+_GROUP_ID = AttrConstraint(I64_ATTR.description, I64_ATTR.accepts, I64_ATTR.value, I64_ATTR.accepts_storage)
+declare_syntax(_GROUP_ID, _parse_group_id, lambda attribute, attribute_printer: str(attribute.value))
+
+
 @sdy.op("sharding_group", INFERS_TYPES)
 class ShardingGroupOp(Op):
     """Adds a value to a sharding group. Propagation gives all values of a group equivalent shardings."""
 
     input = operand(ANY_RANKED_TENSOR)
-    group_id = attr(I64_ATTR)
+    group_id = attr(_GROUP_ID)
 
-    assembly = assembly(
-        Operand("input"),
-        NamedAttr("group_id", _parse_group_id, lambda attribute: str(attribute.value)),
-        AttrDict(),
-        ":",
-        ConstrainedTypeOf("input", ANY_RANKED_TENSOR),
-    )
+    assembly = assembly("$input custom<Named>($group_id) attr-dict `:` custom<ConstrainedType>($input)")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
@@ -145,6 +133,13 @@ def _parse_direction(op_parser: OpAsmParser) -> Attribute:
     return IntegerAttr(PropagationDirection[word], I32)
 
 
+declare_syntax(
+    _DIRECTION,
+    _parse_direction,
+    lambda attribute, attribute_printer: PropagationDirection(attribute.value).name,
+)
+
+
 @sdy.op("propagation_barrier", PURE, SAME_TYPE, INFERS_TYPES)
 class PropagationBarrierOp(Op):
     """The same value; shardings propagate from input to output, from output to input, or not at all."""
@@ -154,15 +149,7 @@ class PropagationBarrierOp(Op):
     output = result(ANY_RANKED_TENSOR)
 
     assembly = assembly(
-        Operand("input"),
-        NamedAttr(
-            "allowed_direction",
-            _parse_direction,
-            lambda attribute: PropagationDirection(attribute.value).name,
-        ),
-        AttrDict(),
-        ":",
-        ConstrainedTypeOf("input", ANY_RANKED_TENSOR, same=["output"]),
+        "$input custom<Named>($allowed_direction) attr-dict `:` custom<ConstrainedType>($input, $output)"
     )
     infer_result_types = staticmethod(operand_type)
 
@@ -205,7 +192,7 @@ class ConstantOp(Op):
     value = attr(ELEMENTS_ATTR)
     output = result(ANY_STATIC_TENSOR)
 
-    assembly = constant_assembly()
+    assembly = assembly("custom<Constant>")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
@@ -218,4 +205,4 @@ class ReturnOp(Op):
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly("attr-dict ($values^ `:` type($values))?")

@@ -12,13 +12,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.format.assembly_format import Attr, FormatElement, TypeOf
+from sdyopt.mlir.asm.format.assembly_format import Attr, FormatElement, TypeOf, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.stablehlo.dialect import quoted
-from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr
 from sdyopt.mlir.dialects.stablehlo.types import parse_dimension_size
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr
@@ -26,6 +24,7 @@ from sdyopt.mlir.ir.op_fields import ONE, OperandField, ResultField, ValueField
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import (
     I1,
+    I32,
     I64,
     NONE,
     ComplexType,
@@ -206,6 +205,7 @@ def _accept_comma(parser: AsmParser, parameters: Sequence[Parameter]) -> bool:
 # --- Types --------------------------------------------------------------------------------
 
 
+@directive("SameOperandsAndResultType")
 class SameOperandsAndResultType(FormatElement):
     """One type if all operands and the result have it, else a function type."""
 
@@ -228,6 +228,7 @@ class SameOperandsAndResultType(FormatElement):
             out.functional_type(signature.operand_types, signature.result_types)
 
 
+@directive("TensorType")
 class TensorTypeOf(TypeOf):
     """The type of a field, which must be a ranked tensor."""
 
@@ -242,6 +243,7 @@ class TensorTypeOf(TypeOf):
             )
 
 
+@directive("ComplexOpType")
 class ComplexOpType(FormatElement):
     """The complex result type if the operand types follow from it, else a function type."""
 
@@ -265,6 +267,7 @@ class ComplexOpType(FormatElement):
             out.functional_type(signature.operand_types, signature.result_types)
 
 
+@directive("SelectOpType")
 class SelectOpType(FormatElement):
     """The predicate and result types if both other operands have the result type, else a function type."""
 
@@ -290,6 +293,7 @@ class SelectOpType(FormatElement):
             out.functional_type(signature.operand_types, signature.result_types)
 
 
+@directive("PairwiseOpType")
 class PairwiseOpType(FormatElement):
     """The operand types; the result types are the same."""
 
@@ -306,6 +310,7 @@ class PairwiseOpType(FormatElement):
         out.types(signature.operand_types)
 
 
+@directive("TupleOpType")
 class TupleOpType(FormatElement):
     """The tuple type; the operand types are its element types."""
 
@@ -325,6 +330,7 @@ class TupleOpType(FormatElement):
         out.types(signature.result_types)
 
 
+@directive("AllResultTypes")
 class AllResultTypes(FormatElement):
     """The types of all results. Does not check their number."""
 
@@ -383,22 +389,7 @@ def real_type(type: Type) -> Type:
 # --- Operands -----------------------------------------------------------------------------
 
 
-class AllOperands(FormatElement):
-    """All operands, separated by commas. Does not check their number."""
-
-    def parse(self, op_parser: OpAsmParser) -> None:
-        op_parser.operand_count_offset = op_parser.skip_trivia()
-        names = op_parser.operand_list()
-        fields = [f for f in op_parser.op_class.fields.values() if isinstance(f, OperandField)]
-        for field in fields:
-            is_last = field is fields[-1]
-            count = len(names) if is_last or field.arity != ONE else 1
-            op_parser.operand_names[field.field_name], names = names[:count], names[count:]
-
-    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-        out.operands(range(len(signature.operand_types)))
-
-
+@directive("OperandsWithCommas")
 class OperandsWithCommas(FormatElement):
     """The operands of a variadic field, each followed by a comma, because a keyword follows the operands.
 
@@ -427,40 +418,42 @@ class OperandsWithCommas(FormatElement):
 # --- Attributes ---------------------------------------------------------------------------
 
 
-def integer_attr(field: str, type: Type = I64) -> Attr:
-    """An integer attribute, without its type; `i1` values are printed as `true` or `false`."""
+@directive("Integer")
+def integer_attr(field: str) -> Attr:
+    """An integer attribute of type `i64`, without its type."""
+    return _integer_attr(field, I64, str)
 
+
+@directive("I32")
+def i32_attr(field: str) -> Attr:
+    """An integer attribute of type `i32`, without its type."""
+    return _integer_attr(field, I32, str)
+
+
+@directive("Bool")
+def bool_attr(field: str) -> Attr:
+    """A bool attribute, without its type."""
+    return _integer_attr(field, I1, lambda value: str(bool(value)).lower())
+
+
+def _integer_attr(field: str, type: Type, text: Callable[[int], str]) -> Attr:
     def parse(op_parser: OpAsmParser) -> Attribute:
         return parse_attribute_of_class(op_parser, IntegerAttr, type)
 
-    def print(attribute: IntegerAttr, attribute_printer: AttributePrinter) -> str:
-        return str(bool(attribute.value)).lower() if type is I1 else str(attribute.value)
-
-    return Attr(field, parse, print)
+    return Attr(field, parse, lambda attribute, attribute_printer: text(attribute.value))
 
 
-def enum_attr(field: str, cls: type[EnumAttr]) -> Attr:
-    """An enum attribute, printed as its keyword; parsing also accepts a full attribute."""
-
-    def parse(op_parser: OpAsmParser) -> Attribute:
-        if is_full_attribute(op_parser):
-            return parse_attribute_of_class(op_parser, cls)
-        return cls.parse_value(op_parser)
-
-    return Attr(field, parse, lambda attribute, attribute_printer: str(attribute.value))
-
-
-def string_attr(field: str, name: str = "") -> Attr:
-    """A string attribute. `name` is the attribute name if it differs from the field name."""
+@directive("String")
+def string_attr(field: str) -> Attr:
+    """A string attribute, without its type."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         return StringAttr(parse_attribute_of_class(op_parser, StringAttr, NONE).value)
 
-    element = Attr(field, parse)
-    element.elides = (name or field,)
-    return element
+    return Attr(field, parse)
 
 
+@directive("DenseI64Array")
 def i64_list_attr(field: str) -> Attr:
     """A dense array of `i64`, printed as `[1, 2]`; parsing also accepts an alias."""
 

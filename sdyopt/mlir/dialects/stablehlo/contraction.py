@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import Custom, assembly, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
@@ -17,7 +17,6 @@ from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
     parse_integer_list,
     print_custom_struct,
     print_list,
-    string_attr,
 )
 from sdyopt.mlir.dialects.stablehlo.dialect import (
     Dimensions,
@@ -33,8 +32,6 @@ from sdyopt.mlir.dialects.stablehlo.precision import (
     DOT_ALGORITHM,
     PRECISION_CONFIG,
     check_precision,
-    precision_and_algorithm_directive,
-    precision_directive,
     verify_algorithm,
 )
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import dimensions_of, most_specific_dimension
@@ -92,6 +89,7 @@ def _print(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
 # --- Assembly of dot_general ------------------------------------------------------------------
 
 
+@directive("DotDimensionNumbers")
 def dot_dimensions_directive() -> Custom:
     """`batching_dims = [0] x [0], contracting_dims = [2] x [1]`; empty batching dimensions are omitted."""
     return Custom(_parse_directive, _write_directive, elides=["dot_dimension_numbers"])
@@ -298,9 +296,7 @@ class DotOp(Op):
     precision_config = op_fields.optional_attr(PRECISION_CONFIG)
     out = op_fields.result(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
-    assembly = assembly(
-        Operand("lhs"), ",", Operand("rhs"), precision_directive(), AttrDict(), ":", FunctionalType()
-    )
+    assembly = assembly("$lhs `,` $rhs custom<Precision> attr-dict `:` functional-type(operands, results)")
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -326,8 +322,8 @@ class DotGeneralOp(Op):
     out = op_fields.result(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = assembly(
-        *(Operand("lhs"), ",", Operand("rhs"), ",", dot_dimensions_directive()),
-        *(precision_and_algorithm_directive(), AttrDict(), ":", FunctionalType()),
+        "$lhs `,` $rhs `,` custom<DotDimensionNumbers> custom<PrecisionAndAlgorithm> attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
     @staticmethod
@@ -409,8 +405,8 @@ class EinsumOp(Op):
     out = op_fields.result(TENSOR)
 
     assembly = assembly(
-        *(Operand("lhs"), ",", Operand("rhs"), ",", "config", "=", string_attr("einsum_config")),
-        *(AttrDict(), ":", FunctionalType()),
+        "$lhs `,` $rhs `,` `config` `=` custom<String>($einsum_config) attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
 
@@ -423,6 +419,6 @@ class UnaryEinsumOp(Op):
     out = op_fields.result(TENSOR)
 
     assembly = assembly(
-        *(Operand("operand"), ",", "config", "=", string_attr("einsum_config")),
-        *(AttrDict(), ":", FunctionalType()),
+        "$operand `,` `config` `=` custom<String>($einsum_config) attr-dict `:` functional-type(operands, "
+        "results)"
     )

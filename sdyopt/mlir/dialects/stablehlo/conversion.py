@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly, custom
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.dialects.stablehlo import types
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    AllOperands,
-    SameOperandsAndResultType,
     real_type,
 )
 from sdyopt.mlir.dialects.stablehlo.dialect import quoted, stablehlo
@@ -79,7 +77,7 @@ class IsFiniteOp(Op):
     x = operand(types.FLOAT_OR_QUANTIZED_TENSOR)
     y = result(types.PRED_TENSOR)
 
-    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+    assembly = assembly("operands attr-dict `:` functional-type(operands, results)")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
@@ -141,7 +139,7 @@ class BitcastConvertOp(Op):
     operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
-    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+    assembly = assembly("operands attr-dict `:` functional-type(operands, results)")
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -210,14 +208,9 @@ class ReducePrecisionOp(Op):
     mantissa_bits = attr(non_negative(I32_ATTR))
 
     assembly = assembly(
-        Operand("operand"),
-        ",",
-        "format",
-        "=",
-        Custom(_parse_format, _write_format, elides=["exponent_bits", "mantissa_bits"]),
-        AttrDict(),
-        ":",
-        SameOperandsAndResultType(),
+        "$operand `,` `format` `=` custom<format>($exponent_bits, $mantissa_bits) attr-dict `:` "
+        "custom<SameOperandsAndResultType>",
+        format=custom(_parse_format, _write_format),
     )
 
     @staticmethod

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.format.assembly_format import Attr, AttrDict, FunctionalType, Operand, assembly
-from sdyopt.mlir.asm.format.directives import symbol_text
+from sdyopt.mlir.asm.format.assembly_format import Attr, assembly
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_attribute
@@ -307,8 +307,8 @@ class CustomCallOp(Op):
     out = op_fields.results(CUSTOM_CALL_VALUE)
 
     assembly = assembly(
-        *(Attr("call_target_name", _parse_target, _print_target), "(", Operand("inputs"), ")"),
-        *(AttrDict(), ":", FunctionalType()),
+        "custom<target>($call_target_name) `(` $inputs `)` attr-dict `:` functional-type(operands, results)",
+        target=lambda field: Attr(field, _parse_target, _print_target),
     )
 
     @staticmethod
