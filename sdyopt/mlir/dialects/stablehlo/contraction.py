@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from sdyopt.mlir.asm.format.assembly_format import Custom, assembly, directive
+from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute
 from sdyopt.mlir.asm.format.print_template import Template
-from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    DOT_ENTRIES,
-    parse_custom_struct,
+    DimensionNumbers,
     parse_integer_list,
-    print_custom_struct,
     print_list,
 )
 from sdyopt.mlir.dialects.stablehlo.dialect import (
@@ -50,6 +47,7 @@ from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.mlir.ir.types import RankedTensor, Type
 
 
+@dialect_attribute(stablehlo, "dot", "StableHLO_DotDimensionNumbers")
 class DotDimensions(Attribute):
     """`#stablehlo.dot<…>`: the batching and contracting dimensions of both operands."""
 
@@ -58,6 +56,7 @@ class DotDimensions(Attribute):
     lhs_contracting: tuple[int, ...] = ()
     rhs_contracting: tuple[int, ...] = ()
     dialect = "stablehlo"
+    assembly = attribute_format("<", DimensionNumbers("dot dimension numbers", "_dimensions"))
 
     @property
     def batching(self) -> list[tuple[int, int]]:
@@ -71,19 +70,6 @@ class DotDimensions(Attribute):
 
 
 DOT_DIMENSIONS = of_class(DotDimensions, "Attribute that models the dimension information for dot.")
-
-
-@stablehlo.attribute("dot")
-def _parse(parser: AsmParser) -> Attribute:
-    parser.expect("<")
-    values = parse_custom_struct(parser, "dot dimension numbers", DOT_ENTRIES)
-    return DotDimensions(*(values.get(name, ()) for name in DOT_ENTRIES))
-
-
-@stablehlo.printer(DotDimensions)
-def _print(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
-    values = (dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting)
-    return print_custom_struct("dot", dict(zip(DOT_ENTRIES, values, strict=True)))
 
 
 # --- Assembly of dot_general ------------------------------------------------------------------
