@@ -294,7 +294,7 @@ class _Proposals:
             return
         written = [DimensionSharding(tuple([AxisRef(name) for name in names])) for names in dims]
         change = Change(place, TensorSharding(like.mesh_or_ref, tuple(written)), mesh)
-        if not change.is_boundary or _divides(_type(place), written, mesh):
+        if not change.is_boundary or _divides(place.type, written, mesh):
             yield change
 
     def place(self, subject: Subject) -> Subject | None:
@@ -314,13 +314,7 @@ def _axis_names(sharding: TensorSharding | None, rank: int, left_out: str) -> li
 
 
 def _rank(subject: Subject) -> int:
-    return rank_of(_type(subject))
-
-
-def _type(subject: Subject) -> Type:
-    if isinstance(subject, FunctionResult):
-        return subject.function.function_type.results[subject.result_index]
-    return subject.type
+    return rank_of(subject.type)
 
 
 def _divides(type: Type, dims: Sequence[DimensionSharding], mesh: Mesh) -> bool:

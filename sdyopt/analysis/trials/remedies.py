@@ -15,6 +15,7 @@ from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.trials.annotation_edits import Change, is_input
 from sdyopt.analysis.trials.trials import Edit, Effect, Measure, Passes, Trials
 from sdyopt.base.dataclasses import dataclass, replace
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
@@ -131,7 +132,7 @@ def joined(remedies: Sequence[Remedy]) -> Remedy:
     )
     return replace(
         first,
-        text=f"{first.text}, and the {more} other{'s' if more > 1 else ''} on this line likewise",
+        text=f"{first.text}, and the {counted(more, 'other')} on this line likewise",
         sdy=sdy,
         edit=_all(edits),
         subjects=frozenset().union(*[each.subjects for each in different]),

@@ -18,7 +18,7 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     BROADCASTING_ELEMENTWISE,
     COMPATIBLE_TYPES,
     INFERS_COMPATIBLE_TYPES,
-    most_specific_type,
+    most_specific_operand_type,
 )
 from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR, INT_TENSOR, STATIC_TENSOR
 from sdyopt.mlir.ir import op_fields
@@ -39,9 +39,7 @@ _BINARY_TRAITS = (PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
 class BinaryOp(Op):
     """Base of binary operations whose operands and result have compatible types."""
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(signature, signature.operand_types)]
+    infer_result_types = staticmethod(most_specific_operand_type)
 
 
 @chlo.op("next_after", *_BINARY_TRAITS)
@@ -112,9 +110,7 @@ class UnaryOp(Op):
         "$operand attr-dict `:` custom<AnyTensorType>($operand) `->` custom<AnyTensorType>($result)"
     )
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(signature, signature.operand_types)]
+    infer_result_types = staticmethod(most_specific_operand_type)
 
 
 class FloatOp(UnaryOp):

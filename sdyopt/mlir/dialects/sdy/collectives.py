@@ -27,7 +27,6 @@ from sdyopt.mlir.dialects.sdy.axes import (
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
-from sdyopt.mlir.dialects.sdy.ops import operand_type
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_attr
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingOwner, TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_checks import (
@@ -38,7 +37,7 @@ from sdyopt.mlir.dialects.sdy.sharding_checks import (
 )
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of, sharding_or_replicated
 from sdyopt.mlir.ir.constraints import of_class
-from sdyopt.mlir.ir.op_fields import attr, operand, result
+from sdyopt.mlir.ir.op_fields import attr, operand, operand_types, result
 from sdyopt.mlir.ir.shape_traits import SAME_TYPE
 from sdyopt.mlir.ir.traits import INFERS_TYPES
 
@@ -57,7 +56,7 @@ class CollectiveOp(ShardingOwner):
     # The verifier reads the operand's sharding, which another operation may store, such as an enclosing loop.
     has_nonlocal_verifier = True
 
-    infer_result_types = staticmethod(operand_type)
+    infer_result_types = staticmethod(operand_types)
 
     def verify_in_context(self) -> None:
         """Checks the result's sharding, and that the operand has a sharding with the same mesh and rank.

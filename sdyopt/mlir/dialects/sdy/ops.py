@@ -22,19 +22,13 @@ from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.constraints import ANY_TYPE, ELEMENTS_ATTR, I64_ATTR, AttrConstraint
-from sdyopt.mlir.ir.op_fields import attr, operand, operands, result
+from sdyopt.mlir.ir.op_fields import attr, operand, operand_types, operands, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import SAME_TYPE
 from sdyopt.mlir.ir.traits import INFERS_TYPES, PURE, TERMINATOR
 from sdyopt.mlir.ir.types import I32, I64, Type
 from sdyopt.mlir.ir.value import Value
-
-
-def operand_type(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-    """The result types of an operation whose result has the type of its operand."""
-    return signature.operand_types
-
 
 # --- Shardings ------------------------------------------------------------------------------------
 
@@ -47,7 +41,7 @@ class _ShardingOp(ShardingOwner):
     output = result(ANY_TYPE)
 
     assembly = assembly("$input $sharding attr-dict `:` type($output, $input)")
-    infer_result_types = staticmethod(operand_type)
+    infer_result_types = staticmethod(operand_types)
 
     def verify_symbol_uses(self) -> None:
         check_sharding(self, self.sharding, self.signature.result_types[0], self.op_error)
@@ -151,7 +145,7 @@ class PropagationBarrierOp(Op):
     assembly = assembly(
         "$input custom<Named>($allowed_direction) attr-dict `:` custom<ConstrainedType>($input, $output)"
     )
-    infer_result_types = staticmethod(operand_type)
+    infer_result_types = staticmethod(operand_types)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:

@@ -35,6 +35,7 @@ from sdyopt.mlir.ir.builtin_attributes import DenseElements, element_size
 from sdyopt.mlir.ir.constraints import I64_ARRAY, ONE_BLOCK
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.interfaces import BRANCHES, LOOP, OPERANDS_TO_RESULTS
+from sdyopt.mlir.ir.op_fields import operand_types
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
@@ -133,9 +134,7 @@ class OptimizationBarrierOp(Op):
     assembly = assembly("attr-dict ($values^ `:` custom<PairwiseOpType>) : (`(` `)`)?")
     data_flow = OPERANDS_TO_RESULTS
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-        return signature.operand_types
+    infer_result_types = staticmethod(operand_types)
 
 
 # --- Branches --------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     COMPATIBLE_TYPES,
     INFERS_COMPATIBLE_TYPES,
     bit_width,
-    most_specific_type,
+    most_specific_operand_type,
 )
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Region
@@ -213,6 +213,4 @@ class ReducePrecisionOp(Op):
         format=custom(_parse_format, _write_format),
     )
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(signature, signature.operand_types)]
+    infer_result_types = staticmethod(most_specific_operand_type)

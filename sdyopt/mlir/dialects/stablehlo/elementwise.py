@@ -19,7 +19,7 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     COMPATIBLE_TYPES,
     HLO_COMMUTATIVE,
     INFERS_COMPATIBLE_TYPES,
-    most_specific_type,
+    most_specific_operand_type,
 )
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
@@ -119,9 +119,7 @@ class UnaryOp(Op):
 class SameTypeUnaryOp(UnaryOp):
     """Base of unary operations whose result type is compatible with the operand type."""
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(signature, signature.operand_types)]
+    infer_result_types = staticmethod(most_specific_operand_type)
 
 
 class FloatOp(SameTypeUnaryOp):
@@ -275,9 +273,7 @@ class BinaryOp(Op):
 
     assembly = assembly("$lhs `,` $rhs attr-dict `:` custom<SameOperandsAndResultType>")
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(signature, signature.operand_types)]
+    infer_result_types = staticmethod(most_specific_operand_type)
 
 
 class AnyBinaryOp(BinaryOp):
