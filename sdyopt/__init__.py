@@ -33,6 +33,7 @@ __all__ = [
     "CostlyPlace",
     "Diagnostic",
     "DimensionSharding",
+    "Edit",
     "Error",
     "ExecutionError",
     "Function",
@@ -43,11 +44,14 @@ __all__ = [
     "Module",
     "Operation",
     "ParseError",
+    "Pass",
     "PassError",
     "PassInfo",
     "PassPipeline",
+    "Pattern",
     "PipelineError",
     "Report",
+    "Rewriter",
     "Severity",
     "Sharding",
     "ShardingChange",
@@ -61,7 +65,9 @@ __all__ = [
     "load_dialect_plugin",
     "load_pass_plugin",
     "mesh_sweep",
+    "option",
     "parse",
+    "register_pass",
 ]
 
 # Type checkers take this for true, without an import of `typing`.

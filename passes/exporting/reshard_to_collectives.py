@@ -39,6 +39,7 @@ from collections.abc import Sequence
 from functools import cache, partial
 
 from sdyopt.base.releases import Behavior
+from sdyopt.mlir.asm.printer.asm_printer import legalization_error
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp
@@ -53,7 +54,6 @@ from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import FUNCTION, Pass, option
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.partition.conversion import legalization_error
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import Plan, plan_collectives
 
 from ..common.support.dialect_conversion import ConversionPattern, convert

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import NamedTuple
 
-from sdyopt.analysis.check.changes import Alike, Proposals, Written, pattern_of
+from sdyopt.analysis.check.changes import Alike, Proposals, Written
 from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective, Report, Total, wire_bytes_of_runs, wire_total
 from sdyopt.analysis.figures.local_shapes import LocalShapes
@@ -30,7 +30,7 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
-from sdyopt.mlir.value_names import name_of, name_of_result
+from sdyopt.mlir.value_names import name_of, name_of_result, pattern_of
 from sdyopt.shardy.record import FunctionResult
 
 PLACES = 3
@@ -122,7 +122,7 @@ class Checker:
 
     def check(self, module: Op, report: Report, memory: int | None = None) -> Check:
         """The check of the program after the passes, on which a report was made."""
-        places = _places(report.collectives)[:PLACES]
+        places = places_of(report.collectives)[:PLACES]
         trials = Trials(self._module, self._completion)
         if not self._has_passes:
             # The passes that ran are those of trials.
@@ -183,7 +183,7 @@ def _patterns(names: Iterable[str]) -> list[str]:
     return [next(iter(same)) if len(same) == 1 else pattern for pattern, same in found.items()]
 
 
-def _places(collectives: Sequence[Collective]) -> list[Place]:
+def places_of(collectives: Sequence[Collective]) -> list[Place]:
     """The places of collectives, those that send most first."""
     groups: dict[tuple[str, str, str], list[Collective]] = {}
     for each in collectives:

@@ -15,9 +15,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from sdyopt.mlir.asm.format.assembly_format import (
+    Assembly,
     Custom,
     FormatElement,
     TypeOf,
+    assembly,
+    custom,
     directive,
     visible_attributes,
 )
@@ -73,10 +76,11 @@ class UnitKeyword(FormatElement):
             out.literal(self.field)
 
 
-@directive("Constant")
-def constant() -> Custom:
-    """An operation with an attribute `value` and one result of its type."""
-    return Custom(_parse_constant, _write_constant, elides=["value"])
+def constant_assembly() -> Assembly:
+    """The format of an operation with an attribute `value` and one result of its type."""
+    made = assembly("custom<constant>", constant=custom(_parse_constant, _write_constant))
+    made.is_constant = True
+    return made
 
 
 def _parse_constant(op_parser: OpAsmParser) -> None:

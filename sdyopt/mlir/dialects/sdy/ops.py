@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.assembly_format import assembly, declare_syntax
+from sdyopt.mlir.asm.format.directives import constant_assembly
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.sdy.assembly_directives import (
     ANY_RANKED_TENSOR,
@@ -186,7 +187,7 @@ class ConstantOp(Op):
     value = attr(ELEMENTS_ATTR)
     output = result(ANY_STATIC_TENSOR)
 
-    assembly = assembly("custom<Constant>")
+    assembly = constant_assembly()
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:

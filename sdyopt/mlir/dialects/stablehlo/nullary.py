@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.directives import constant_assembly
 from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.dialects.stablehlo import types
 from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
@@ -39,7 +40,7 @@ class ConstantOp(Op):
     value = attr(ELEMENTS_ATTR)
     output = result(types.STATIC_TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
-    assembly = assembly("custom<Constant>")
+    assembly = constant_assembly()
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
