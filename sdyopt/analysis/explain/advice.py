@@ -1,4 +1,4 @@
-"""What to write so that a value gets an axis: changes of shardings that were tried on the program.
+"""Advice that gives an axis to a value: changes of shardings that were tried on the program.
 
     advice = Advice(module, dialects)           # before passes
     advice.add_to(node, absence, record, run, names)    # after them
@@ -298,7 +298,7 @@ class _Proposals:
             yield change
 
     def place(self, subject: Subject) -> Subject | None:
-        """Where the sharding of a subject is written: at an annotation that it has, or at itself."""
+        """The place of the sharding of a subject: an annotation that it has, or itself."""
         found = self.advice.subject(subject, self.record, self.run)
         return None if found is None else place_of(found)
 

@@ -95,7 +95,7 @@ class Proposals:
         return sorted(groups.values(), key=lambda group: -sum(bytes_of(each.type) or 0 for each in group))
 
     def group_of(self, value: Value) -> list[Subject]:
-        """What changes together with a value of the program with collectives; [] if a pass created it."""
+        """The changes that belong to one of a value with collectives; [] if a pass created the value."""
         written = None if self._trials.base is None else self._trials.written(value)
         if written is None:
             return []
