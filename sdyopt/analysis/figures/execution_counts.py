@@ -89,7 +89,7 @@ class ExecutionCounts:
         return ONCE if region is None else self._region(region)
 
     def per_iteration(self, op: Op) -> Times | None:
-        """The number of runs of an operation in one iteration of the loops of unknown trip count around it."""
+        """The number of runs in one iteration of the loops of unknown trip count around the operation."""
         if self._of_iteration is None:
             assumed = AssumedTrips(self._assumed.by_line, 1 if self._assumed.others is None else None)
             self._of_iteration = ExecutionCounts(self._module, assumed)

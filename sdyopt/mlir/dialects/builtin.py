@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import (
-    assembly,
-)
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.constraints import ANY_TYPE, ONE_BLOCK, STRING_ATTR

@@ -8,7 +8,8 @@ from pkgutil import iter_modules
 import pytest
 
 from sdyopt.mlir import dialects
-from sdyopt.mlir.asm.format.assembly_format import Assembly, AttrDict, Literal, Operand, TypeOf, assembly
+from sdyopt.mlir.asm.format.assembly_format import Assembly, assembly
+from sdyopt.mlir.asm.format.format_elements import AttrDict, Literal, Operand, TypeOf
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.ir.dialect import Dialect
 

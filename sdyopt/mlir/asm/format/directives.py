@@ -14,12 +14,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sdyopt.mlir.asm.format.assembly_format import (
-    Assembly,
+from sdyopt.mlir.asm.format.assembly_format import Assembly, assembly
+from sdyopt.mlir.asm.format.format_elements import (
     Custom,
     FormatElement,
     TypeOf,
-    assembly,
     custom,
     directive,
     visible_attributes,

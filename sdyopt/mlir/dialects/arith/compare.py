@@ -6,7 +6,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sdyopt.mlir.asm.format.assembly_format import assembly, declare_syntax
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import declare_syntax
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.dialect import BOOL_LIKE, INTEGER_LIKE, arith

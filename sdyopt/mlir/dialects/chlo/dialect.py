@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.asm.format.assembly_format import TypeOf, directive
+from sdyopt.mlir.asm.format.format_elements import TypeOf, directive
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.stablehlo.types import (
     COMPLEX,

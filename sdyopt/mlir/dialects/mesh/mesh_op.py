@@ -6,7 +6,8 @@ import re
 from typing import ClassVar, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.format.assembly_format import assembly, custom
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.lexical import TRIVIA
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.asm.format.assembly_format import FormatElement, assembly, directive
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.directives import (
     DynamicIndexList,
     has_operand_per_dynamic_index,
 )
+from sdyopt.mlir.asm.format.format_elements import FormatElement, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.mesh.attributes import (

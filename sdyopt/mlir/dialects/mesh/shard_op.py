@@ -7,12 +7,8 @@ from itertools import pairwise
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import UnknownLoc
-from sdyopt.mlir.asm.format.assembly_format import (
-    FormatElement,
-    assembly,
-    custom,
-    directive,
-)
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import FormatElement, custom, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.mesh.attributes import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sdyopt.mlir.asm.format.assembly_format import Attr, Custom, TypeOf, declare_syntax, directive
 from sdyopt.mlir.asm.format.attribute_format import parse_nested
+from sdyopt.mlir.asm.format.format_elements import Attr, Custom, TypeOf, declare_syntax, directive
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, sharding_text

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
 
-from sdyopt.mlir.asm.format.assembly_format import assembly, custom
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.format.assembly_format import assembly, declare_syntax
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.directives import constant_assembly
+from sdyopt.mlir.asm.format.format_elements import declare_syntax
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.sdy.assembly_directives import (
     ANY_RANKED_TENSOR,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.format.assembly_format import FormatElement, directive
+from sdyopt.mlir.asm.format.format_elements import FormatElement, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from sdyopt.mlir.asm.format.assembly_format import Custom, assembly, directive
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute
+from sdyopt.mlir.asm.format.format_elements import Custom, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis

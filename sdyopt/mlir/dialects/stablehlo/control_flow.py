@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.base.releases import Behavior, on_change
-from sdyopt.mlir.asm.format.assembly_format import assembly, custom
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser, OperandName
 from sdyopt.mlir.dialects.stablehlo.dialect import listing, quoted, quoted_all, stablehlo

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.format.assembly_format import Attr, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.attribute_format import Parameter, attribute_format, dialect_attribute, integer
+from sdyopt.mlir.asm.format.format_elements import Attr
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_attribute

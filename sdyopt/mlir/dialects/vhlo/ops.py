@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from sdyopt.mlir.asm.format.assembly_format import assembly, custom
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser
