@@ -201,7 +201,7 @@ class _Term(NamedTuple):
     transposes: Sequence[TransposeOp]
 
     def permuted(self, items: Sequence[T]) -> Sequence[T]:
-        """What belongs to the dimensions of the collective, in the order of those of the term."""
+        """The parts for the dimensions of the collective, in the order of those of the term."""
         for transpose in self.transposes:
             items = [items[dim] for dim in transpose.permutation]
         return items

@@ -168,7 +168,7 @@ def _kind(each: Collective) -> str:
 
 
 def _by_axes(page: Page, old: Report, new: Report) -> h.Node:
-    """What each axis costs before and after."""
+    """The cost of each axis before and after."""
     before, after = (wire_totals(report.collectives, lambda each: each.group) for report in (old, new))
     groups = list(dict.fromkeys([*after, *before]))
     if not groups:
