@@ -225,6 +225,12 @@ def test_edits_that_cannot_be_made_are_errors(module: sdyopt.Module) -> None:
         add.remark("no")
 
 
+def test_a_declaration_gets_no_argument() -> None:
+    module = sdyopt.parse("func.func private @f(f32)")
+    with module.edit() as edit, pytest.raises(ValueError, match="is a declaration"):
+        edit.add_argument(module.functions["f"], "f32")
+
+
 def test_an_erased_operation_is_not_edited(module: sdyopt.Module) -> None:
     callee = module.functions["callee"]
     with module.edit() as edit:
