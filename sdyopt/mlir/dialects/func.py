@@ -6,17 +6,10 @@ from collections.abc import Sequence
 
 from sdyopt.base.diagnostics.location import Location
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.format.assembly_format import (
-    AttrDict,
-    Custom,
-    FunctionalType,
-    Operand,
-    OptionalGroup,
-    TypeOf,
-    assembly,
-)
-from sdyopt.mlir.asm.format.directives import symbol_reference_directive, symbol_text
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Template
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.ir.attribute import (
@@ -194,11 +187,8 @@ class FuncOp(FunctionOpInterface):
     default_dialect = "func"
     mutable_attributes = ("arg_attrs", "res_attrs")
     assembly = assembly(
-        Custom(
-            parse_function,
-            print=print_function,
-            elides=["sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"],
-        )
+        "custom<function>($sym_name, $function_type, $sym_visibility, $arg_attrs, $res_attrs)",
+        function=custom(parse_function, print=print_function),
     )
 
     argument_attributes: list[DictAttr]
@@ -267,7 +257,7 @@ class ReturnOp(Op):
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly("attr-dict ($values^ `:` type($values))?")
 
     def verify_in_context(self) -> None:
         function = self.parent_op
@@ -299,10 +289,7 @@ class CallOp(Op):
     res_attrs = optional_attr(DICT_ARRAY_ATTR)
     no_inline = optional_attr(UNIT_ATTR)
 
-    assembly = assembly(
-        *(symbol_reference_directive("callee"), "(", Operand("inputs"), ")", AttrDict(), ":"),
-        FunctionalType("inputs", "outputs"),
-    )
+    assembly = assembly("$callee `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)")
 
     def verify_symbol_uses(self) -> None:
         function = lookup_symbol(self, self.callee)
@@ -375,8 +362,8 @@ class CallIndirectOp(Op):
 
     canonicalizations = (Pattern(_call_directly),)
     assembly = assembly(
-        *(Operand("callee"), "(", Operand("inputs"), ")", AttrDict(), ":"),
-        Custom(_parse_callee_type, _write_callee_type),
+        "$callee `(` $inputs `)` attr-dict `:` custom<callee_type>",
+        callee_type=custom(_parse_callee_type, _write_callee_type),
     )
 
     @staticmethod
@@ -395,7 +382,7 @@ class ConstantOp(Op):
     value = attr(FLAT_SYMBOL_ATTR)
     out = result(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), symbol_reference_directive("value"), ":", TypeOf("out"))
+    assembly = assembly("attr-dict $value `:` type($out)")
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "f")]
