@@ -340,6 +340,15 @@ def test_diagnostics_of_an_edit(module: sdyopt.Module) -> None:
         raise KeyError
 
 
+def test_a_module_does_not_change_after_its_edit(module: sdyopt.Module) -> None:
+    with module.edit() as edit:
+        pass
+    with pytest.raises(ValueError, match="in one `with` block"), edit:
+        pass
+    with pytest.raises(ValueError, match="edit a copy of it"):
+        edit.erase_mesh("mesh")
+
+
 def test_names_follow_edits(module: sdyopt.Module) -> None:
     with module.edit() as edit:
         [multiply] = ops(edit, "stablehlo.multiply")
