@@ -299,6 +299,7 @@ class Edit(Rewriter):
         copy, operations, values = program.clone_with_copies()
         super().__init__(copy, EditLog(), operations, values)
         self._module: Module | None = None
+        self._is_used = False
         self._collector = copy.collector()
 
     @property
@@ -309,6 +310,9 @@ class Edit(Rewriter):
         return self._module
 
     def __enter__(self) -> Self:
+        if self._is_used:
+            raise ValueError("an edit is used in one `with` block; edit its module in another one")
+        self._is_used = True
         program = self._program
         program.editing = lambda: session(self._collector.handle, program.sdy_version)
         return self
