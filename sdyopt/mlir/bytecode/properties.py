@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+from sdyopt.base.releases import Behavior
 from sdyopt.mlir.bytecode.encodings import EntryReader, EntryWriter
 from sdyopt.mlir.bytecode.stream import SEGMENT_SIZES, MalformedBytecode
 from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr
@@ -76,6 +77,15 @@ def _declared_layouts(op_class: type[Op]) -> Iterator[Layout]:
             yield layout
 
 
+def _followed_layout(op_class: type[Op]) -> Layout:
+    """The properties as the followed release of Shardy has them."""
+    fields = list(op_class.fields.values())
+    layout = _layout(op_class, fields)
+    if not Behavior.REDUCTION_KINDS.active:
+        layout = tuple(each for each in layout if each.name not in _LATER.get(op_class.name, ()))
+    return layout
+
+
 def _layout(op_class: type[Op], fields: Sequence[Field]) -> Layout:
     found = [
         Property(field.name, field.is_optional or field.default is not None, field.constraint)
@@ -135,7 +145,7 @@ def _read_layout(layout: Layout, reader: EntryReader) -> dict[str, Attribute]:
 
 def write_properties(op_class: type[Op], attributes: DictAttr, writer: EntryWriter) -> None:
     """Writes inherent attributes as properties."""
-    layout = layouts_of(op_class)[0]
+    layout = _followed_layout(op_class)
     if writer.version < SEGMENT_SIZES:
         layout = tuple(sorted(layout, key=_name))
     for each in layout:
