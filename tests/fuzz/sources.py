@@ -163,7 +163,8 @@ def encode(text: bytes, version: int) -> bytes:
     request = BytecodeRequest(
         min(version, NEWEST_BYTECODE), target="1.0.0" if version > NEWEST_BYTECODE else ""
     )
-    outcome = run_job(Job("-", lambda: text, bytecode=request, allow_unregistered_dialects=True))
+    job = Job("-", lambda: text, bytecode=request, allow_unregistered_dialects=True)
+    outcome = run_job(job)
     return "".join(outcome.pages).encode("utf-8", "surrogateescape") if outcome.succeeded else b""
 
 

@@ -284,9 +284,8 @@ def _assign_numbers(entries: dict[K, _Entry[K]]) -> None:
 
 def attributes_of(op: Op, version: int) -> DictAttr:
     """The attributes that are encoded as a dictionary: without properties, all of them."""
-    if version >= PROPERTIES and (isinstance(op, UnregisteredOp) or layouts_of(type(op))[0]):
-        if isinstance(op, UnregisteredOp):
-            return op.attributes.without(PROPERTIES_NAME)
+    # Without properties, those of an unregistered operation are lost, as in MLIR.
+    if isinstance(op, UnregisteredOp) or (version >= PROPERTIES and layouts_of(type(op))[0]):
         return op.attributes
     inherent = op.inherent_attributes()
     if not inherent.entries:
@@ -297,7 +296,7 @@ def attributes_of(op: Op, version: int) -> DictAttr:
 def write_op_properties(op: Op, writer: EntryWriter) -> bool:
     """Writes the properties of an operation; returns whether it has any."""
     if isinstance(op, UnregisteredOp):
-        properties = op.attributes.get(PROPERTIES_NAME)
+        properties = op.signature.attributes.get(PROPERTIES_NAME)
         if properties is None:
             return False
         writer.attribute(properties)
