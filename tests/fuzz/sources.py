@@ -159,7 +159,7 @@ class Bytecode(Mutants):
 
 
 def encode(text: bytes, version: int) -> bytes:
-    """The bytecode of a program in a version of the format, 7 for a portable artifact; empty if it has none."""
+    """The bytecode of a program in a version, 7 for a portable artifact; empty if there is none."""
     request = BytecodeRequest(
         min(version, NEWEST_BYTECODE), target="1.0.0" if version > NEWEST_BYTECODE else ""
     )

@@ -37,6 +37,9 @@ _LATER = {
     "sdy.reduce_scatter": ("reduction_op",),
 }
 
+# The optional attributes that releases of MLIR after LLVM 21 have, and classes here do not declare.
+_UNDECLARED = {"cf.cond_br": ("branch_weights",)}
+
 
 class Property(NamedTuple):
     """An inherent attribute of a class of operations, or (`segments`) the sizes of as many segments."""
@@ -72,9 +75,13 @@ def _declared_layouts(op_class: type[Op]) -> Iterator[Layout]:
         ]
         layout = _layout(op_class, [field for field in fields if field is not None])
         yield layout
-        for later in _LATER.get(op_class.name, ()):
+        for later in _later(op_class):
             layout = tuple(each for each in layout if each.name != later)
             yield layout
+
+
+def _later(op_class: type[Op]) -> tuple[str, ...]:
+    return _UNDECLARED.get(op_class.name, ()) + _LATER.get(op_class.name, ())
 
 
 def _followed_layout(op_class: type[Op]) -> Layout:
@@ -92,6 +99,7 @@ def _layout(op_class: type[Op], fields: Sequence[Field]) -> Layout:
         for field in fields
         if isinstance(field, AttrField)
     ]
+    found += [Property(name, is_optional=True) for name in _UNDECLARED.get(op_class.name, ())]
     found.sort(key=_name)
     if ATTR_SIZED_OPERANDS in op_class.traits:
         count = sum(isinstance(field, OperandField) for field in fields)
