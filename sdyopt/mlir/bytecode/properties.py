@@ -1,4 +1,4 @@
-"""How the inherent attributes of an operation are encoded as its properties.
+"""The encoding of the inherent attributes of an operation as properties.
 
 They are encoded in the order of their names, each as a reference to an attribute, and followed by segment
 sizes. Releases of StableHLO before properties encoded them with the discardable attributes.
@@ -16,7 +16,7 @@ from sdyopt.mlir.bytecode.stream import SEGMENT_SIZES, MalformedBytecode
 from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.constraints import AttrConstraint
-from sdyopt.mlir.ir.dialect import declared_fields
+from sdyopt.mlir.ir.dialect import fields_of_all_releases
 from sdyopt.mlir.ir.op_fields import (
     OPERAND_SEGMENTS,
     RESULT_SEGMENTS,
@@ -65,7 +65,7 @@ _layouts: dict[type[Op], Sequence[Layout]] = {}
 
 
 def _declared_layouts(op_class: type[Op]) -> Iterator[Layout]:
-    declared = declared_fields(op_class)
+    declared = fields_of_all_releases(op_class)
     behaviors = dict.fromkeys(field.behavior for field in declared.values() if field.behavior is not None)
     for active in product((True, False), repeat=len(behaviors)):
         is_active = dict(zip(behaviors, active, strict=True))

@@ -46,7 +46,7 @@ class HasOperation(Protocol):
 
 @runtime_checkable
 class HasBytecode(Protocol):
-    """What `jax.export.export(…)(…)` returns."""
+    """A function that JAX has exported, `jax.export.Exported`."""
 
     @property
     def mlir_module_serialized(self) -> bytes: ...
@@ -98,7 +98,7 @@ def parse(
             emit(resource_error(source, error))
             raise ParseError(collector.diagnostics) from None
         assert isinstance(op, ModuleOp)
-        parsed = Program(op, source, resources, dialects, options, sdy_version)
+        parsed = Program(op, source, resources, options, mesh_version, sdy_version)
         with identified(VERIFY_ERROR):
             if not parsed.verifier.verify(op):
                 raise VerifyError(collector.diagnostics)
