@@ -46,6 +46,7 @@ from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_or_replicated
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
@@ -69,8 +70,6 @@ from sdyopt.shardy.partition.combiners import combiner_of
 from sdyopt.shardy.partition.local_builder import shape_of
 from sdyopt.shardy.partition.local_types import LocalTypes
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap, sharded_size
-
-from ..common.support.shardings import set_sharding
 
 T = TypeVar("T")
 _COLLECTIVES = (AllReduceOp, ReduceScatterOp)
@@ -202,7 +201,7 @@ class _Term(NamedTuple):
     transposes: Sequence[TransposeOp]
 
     def permuted(self, items: Sequence[T]) -> Sequence[T]:
-        """What belongs to the dimensions of the collective, in the order of those of the term."""
+        """The parts for the dimensions of the collective, in the order of those of the term."""
         for transpose in self.transposes:
             items = [items[dim] for dim in transpose.permutation]
         return items

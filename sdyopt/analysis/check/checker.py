@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import NamedTuple
 
-from sdyopt.analysis.check.changes import Alike, Proposals, Written, pattern_of
+from sdyopt.analysis.check.changes import Alike, Proposals, Written
 from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective, Report, Total, wire_bytes_of_runs, wire_total
 from sdyopt.analysis.figures.local_shapes import LocalShapes
@@ -30,7 +30,7 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
-from sdyopt.mlir.value_names import name_of, name_of_result
+from sdyopt.mlir.value_names import name_of, name_of_result, pattern_of
 from sdyopt.shardy.record import FunctionResult
 
 PLACES = 3
@@ -48,12 +48,12 @@ class Trial(NamedTuple):
 
     @property
     def sent(self) -> Fraction:
-        """How many more bytes a device sends then; negative if they are fewer."""
+        """The additional bytes that a device sends then; negative if they are fewer."""
         return self.effect.after.wire_bytes - self.effect.before.wire_bytes
 
     @property
     def memory(self) -> Fraction:
-        """How many more bytes a device needs at the peak."""
+        """The additional bytes that a device needs at the peak."""
         return Fraction(self.effect.after.peak_bytes - self.effect.before.peak_bytes)
 
 
@@ -122,7 +122,7 @@ class Checker:
 
     def check(self, module: Op, report: Report, memory: int | None = None) -> Check:
         """The check of the program after the passes, on which a report was made."""
-        places = _places(report.collectives)[:PLACES]
+        places = places_of(report.collectives)[:PLACES]
         trials = Trials(self._module, self._completion)
         if not self._has_passes:
             # The passes that ran are those of trials.
@@ -159,7 +159,7 @@ class Checker:
             place.best = Trial(self._subject(change, len(changes), place), change.jax or "", effect)
 
     def _subject(self, change: Change, count: int, place: Place) -> str:
-        """What a change shards: an argument or result by its name, any other value by its line."""
+        """The subject of a change: an argument or result by its name, any other value by its line."""
         subject = change.subject
         if isinstance(subject, FunctionResult):
             name = name_of_result(subject.function, subject.result_index)
@@ -183,7 +183,7 @@ def _patterns(names: Iterable[str]) -> list[str]:
     return [next(iter(same)) if len(same) == 1 else pattern for pattern, same in found.items()]
 
 
-def _places(collectives: Sequence[Collective]) -> list[Place]:
+def places_of(collectives: Sequence[Collective]) -> list[Place]:
     """The places of collectives, those that send most first."""
     groups: dict[tuple[str, str, str], list[Collective]] = {}
     for each in collectives:

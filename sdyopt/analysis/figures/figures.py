@@ -18,7 +18,7 @@ _AXIS_NAME = re.compile(r'"([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How often an operation runs: between `low` and `high` times, which differ in branches."""
+    """The number of runs of an operation: from `low` to `high`, which differ in branches."""
 
     low: int
     high: int
@@ -120,6 +120,37 @@ class MemoryPoint:
 
     bytes: int
     location: SourceLocation
+
+
+@dataclass(frozen=True, slots=True)
+class LiveGroup:
+    """Values of a timeline with one type, sharding and line, and with names that differ in indices only.
+
+    From each point in `changes` on, so many values of so many bytes are live: (point, number, bytes).
+    """
+
+    name: str
+    type: str
+    sharding: str
+    location: SourceLocation
+    changes: Sequence[tuple[int, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The live bytes of a program in its order, with the operations in regions and callees.
+
+    A loop has the points of one iteration. `points` are at most as many as were asked for, each the highest
+    of several operations; `counts` is the number of values that are live at each, and `groups` has the
+    largest of these values.
+    """
+
+    points: Sequence[MemoryPoint]
+    counts: Sequence[int]
+    groups: Sequence[LiveGroup]
+
+
+NO_TIMELINE = Timeline((), (), ())
 
 
 @dataclass(slots=True)
@@ -254,6 +285,7 @@ class Report:
     carried: list[Carried] = field(default_factory=list)
     elementwise: Elementwise | None = None
     device_memory: int | None = None
+    timeline: Callable[[int], Timeline] = field(default=lambda _: NO_TIMELINE, repr=False, compare=False)
 
 
 @dataclass(slots=True)
