@@ -22,7 +22,7 @@ from sdyopt.analysis.explain.arrival_text import (
     tree_text,
 )
 from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
-from sdyopt.analysis.explain.names import Names, axis_text, block_or_result, sharding_text, type_text
+from sdyopt.analysis.explain.names import Names, axis_text, sharding_text, type_text
 from sdyopt.analysis.explain.recorded_program import RecordedProgram
 from sdyopt.analysis.explain.targets import (
     CollectiveTarget,
@@ -40,7 +40,7 @@ from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, sharding_of
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import FunctionResult, Subject
