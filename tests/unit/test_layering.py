@@ -26,8 +26,9 @@ base      dataclasses ‹ interning ‹ releases ‹ diagnostics
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-          trials ‹ advise ‹ check ‹ mesh_sweep ‹ hlo_comparison ‹
-          explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
+          trials ‹ mesh_sweep ‹ hlo_comparison ‹
+          explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ advise ‹
+          check ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 

@@ -22,7 +22,8 @@ class Options(AnalysisOptions):
     """The changes that were tried on the program as it was read.
 
     Once the options are prepared, `memory` are the bytes of `advise_memory`, `topology` is the file of
-    `--topology`, and `rows` the number of changes that are shown on stdout, 0 for all.
+    `--topology`, `jax` the Python that has it with its limits, of seconds and of GiB, and `rows` the number
+    of changes that are shown on stdout, 0 for all.
     """
 
     order, group = 45, REPORTS
@@ -74,7 +75,14 @@ class Options(AnalysisOptions):
         needs=("advise",),
         help="run N trials at the same time (default: one for each processor)",
     )
+    advise_verify: bool = flag(
+        default=False,
+        needs=("advise",),
+        help="compile the program before and after each change with XLA, print what XLA sends, and leave out "
+        "changes that make it slower (needs jax)",
+    )
     memory: int | None = None
+    jax: tuple[str, int, int] = "", 300, 8
     topology: TextFile | None = None
     rows: int = 5
 
@@ -108,4 +116,6 @@ class Options(AnalysisOptions):
 
         limit = self.advise_memory or request["device-memory"]
         memory = memory_size("advise-memory", limit)
-        return replace(self, topology=topology_file(request), memory=memory, rows=request["report-rows"])
+        jax = request["jax-python"] or "", request["validate-timeout"], request["validate-memory"]
+        topology, rows = topology_file(request), request["report-rows"]
+        return replace(self, topology=topology, memory=memory, rows=rows, jax=jax)

@@ -20,7 +20,9 @@ from sdyopt.analysis.advise import SDY, Options
 from sdyopt.analysis.advise.moves import MeshOfProgram, Move, moves_of
 from sdyopt.analysis.advise.roles import roles_of
 from sdyopt.analysis.advise.search import Figures, Search
+from sdyopt.analysis.advise.verification import Compiled, Verification
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
+from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.figures.machines import MACHINES
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.mlir.dialects.func import FuncOp
@@ -39,6 +41,8 @@ _LEAST_GAIN = Fraction(1, 100)
 # All trials together process about this many operations; a program of 2,000 operations has 250 trials.
 _MAX_OPERATIONS = 500_000
 _MIN_TRIALS = 24
+# So many of the best changes are compiled, to choose one that XLA does not contradict.
+_MAX_VERIFIED = 3
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
 _BEFORE = ("sdy-inline-unsharded-calls", "cse")
 # The topology where none is given.
@@ -58,6 +62,7 @@ class AdvisedChange(NamedTuple):
 
     `text` says what to write, and `now` what is written there; "" for a result or several places.
     `is_conflict_free`: after it no activation is resharded, so that partitioners agree on what is sent.
+    `compiled` is what XLA sends before and after it, if that is verified.
     """
 
     text: str
@@ -66,6 +71,7 @@ class AdvisedChange(NamedTuple):
     before: Figures
     after: Figures
     move: Move
+    compiled: tuple[Compiled, Compiled] | None = None
 
     @property
     def is_conflict_free(self) -> bool:
@@ -85,8 +91,9 @@ class Advice:
 
     `changes` are alternatives, the best first, or several changes in their order if `is_sequence`. `tried` is
     the number of trials, `proposed` that of moves, `failed` that of trials whose pipeline fails.
-    `is_above_memory`: the program takes more memory than the limit, so changes lower its peak. `reason` says
-    why there were no trials.
+    `is_above_memory`: the program takes more memory than the limit, so changes lower its peak. `contradicted`
+    is the number of changes that are left out because XLA sends more, and `unverified` why it compiles
+    nothing. `reason` says why there were no trials.
     """
 
     program: Op
@@ -96,6 +103,8 @@ class Advice:
     tried: int = 0
     proposed: int = 0
     failed: int = 0
+    contradicted: int = 0
+    unverified: str = ""
     seconds: int = 0
     machine: str = ""
     assumption: str = ""
@@ -169,7 +178,30 @@ class Adviser:
                 advice.seconds = limit
                 break
         found.sort(key=lambda each: self._rank(each.after, each.move))
-        return list(_without_equals(found))
+        found = list(_without_equals(found))
+        return self._verified(advice, search, found) if self._options.advise_verify and found else found
+
+    def _verified(self, advice: Advice, search: Search, found: list[AdvisedChange]) -> list[AdvisedChange]:
+        """The changes that XLA does not contradict, of those that are to be shown. Raises NoJax."""
+        assert search.base is not None
+        shown = found[: _MAX_VERIFIED if advice.is_sequence else self._options.rows or len(found)]
+        report = search.base[1].report
+        programs = [advice.program, *(search.changed([each.move]) for each in shown)]
+        verification = Verification(Worker(*self._options.jax), self._topology)
+        before, *after = verification.compiled(programs, report.mesh, report.devices)
+        if isinstance(before, str):
+            advice.unverified = before
+            return found
+        confirmed = []
+        for each, compiled in zip(shown, after, strict=True):
+            if isinstance(compiled, str) or (
+                not advice.is_above_memory
+                and before.seconds + each.before.compute < compiled.seconds + each.after.compute
+            ):
+                advice.contradicted += 1
+            else:
+                confirmed.append(each._replace(compiled=(before, compiled)))
+        return confirmed
 
     def _is_better(self, after: Figures, before: Figures) -> bool:
         memory = self._memory

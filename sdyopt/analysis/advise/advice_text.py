@@ -62,6 +62,10 @@ def _limits(advice: Advice) -> str:
         parts.append(f"not tried: {left} more changes ({why})")
     if advice.failed:
         parts.append(f"{advice.failed} of them could not be partitioned")
+    if advice.contradicted:
+        parts.append(f"left out: {advice.contradicted} that XLA's communication makes slower")
+    if advice.unverified:
+        parts.append(f"not verified: {advice.unverified}")
     if advice.machine:
         parts.append(f"times are for --topology={advice.machine}")
     return "; ".join(parts)
@@ -77,6 +81,11 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
             if each.is_conflict_free
             else f"depends on the partitioner: {bytes_text(each.after.conflicts)} of reshards of activations"
         )
+        if each.compiled is not None:
+            before, after = each.compiled
+            section.sentences.append(
+                _change_text("XLA sends", before.wire_bytes, after.wire_bytes, bytes_text)
+            )
         section.sentences.append(f"in sdy: {each.annotations[0].sdy}")
         yield section
     if rows is not None and len(advice.changes) > rows:
@@ -113,6 +122,8 @@ def _json(advice: Advice, width: int, rows: int | None) -> str:
         "tried": advice.tried,
         "proposed": advice.proposed,
         "failed": advice.failed,
+        "contradicted": advice.contradicted,
+        "unverified": advice.unverified,
         "is_sequence": advice.is_sequence,
         "changes": [_change_data(each) for each in advice.changes],
     }
@@ -126,6 +137,7 @@ def _change_data(each: AdvisedChange) -> dict[str, object]:
         "conflict_free": each.is_conflict_free,
         "before": _figures_data(each.before),
         "after": _figures_data(each.after),
+        "xla_wire_bytes": None if each.compiled is None else [round(one.wire_bytes) for one in each.compiled],
         "annotations": [annotation._asdict() for annotation in each.annotations],
     }
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from sdyopt.analysis.advise import Options
 from sdyopt.analysis.advise.advice import Advice, Adviser
 from sdyopt.analysis.advise.advice_text import advice_text
+from sdyopt.analysis.execution.process import NoJax
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.flag import STDOUT
 from sdyopt.analysis.interface import Analysis, Program, Run
-from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, USAGE_ERROR, identified
 from sdyopt.mlir.ir.operation import Op
 
 
@@ -28,7 +30,12 @@ class Advising(Analysis[Options]):
 
     def run_passes(self, program: Program) -> Op:
         """The program with the best change, before the passes; as it was if there is none."""
-        advice = Adviser(program.op, program.pipeline, self._topology, self.options).advice()
+        try:
+            advice = Adviser(program.op, program.pipeline, self._topology, self.options).advice()
+        except NoJax as error:
+            problem = DiagnosticError.at(program.op.location, f"cannot verify: {error}").help(error.help)
+            problem.diagnostic.id = USAGE_ERROR
+            raise problem from None
         advice.assumption = program.assumption
         path = self.options.advise
         if path == STDOUT:

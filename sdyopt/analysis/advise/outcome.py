@@ -26,7 +26,7 @@ class Outcome:
 
     def __init__(self, module: Op, report: Report) -> None:
         self._module = module
-        self._report = report
+        self.report = report
 
     def sharding(self, of_class: ValueClass) -> TensorSharding | None:
         """The sharding of the first value of a class that still exists; None if none is found."""
@@ -59,7 +59,7 @@ class Outcome:
         """Wire bytes by the location of an operation before or after a collective."""
         found: dict[LazyLocation, Fraction] = {}
         ops = (op for op in self._module.walk() if isinstance(op, COLLECTIVES))
-        for op, each in zip(ops, self._report.collectives, strict=True):
+        for op, each in zip(ops, self.report.collectives, strict=True):
             sent = (each.wire_bytes or Fraction(0)) * (1 if each.times is None else each.times.high)
             if not sent or not isinstance(op, CollectiveOp):
                 continue

@@ -32,13 +32,15 @@ from sdyopt.mlir.pipeline.tree import Pipeline
 
 
 class Figures(NamedTuple):
-    """What advice compares. Bytes are those of one device; `seconds` are estimated.
+    """What advice compares. Bytes are those of one device.
 
-    `conflicts` are the wire bytes of activations that are resharded, and `penalty` the seconds that these
-    may take if a partitioner moves whole tensors instead.
+    `seconds` are those of collectives, products and elementwise operations, which are fused and do not
+    overlap; `compute` are those without collectives. `conflicts` are the wire bytes of activations that are
+    resharded, and `penalty` the seconds that these may take if a partitioner moves whole tensors instead.
     """
 
     seconds: Fraction
+    compute: Fraction
     wire_bytes: Fraction
     peak_bytes: int
     useful_share: Fraction | None
@@ -110,18 +112,23 @@ class Search:
 
     def _figures(self, report: Report, module: Op) -> Figures:
         assert report.time is not None
-        communication, compute = time_totals(report, report.time)
+        communication, products = time_totals(report, report.time)
+        fused, _ = report.time.elementwise or (Fraction(0), Fraction(0))
         conflicts = penalty = Fraction(0)
+        topology = self._topology.on(report.mesh)
         collectives = (op for op in module.walk() if isinstance(op, COLLECTIVES))
         for op, each in zip(collectives, report.collectives, strict=True):
             if each.wire_bytes and each.is_activation:
                 runs = 1 if each.times is None else each.times.high
                 conflicts += each.wire_bytes * runs
-                bandwidth = self._topology.link(each.axis_names).bandwidth
+                bandwidth = topology.link(each.axis_names).bandwidth
                 if bandwidth is not None:
                     penalty += Fraction(_global_bytes(op)) * runs / bandwidth
+        sending, computing = self._seconds_of_unknown_loops(report)
+        compute = products.high + computing + fused
         return Figures(
-            communication.high + compute.high + self._seconds_of_unknown_loops(report),
+            communication.high + sending + compute,
+            compute,
             wire_total(report).high,
             report.memory.peak,
             useful_share(report),
@@ -129,16 +136,14 @@ class Search:
             penalty,
         )
 
-    def _seconds_of_unknown_loops(self, report: Report) -> Fraction:
-        """The seconds of one run of what runs an unknown number of times."""
+    def _seconds_of_unknown_loops(self, report: Report) -> tuple[Fraction, Fraction]:
+        """The seconds of one run of collectives and products that run an unknown number of times."""
         assert report.time is not None
         collectives = zip(report.collectives, report.time.collectives, strict=True)
         products = zip(report.products, report.time.products, strict=True)
-        seconds = [
-            *(timed.seconds for each, timed in collectives if each.times is None),
-            *(timed.seconds for product, timed in products if product.times is None),
-        ]
-        return sum((each for each in seconds if each is not None), Fraction(0))
+        sending = (timed.seconds or Fraction(0) for each, timed in collectives if each.times is None)
+        computing = (timed.seconds or Fraction(0) for each, timed in products if each.times is None)
+        return sum(sending, Fraction(0)), sum(computing, Fraction(0))
 
 
 def _global_bytes(op: Op) -> int:

@@ -6,6 +6,7 @@
 // RUN: sdy-opt %t.collectives.mlir --advise | filecheck %s --check-prefix=NONE
 // RUN: not sdy-opt %s --advise=%t.pdf 2>&1 | filecheck %s --check-prefix=SUFFIX
 // RUN: not sdy-opt %s --advise --advise-memory=lots 2>&1 | filecheck %s --check-prefix=SIZE
+// RUN: not sdy-opt %s --advise --advise-memory=20kB --advise-verify --jax-python=no-such-python 2>&1 | filecheck %s --check-prefix=NO-JAX
 
 // A program above the limit gets what lowers its peak memory.
 //
@@ -30,6 +31,9 @@
 // SUFFIX-NEXT: help: choose from .json, .md, .txt
 // SIZE:        sdy-opt: for the --advise-memory option: 'lots' is not a size of memory
 // SIZE-NEXT:   help: such as 16GiB
+
+// NO-JAX: error: cannot verify: cannot run 'no-such-python': {{.*}}
+// NO-JAX: help: name a Python with jax
 
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 func.func @main(

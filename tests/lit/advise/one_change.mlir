@@ -13,8 +13,8 @@
 // CHECK-NEXT: times are for --topology=tpu-v5e
 // CHECK:      1. shard weights['up'] as P(None, 'model')
 // CHECK-NEXT:   now P('data', None)
-// CHECK-NEXT:   on the wire 8.00 KiB → 2.00 KiB (−75.0%), peak memory 28.0 KiB → 26.0 KiB (−7.1%), time 5.13 us →
-// CHECK-NEXT:   2.06 us (−59.9%)
+// CHECK-NEXT:   on the wire 8.00 KiB → 2.00 KiB (−75.0%), peak memory 28.0 KiB → 26.0 KiB (−7.1%), time 5.14 us →
+// CHECK-NEXT:   2.07 us (−59.7%)
 // CHECK-NEXT:   conflict-free: no activation is resharded
 // CHECK-NEXT:   in sdy: <@mesh, [{}, {"model"}]>
 // CHECK:      2. shard weights['up'] as P(None, None)
