@@ -10,21 +10,22 @@ are made one after the other: each is the best one for the program with those be
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from time import monotonic
 from typing import NamedTuple
 
 from sdyopt.analysis.advise import SDY, Options
-from sdyopt.analysis.advise.moves import MeshOfProgram, Move, moves_of
-from sdyopt.analysis.advise.roles import roles_of
-from sdyopt.analysis.advise.search import Figures, Search
+from sdyopt.analysis.advise.moves import MeshOfProgram, Move, Moves, written
+from sdyopt.analysis.advise.roles import Role, roles_of
+from sdyopt.analysis.advise.search import Figures, Search, Trial
 from sdyopt.analysis.advise.verification import Compiled, Verification
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.figures.machines import MACHINES
 from sdyopt.analysis.figures.topology import Topology, read_topology
+from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -35,12 +36,17 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.mlir.registry import lookup
+from sdyopt.shardy.record import FunctionResult
 
 # A change that saves less than this share of the estimated time is noise of the estimate.
 _LEAST_GAIN = Fraction(1, 100)
 # All trials together process about this many operations; a program of 2,000 operations has 250 trials.
 _MAX_OPERATIONS = 500_000
-_MIN_TRIALS = 24
+_MIN_TRIALS, _MAX_TRIALS = 24, 400
+# From scratch, so many changes are made at most after a strategy is chosen.
+_MAX_STEPS = 16
+# After a change, so many moves are tried that were not possible before it, and so many others at a time.
+_MAX_NEW, _BATCH = 24, 8
 # So many of the best changes are compiled, to choose one that XLA does not contradict.
 _MAX_VERIFIED = 3
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
@@ -103,12 +109,19 @@ class Advice:
     tried: int = 0
     proposed: int = 0
     failed: int = 0
+    limit: int = 0
     contradicted: int = 0
     unverified: str = ""
     seconds: int = 0
     machine: str = ""
     assumption: str = ""
     reason: str = ""
+    # From scratch: the figures with the given annotations, and at the end; all annotations that were found,
+    # and what XLA sends before and after, if that is verified.
+    given: Figures | None = None
+    final: Figures | None = None
+    annotations: list[Annotation] = field(default_factory=list)
+    compiled: tuple[Compiled, Compiled] | None = None
 
 
 class Adviser:
@@ -122,6 +135,8 @@ class Adviser:
         self._options = options
         self._memory = options.memory
         self._start = monotonic()
+        # What a move has saved when it was tried last.
+        self._saved: dict[tuple[Change, ...], Fraction] = {}
 
     def advice(self) -> Advice:
         """Tries moves, and ranks those that make the program cheaper."""
@@ -132,61 +147,84 @@ class Adviser:
             return Advice(self._module, reason="it has no mesh of several devices")
         program = Rewriter().clone(self._module)
         _run(program, _BEFORE)
-        if self._options.advise_from_scratch:
-            _remove_annotations(program)
         advice = Advice(program, machine=self._machine)
-        advice.is_sequence = self._options.advise_changes > 1 or self._options.advise_from_scratch
-        limit = self._options.advise_changes if self._options.advise_changes > 1 else 16
-        for _ in range(limit if advice.is_sequence else 1):
-            found = self._best(advice, mesh)
-            if not found:
-                break
-            if advice.is_sequence:
-                advice.changes.append(found[0])
-            else:
-                advice.changes = found
-            advice.program = self._search(advice.program).changed([found[0].move])
-        if not advice.changes and not advice.is_sequence:
+        size = sum(1 for _ in program.walk())
+        advice.limit = max(_MIN_TRIALS, min(_MAX_TRIALS, _MAX_OPERATIONS // size))
+        search = Search(program, self._pipeline, self._topology)
+        if search.base is None:
+            advice.reason = "its pipeline fails"
+            return advice
+        if self._options.advise_from_scratch:
+            return self._from_scratch(advice, search, mesh)
+        moves = Moves(roles_of(program), mesh)
+        if self._options.advise_changes > 1:
+            advice.is_sequence = True
+            self._add_changes(advice, search, moves, self._options.advise_changes)
+            return advice
+        advice.changes = self._best(advice, search, moves)
+        if advice.changes:
+            advice.program = search.changed(advice.changes[0].move)
+        else:
             advice.program = self._module
         return advice
 
-    def _search(self, program: Op) -> Search:
-        return Search(program, self._pipeline, self._topology)
+    def figures(self) -> Figures | None:
+        """The figures of the program as it is; None if its pipeline fails."""
+        program = Rewriter().clone(self._module)
+        _run(program, _BEFORE)
+        base = Search(program, self._pipeline, self._topology).base
+        return None if base is None else base[0]
 
-    def _best(self, advice: Advice, mesh: MeshOfProgram) -> list[AdvisedChange]:
+    # --- One change -----------------------------------------------------------------------------------
+
+    def _best(self, advice: Advice, search: Search, moves: Moves) -> list[AdvisedChange]:
         """The changes that make the program cheaper, the best first."""
-        search = self._search(advice.program)
-        if search.base is None:
-            advice.reason = "its pipeline fails"
-            return []
+        assert search.base is not None
         before, outcome = search.base
-        memory = self._memory
-        advice.is_above_memory = memory is not None and before.peak_bytes > memory
-        moves = list(moves_of(roles_of(advice.program), mesh, outcome))
-        advice.proposed += len(moves)
-        size = sum(1 for _ in advice.program.walk())
-        chosen = moves[: max(_MIN_TRIALS, _MAX_OPERATIONS // size)]
-        found = []
-        for trial in search.trials(chosen, self._options.jobs):
-            advice.tried += 1
-            if trial.figures is None:
-                advice.failed += 1
-            elif self._is_better(trial.figures, before):
-                found.append(_advised(trial.move, before, trial.figures))
-            limit = self._options.advise_seconds
-            if limit and monotonic() - self._start > limit:
-                advice.seconds = limit
-                break
+        advice.is_above_memory = self._excess(before) > 0
+        found = [
+            _advised(trial.move, before, trial.figures)
+            for trial in self._trials(advice, search, list(moves.after(search.made, outcome)))
+            if trial.figures is not None and self._is_better(trial.figures, before)
+        ]
         found.sort(key=lambda each: self._rank(each.after, each.move))
         found = list(_without_equals(found))
-        return self._verified(advice, search, found) if self._options.advise_verify and found else found
+        return self._verified(advice, search, found)
+
+    def _trials(self, advice: Advice, search: Search, moves: Sequence[Move]) -> Iterator[Trial]:
+        """The trials of the first of the moves, as many as the limits allow."""
+        assert search.base is not None
+        before, _ = search.base
+        advice.proposed += len(moves)
+        chosen = moves[: max(0, advice.limit - advice.tried)]
+        if self._is_over(advice):
+            return
+        # A program that needs too much memory may become slower.
+        limit = None if self._excess(before) else before.seconds
+        for trial in search.trials(chosen, self._options.jobs, limit):
+            advice.tried += 1
+            advice.failed += trial.has_failed
+            after = trial.figures
+            saved = Fraction(0) if after is None else self._cost(before) - self._cost(after)
+            self._saved[trial.move.changes] = saved
+            yield trial
+            if self._is_over(advice):
+                break
+
+    def _is_over(self, advice: Advice) -> bool:
+        limit = self._options.advise_seconds
+        if limit and monotonic() - self._start > limit:
+            advice.seconds = limit
+        return advice.seconds > 0
 
     def _verified(self, advice: Advice, search: Search, found: list[AdvisedChange]) -> list[AdvisedChange]:
         """The changes that XLA does not contradict, of those that are to be shown. Raises NoJax."""
         assert search.base is not None
+        if not self._options.advise_verify or self._options.advise_from_scratch or not found:
+            return found
         shown = found[: _MAX_VERIFIED if advice.is_sequence else self._options.rows or len(found)]
         report = search.base[1].report
-        programs = [advice.program, *(search.changed([each.move]) for each in shown)]
+        programs = [search.changed(), *(search.changed(each.move) for each in shown)]
         verification = Verification(Worker(*self._options.jax), self._topology)
         before, *after = verification.compiled(programs, report.mesh, report.devices)
         if isinstance(before, str):
@@ -203,24 +241,130 @@ class Adviser:
                 confirmed.append(each._replace(compiled=(before, compiled)))
         return confirmed
 
+    # --- Several changes ------------------------------------------------------------------------------
+
+    def _add_changes(self, advice: Advice, search: Search, moves: Moves, count: int) -> Search:
+        """Makes up to so many changes, each the best one after those before it."""
+        for number in range(count):
+            found = self._best(advice, search, moves) if not number else self._next(advice, search, moves)
+            if not found:
+                break
+            advice.changes.append(found[0])
+            search = search.after(found[0].move)
+        advice.program = search.changed()
+        return search
+
+    def _next(self, advice: Advice, search: Search, moves: Moves) -> list[AdvisedChange]:
+        """The changes that make the program cheaper, of the moves that did so before, and of new ones.
+
+        What saved less before is not tried if something saves more now.
+        """
+        assert search.base is not None
+        before, outcome = search.base
+        found: dict[tuple[Change, ...], AdvisedChange] = {}
+
+        def try_moves(moves: Sequence[Move]) -> None:
+            for trial in self._trials(advice, search, moves):
+                if trial.figures is not None and self._is_better(trial.figures, before):
+                    found[trial.move.changes] = _advised(trial.move, before, trial.figures)
+
+        possible = list(moves.after(search.made, outcome))
+        known = [each for each in possible if self._saved.get(each.changes, 0) > 0]
+        known.sort(key=lambda move: -self._saved[move.changes])
+        try_moves([each for each in possible if each.changes not in self._saved][:_MAX_NEW])
+        while known:
+            best = max((self._saved[key] for key in found), default=Fraction(0))
+            if best >= self._saved[known[0].changes]:
+                break
+            batch, known = known[:_BATCH], known[_BATCH:]
+            try_moves(batch)
+        ranked = sorted(found.values(), key=lambda each: self._rank(each.after, each.move))
+        return self._verified(advice, search, ranked)
+
+    def _from_scratch(self, advice: Advice, given: Search, mesh: MeshOfProgram) -> Advice:
+        """Leaves out all annotations. Then the axes get a strategy, and roles one change after the other."""
+        assert given.base is not None
+        advice.is_sequence, advice.given = True, given.base[0]
+        if self._memory is None:
+            # The program is to fit where it fitted before.
+            self._memory = advice.given.peak_bytes
+        program = given.changed()
+        _remove_annotations(program)
+        moves, search = Moves(roles_of(program), mesh), Search(program, self._pipeline, self._topology)
+        if search.base is None:
+            advice.reason = "its pipeline fails without annotations"
+            return advice
+        strategies = list(moves.strategies())
+        together = [Move(tuple(written(each).values()), ()) for each in strategies]
+        best: tuple[Move, ...] = ()
+        rank = self._rank(search.base[0], Move((), ()))
+        for trial, parts in zip(self._trials(advice, search, together), strategies, strict=False):
+            if trial.figures is not None and (other := self._rank(trial.figures, trial.move)) < rank:
+                best, rank = parts, other
+        for part in best:
+            search = self._added(advice, search, part)
+        search = self._closed(self._add_changes(advice, search, moves, _MAX_STEPS), moves)
+        assert search.base is not None
+        advice.program, advice.final = search.changed(), search.base[0]
+        advice.annotations = _annotations(search, moves.roles)
+        if self._options.advise_verify:
+            self._verify_both(advice, given, search)
+        return advice
+
+    def _added(self, advice: Advice, search: Search, move: Move) -> Search:
+        """The program after a move that is one of the changes."""
+        after = search.after(move)
+        assert search.base is not None and after.base is not None
+        advice.changes.append(_advised(move, search.base[0], after.base[0]))
+        return after
+
+    def _closed(self, search: Search, moves: Moves) -> Search:
+        """The program with the shardings that propagation gives inputs written down, if it is not slower."""
+        assert search.base is not None
+        figures, outcome = search.base
+        known = written(search.made)
+        places = [place.subject for role in moves.roles if role.is_input for place in role.places]
+        changes = [
+            Change(each, found, moves.mesh.mesh)
+            for each in places
+            if each not in known and (found := outcome.boundary(each)) is not None
+        ]
+        after = search.after(Move(tuple(changes), ()))
+        if after.base is None or self._cost(after.base[0]) > self._cost(figures):
+            return search
+        return after
+
+    def _verify_both(self, advice: Advice, given: Search, found: Search) -> None:
+        """Compiles the program with the given annotations, and with those that were found. Raises NoJax."""
+        assert found.base is not None
+        report = found.base[1].report
+        verification = Verification(Worker(*self._options.jax), self._topology)
+        before, after = verification.compiled([given.changed(), found.changed()], report.mesh, report.devices)
+        if isinstance(before, str) or isinstance(after, str):
+            advice.unverified = before if isinstance(before, str) else str(after)
+        else:
+            advice.compiled = before, after
+
+    # --- Comparison -----------------------------------------------------------------------------------
+
     def _is_better(self, after: Figures, before: Figures) -> bool:
-        memory = self._memory
-        if memory is not None and after.peak_bytes > memory:
-            return before.peak_bytes > memory and after.peak_bytes < before.peak_bytes
-        if memory is not None and before.peak_bytes > memory:
-            return True
+        if self._excess(before):
+            return self._cost(after) < self._cost(before)
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
         least = 1 - _LEAST_GAIN
         return after.seconds < before.seconds * least and self._cost(after) < self._cost(before) * least
 
     def _rank(self, figures: Figures, move: Move) -> tuple[object, ...]:
-        memory = self._memory
-        excess = 0 if memory is None else max(0, figures.peak_bytes - memory)
-        return excess, self._cost(figures), figures.conflicts, figures.peak_bytes, move.size
+        return self._cost(figures), figures.conflicts, figures.peak_bytes, move.size
 
     def _cost(self, figures: Figures) -> Fraction:
+        """Seconds, those of reshards that a partitioner may do otherwise included. Excess comes first."""
         is_sdy = self._options.advise_partitioner == SDY
-        return figures.seconds + (0 if is_sdy else figures.penalty)
+        return figures.seconds + (0 if is_sdy else figures.penalty) + self._excess(figures)
+
+    def _excess(self, figures: Figures) -> int:
+        """The bytes above the limit of the peak."""
+        return 0 if self._memory is None else max(0, figures.peak_bytes - self._memory)
 
 
 def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
@@ -233,6 +377,18 @@ def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
         if not keys & seen:
             yield each
         seen |= keys
+
+
+def _annotations(search: Search, roles: Sequence[Role]) -> list[Annotation]:
+    """The annotations of what is written, those of inputs first. What is kept is returned as it is taken."""
+    made = written(search.made).items()
+    known = {subject: change for subject, change in made if not isinstance(subject, FunctionResult)}
+    inputs = [place.subject for role in roles if role.is_input for place in role.places]
+    order = [*(each for each in inputs if each in known), *(each for each in known if each not in inputs)]
+    return [
+        Annotation(place_text(change), change.jax, sdy_text(change.sharding))
+        for change in (known[subject] for subject in dict.fromkeys(order))
+    ]
 
 
 def _largest_mesh(module: Op) -> MeshOfProgram | None:

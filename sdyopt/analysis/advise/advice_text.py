@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -15,6 +16,7 @@ from sdyopt.analysis.report.sections import Section
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
 
 SCHEMA, VERSION = "sdy-opt-advice", 1
+_INDEX = re.compile(r"\[\d+\]")
 # The number of columns of a text in a file.
 _WIDTH = 100
 
@@ -35,7 +37,17 @@ def _markdown(advice: Advice, width: int, rows: int | None) -> str:
 
 
 def _header(advice: Advice) -> list[str]:
-    return [line for line in (_summary(advice), _limits(advice), advice.assumption) if line]
+    lines = (_summary(advice), *_from_scratch(advice), _limits(advice), advice.assumption)
+    return [line for line in lines if line]
+
+
+def _from_scratch(advice: Advice) -> Iterator[str]:
+    """The figures from scratch beside those of the given annotations."""
+    if advice.given is not None and advice.final is not None:
+        yield f"in place of the given annotations: {_effect(advice.given, advice.final)}"
+    if advice.compiled is not None:
+        before, after = advice.compiled
+        yield _change_text("XLA sends", before.wire_bytes, after.wire_bytes, bytes_text)
 
 
 def _summary(advice: Advice) -> str:
@@ -90,6 +102,21 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
         yield section
     if rows is not None and len(advice.changes) > rows:
         yield Section(f"… and {len(advice.changes) - rows} more")
+    if advice.annotations:
+        section = Section("annotations")
+        columns = "PartitionSpec", "where"
+        section.add_table("by place", columns, 0, [(spec, place) for place, spec in _by_pattern(advice)])
+        yield section
+
+
+def _by_pattern(advice: Advice) -> Iterator[tuple[str, str]]:
+    """The annotations by place; those of layers with any index in place of their own."""
+    found: dict[tuple[str, str], int] = {}
+    for each in advice.annotations:
+        key = _INDEX.sub("[*]", each.place), each.spec or each.sdy
+        found[key] = found.get(key, 0) + 1
+    for (place, spec), count in found.items():
+        yield f"{place} ({count})" if count > 1 else place, spec
 
 
 def _effect(before: Figures, after: Figures) -> str:
@@ -125,6 +152,9 @@ def _json(advice: Advice, width: int, rows: int | None) -> str:
         "contradicted": advice.contradicted,
         "unverified": advice.unverified,
         "is_sequence": advice.is_sequence,
+        "given": None if advice.given is None else _figures_data(advice.given),
+        "final": None if advice.final is None else _figures_data(advice.final),
+        "annotations": [annotation._asdict() for annotation in advice.annotations],
         "changes": [_change_data(each) for each in advice.changes],
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"

@@ -10,6 +10,8 @@ dimension of everything that is not kept from step to step, and sharding paramet
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from math import prod
 from typing import NamedTuple
 
@@ -19,7 +21,10 @@ from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
+from sdyopt.shardy.record import Subject
 
+# More axes are not combined with each other.
+_MAX_AXES = 3
 # The names of the axes of each dimension.
 Axes = tuple[tuple[str, ...], ...]
 
@@ -66,18 +71,74 @@ class MeshOfProgram(NamedTuple):
 _MAX_OTHERS = 16
 
 
-def moves_of(roles: Sequence[Role], mesh: MeshOfProgram, outcome: Outcome) -> Iterator[Move]:
-    """The moves for a program, without repetition."""
-    seen: set[tuple[Change, ...]] = set()
-    for move in _all_moves(roles, mesh, outcome):
-        if move.changes and move.changes not in seen:
-            seen.add(move.changes)
-            yield move
+class Moves:
+    """The moves of the roles of a program on a mesh."""
+
+    def __init__(self, roles: Sequence[Role], mesh: MeshOfProgram) -> None:
+        self.roles = roles
+        self.mesh = mesh
+
+    def after(self, moves: Iterable[Move], outcome: Outcome) -> Iterator[Move]:
+        """The moves for the program after others, without repetition."""
+        roles = [_after(role, written(moves)) for role in self.roles]
+        seen: set[tuple[Change, ...]] = set()
+        for move in _all_moves(roles, self.mesh, outcome):
+            if move.changes and move.changes not in seen:
+                seen.add(move.changes)
+                yield move
+
+    def strategies(self) -> Iterator[tuple[Move, ...]]:
+        """Ways to use the axes: each for the batch, for parameters too, for these alone, or for neither."""
+        names = sorted(self.mesh.sizes, key=lambda name: -self.mesh.sizes[name])[:_MAX_AXES]
+        seen: set[tuple[tuple[Change, ...], ...]] = set()
+        for of_axes in product(((), (True,), (True, False), (False,)), repeat=len(names)):
+            found: tuple[Move, ...] = ()
+            for name, kinds in zip(names, of_axes, strict=True):
+                for is_batch in kinds:
+                    roles = [_after(role, written(found)) for role in self.roles]
+                    of_kind = _of_batch if is_batch else _of_parameters
+                    found += tuple(of_kind(roles, self.mesh, name))[:1]
+            key = tuple(move.changes for move in found)
+            if key not in seen:
+                seen.add(key)
+                yield found
+
+
+def written(moves: Iterable[Move]) -> dict[Subject, Change]:
+    """The changes of moves by place; the last one holds."""
+    return {change.subject: change for move in moves for change in move.changes}
+
+
+def _after(role: Role, changes: Mapping[Subject, Change]) -> Role:
+    """A role with the shardings that changes write."""
+    if not any(place.subject in changes for place in role.places):
+        return role
+
+    def placed(places: Sequence[Place]) -> list[Place]:
+        return [
+            place._replace(sharding=changes[place.subject].sharding) if place.subject in changes else place
+            for place in places
+        ]
+
+    classes = []
+    for each in role.classes:
+        one = replace(
+            each,
+            arguments=placed(each.arguments),
+            results=placed(each.results),
+            constraints=placed(each.constraints),
+        )
+        if not one.places and each.first in changes:
+            one.constraints = placed([Place(each.first, each.shape, None)])
+        classes.append(one)
+    return Role(tuple(classes))
 
 
 def _all_moves(roles: Sequence[Role], mesh: MeshOfProgram, outcome: Outcome) -> Iterator[Move]:
-    yield from _of_data(roles, mesh)
-    yield from _of_parameters(roles, mesh)
+    for name in mesh.sizes:
+        yield from (move for move in _of_batch(roles, mesh, name) if len(move.roles) > 1)
+    for name in mesh.sizes:
+        yield from (move for move in _of_parameters(roles, mesh, name) if len(move.roles) > 1)
     sent = {id(role): outcome.wire_bytes(role) for role in roles}
     order = sorted(roles, key=lambda role: -sent[id(role)])
     annotated = [role for role in order if _is_annotated(role)]
@@ -176,40 +237,42 @@ def _changes(role: Role, axes: Axes, mesh: MeshOfProgram) -> Iterator[Change]:
             yield Change(place.subject, mesh.sharding(axes), mesh.mesh)
 
 
-def _of_data(roles: Sequence[Role], mesh: MeshOfProgram) -> Iterator[Move]:
+def _of_batch(roles: Sequence[Role], mesh: MeshOfProgram, name: str) -> Iterator[Move]:
     """Shards the first dimension of the inputs that are not kept, of one size, along an axis."""
     sizes: dict[int, list[Role]] = {}
     for role in roles:
         if role.is_input and not role.is_kept:
             sizes.setdefault(role.shape[0], []).append(role)
-    for size, found in sizes.items():
-        for name in mesh.sizes:
-            changes = []
-            for role in found:
-                for place in role.places:
-                    axes = axes_of(place)
-                    new = None if axes is None or name in axes[0] else _with(_without(axes, name), 0, name)
-                    if new is not None and mesh.fits(new, place.shape):
-                        changes.append(Change(place.subject, mesh.sharding(new), mesh.mesh))
-            if len(found) > 1 and changes:
-                title = f'shard the first dimension of inputs, of size {size}, along "{name}"'
-                yield Move(tuple(changes), tuple(found), title)
-
-
-def _of_parameters(roles: Sequence[Role], mesh: MeshOfProgram) -> Iterator[Move]:
-    """Shards the largest dimension that an axis divides of all that is kept from step to step."""
-    kept = [role for role in roles if role.is_kept]
-    for name in mesh.sizes:
+    for size, found in sorted(sizes.items(), key=lambda entry: -_elements(entry[1])):
         changes = []
-        for role in kept:
+        for role in found:
             for place in role.places:
                 axes = axes_of(place)
-                if axes is None or any(name in names for names in axes):
-                    continue
-                dims = sorted(range(len(axes)), key=lambda dim: -place.shape[dim])
-                fitting = (_with(axes, dim, name) for dim in dims)
-                new = next((each for each in fitting if mesh.fits(each, place.shape)), None)
-                if new is not None:
+                new = None if axes is None or name in axes[0] else _with(_without(axes, name), 0, name)
+                if new is not None and mesh.fits(new, place.shape):
                     changes.append(Change(place.subject, mesh.sharding(new), mesh.mesh))
-        if len(kept) > 1 and changes:
-            yield Move(tuple(changes), tuple(kept), f'shard all parameters and their state along "{name}"')
+        if changes:
+            title = f'shard the first dimension of inputs, of size {size}, along "{name}"'
+            yield Move(tuple(changes), tuple(found), title)
+
+
+def _elements(roles: Iterable[Role]) -> int:
+    return sum(prod(role.shape) * len(role.classes) for role in roles)
+
+
+def _of_parameters(roles: Sequence[Role], mesh: MeshOfProgram, name: str) -> Iterator[Move]:
+    """Shards the largest dimension that an axis divides of all that is kept from step to step."""
+    kept = [role for role in roles if role.is_kept]
+    changes = []
+    for role in kept:
+        for place in role.places:
+            axes = axes_of(place)
+            if axes is None or any(name in names for names in axes):
+                continue
+            dims = sorted(range(len(axes)), key=lambda dim: -place.shape[dim])
+            fitting = (_with(axes, dim, name) for dim in dims)
+            new = next((each for each in fitting if mesh.fits(each, place.shape)), None)
+            if new is not None:
+                changes.append(Change(place.subject, mesh.sharding(new), mesh.mesh))
+    if changes:
+        yield Move(tuple(changes), tuple(kept), f'shard all parameters and their state along "{name}"')

@@ -13,12 +13,15 @@ from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.base.diagnostics.location import UnknownLoc
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import LazyLocation
+from sdyopt.shardy.record import FunctionResult, Subject
 
 
 class Outcome:
@@ -34,6 +37,21 @@ class Outcome:
             for found in self._results.get((op.lazy_location, of_class.shape), ()):
                 return found
         return None
+
+    def boundary(self, subject: Subject) -> TensorSharding | None:
+        """The sharding of an argument or a result of the program; None if it has none."""
+        if isinstance(subject, FunctionResult):
+            found = self._functions.get(subject.function.sym_name)
+            sharding = None if found is None else found.result_attributes[subject.result_index].get(SHARDING)
+        else:
+            function = owning_op(subject)
+            found = self._functions.get(function.sym_name) if isinstance(function, FuncOp) else None
+            sharding = None if found is None else found.argument_attributes[subject.index].get(SHARDING)
+        return sharding if isinstance(sharding, TensorSharding) else None
+
+    @cached_property
+    def _functions(self) -> dict[str, FuncOp]:
+        return {op.sym_name: op for op in self._module.walk() if isinstance(op, FuncOp)}
 
     def wire_bytes(self, role: Role) -> Fraction:
         """Wire bytes of the collectives on values of a role, or on those that it is computed with."""

@@ -1,7 +1,7 @@
 """Tries moves: edits a copy of the program, runs the pipeline on it, and reads the figures of the result.
 
-    search = Search(program, pipeline, machine)
-    for trial in search.ranked(moves): ...
+    search = Search(program, pipeline, topology)
+    for trial in search.trials(moves, jobs, limit): ...
 
 Trials do not depend on each other, so processes share them where the system can fork; the order of the
 results is that of the moves, so the number of processes does not change them.
@@ -10,19 +10,19 @@ results is that of the moves, so the number of processes does not change them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from functools import cached_property
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from sdyopt.analysis.advise.moves import Move
+from sdyopt.analysis.advise.moves import Move, written
 from sdyopt.analysis.advise.outcome import Outcome
 from sdyopt.analysis.figures.figures import Report, time_totals, useful_share, wire_total
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
-from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.program_report import report_on, report_unless
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.mlir.ir.operation import Op
@@ -49,65 +49,84 @@ class Figures(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A move with the figures of the program after it; None if the pipeline fails on the changed program."""
+    """A move with the figures of the program after it; None if it is slower, or if `has_failed`.
+
+    It has failed if the pipeline fails on the changed program.
+    """
 
     move: Move
     figures: Figures | None
+    has_failed: bool = False
 
 
 class Search:
-    """Trials on one program. The program is not changed."""
+    """Trials on one program, after moves that are made first. The program is not changed."""
 
-    def __init__(self, module: Op, pipeline: Pipeline, topology: Topology) -> None:
+    def __init__(
+        self, module: Op, pipeline: Pipeline, topology: Topology, made: tuple[Move, ...] = ()
+    ) -> None:
         self._module = module
         self._pipeline = pipeline
         self._topology = topology
+        self.made = made
+
+    def after(self, move: Move) -> Search:
+        """The trials after one more move."""
+        return Search(self._module, self._pipeline, self._topology, (*self.made, move))
 
     @cached_property
     def base(self) -> tuple[Figures, Outcome] | None:
         """The figures of the program as it is, and what becomes of its values; None if the pipeline fails."""
-        return self._result(())
+        copy = self.changed()
+        if not self._is_partitioned(copy):
+            return None
+        report = report_on(copy, self._topology)
+        return self._figures(report, copy), Outcome(copy, report)
 
-    def trials(self, moves: Sequence[Move], jobs: int) -> Iterator[Trial]:
-        """The trials of moves, in their order."""
+    def trials(self, moves: Sequence[Move], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
+        """The trials of moves, in their order. None is looked at closely that takes `limit` seconds."""
         if jobs > 1 and hasattr(os, "fork") and len(moves) > 1:
-            yield from self._forked(moves, jobs)
+            yield from self._forked(moves, jobs, limit)
             return
         for move in moves:
-            yield Trial(move, self.figures_after((move,)))
+            yield self._trial(move, limit)
 
-    def _forked(self, moves: Sequence[Move], jobs: int) -> Iterator[Trial]:
+    def _forked(self, moves: Sequence[Move], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
         global _shared
         # Processes get the program and the moves as they are when they fork.
-        _shared = (self, moves)
+        _shared = (self, moves, limit)
         with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
-            for move, figures in zip(moves, pool.map(_try_shared, range(len(moves))), strict=True):
-                yield Trial(move, figures)
+            for move, trial in zip(moves, pool.map(_try_shared, range(len(moves))), strict=True):
+                yield Trial(move, *trial)
 
-    def figures_after(self, moves: Iterable[Move]) -> Figures | None:
-        """The figures of the program after moves; None if the pipeline fails on it."""
-        result = self._result(moves)
-        return None if result is None else result[0]
+    def _trial(self, move: Move, limit: Fraction | None) -> Trial:
+        copy = self.changed(move)
+        if not self._is_partitioned(copy):
+            return Trial(move, None, has_failed=True)
+        report = report_unless(copy, self._topology, lambda report: self._is_above(report, limit))
+        return Trial(move, None if report is None else self._figures(report, copy))
 
-    def _result(self, moves: Iterable[Move]) -> tuple[Figures, Outcome] | None:
-        copy = self.changed(moves)
+    def _is_partitioned(self, copy: Op) -> bool:
+        """Runs the passes on a program; whether they succeed."""
         try:
             with handling(lambda _: None):
-                if not run_pipeline(self._pipeline, copy, None):
-                    return None
-                report = report_on(copy, self._topology)
-                return self._figures(report, copy), Outcome(copy, report)
+                return run_pipeline(self._pipeline, copy, None)
         except DiagnosticError:
-            return None
+            return False
 
-    def changed(self, moves: Iterable[Move]) -> Op:
-        """A copy of the program with the annotations of moves."""
+    def _is_above(self, report: Report, limit: Fraction | None) -> bool:
+        assert report.time is not None
+        communication, products = time_totals(report, report.time)
+        seconds = communication.high + products.high + sum(self._seconds_of_unknown_loops(report))
+        return limit is not None and seconds >= limit
+
+    def changed(self, *moves: Move) -> Op:
+        """A copy of the program with the annotations of moves, after those that are made first."""
         rewriter = Rewriter()
         copy = rewriter.clone(self._module)
         copies = dict(zip(self._module.walk(), copy.walk(), strict=True))
-        for move in moves:
-            for change in move.changes:
-                change.edit(copies, rewriter)
+        for change in written((*self.made, *moves)).values():
+            change.edit(copies, rewriter)
         return copy
 
     def _figures(self, report: Report, module: Op) -> Figures:
@@ -151,9 +170,10 @@ def _global_bytes(op: Op) -> int:
 
 
 # What forked processes work on.
-_shared: tuple[Search, Sequence[Move]]
+_shared: tuple[Search, Sequence[Move], Fraction | None]
 
 
-def _try_shared(number: int) -> Figures | None:
-    search, moves = _shared
-    return search.figures_after((moves[number],))
+def _try_shared(number: int) -> tuple[Figures | None, bool]:
+    search, moves, limit = _shared
+    trial = search._trial(moves[number], limit)
+    return trial.figures, trial.has_failed

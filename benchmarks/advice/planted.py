@@ -1,0 +1,152 @@
+"""Plants mistakes in correct programs, and looks for them in advice: python -m benchmarks.advice.planted
+
+A mistake is found if, of the first three changes, one makes the program as cheap as the correct one, or
+cheaper. Programs are written by JAX (`models.py`, with --jax-python), and those of
+`tests/lit/report/worsened` are added.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import process_time
+from typing import NamedTuple
+
+from benchmarks.advice.table import write_table
+from sdyopt.analysis.advise import Options
+from sdyopt.analysis.advise.advice import AdvisedChange, Adviser
+from sdyopt.analysis.advise.search import Figures
+from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
+from sdyopt.analysis.figures.units import seconds_text
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.registry import all_dialects, find_dialect
+from sdyopt.tools.driver.job import interpreter_settings
+
+ROOT = Path(__file__).parents[2]
+WORSENED = ROOT / "tests" / "lit" / "report" / "worsened"
+# A change is as good as the correction if the program takes at most so much more time.
+_TOLERANCE = Fraction(1, 100)
+_FIRST = 3
+
+
+class Case(NamedTuple):
+    """A mistake in a program, and the texts of both programs."""
+
+    program: str
+    mistake: str
+    good: str
+    worse: str
+
+
+class Found(NamedTuple):
+    """The figures of both programs, and the best of the first changes, with its number."""
+
+    good: Figures
+    worse: Figures
+    change: AdvisedChange | None
+    number: int
+    tried: int
+    seconds: float
+
+    @property
+    def is_found(self) -> bool:
+        if self.change is None:
+            return False
+        return _cost(self.change.after) <= _cost(self.good) * (1 + _TOLERANCE)
+
+
+def _cost(figures: Figures) -> Fraction:
+    return figures.seconds + figures.penalty
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.advice.planted", description=__doc__)
+    parser.add_argument("--jax-python", default=sys.executable, metavar="PYTHON")
+    parser.add_argument("--folder", type=Path, help="keep the programs here, and use those that are here")
+    parser.add_argument("--output", type=Path, metavar="PAGE", help="write the table in this page")
+    parser.add_argument("--jobs", type=int, default=0)
+    parser.add_argument("numbers", nargs="*", type=int, help="only these mistakes")
+    arguments = parser.parse_args()
+    with TemporaryDirectory() as temporary, interpreter_settings():
+        cases = list(_cases(arguments.folder or Path(temporary), arguments.jax_python))
+        rows = []
+        for number, case in enumerate(cases, 1):
+            if arguments.numbers and number not in arguments.numbers:
+                continue
+            found = _look(case, arguments.jobs)
+            rows.append((case, found))
+            sys.stdout.write(_row(case, found) + "\n")
+            sys.stdout.flush()
+    count = sum(found.is_found for _, found in rows)
+    summary = f"{count} of {len(rows)} planted mistakes are found."
+    sys.stdout.write(f"{summary}\n")
+    if arguments.output is not None:
+        write_table(arguments.output, "planted", _page(rows, summary))
+    return int(count * 10 < len(rows) * 9)
+
+
+def _cases(folder: Path, python: str) -> Iterator[Case]:
+    listed = folder / "mistakes.json"
+    if not listed.exists():
+        script = Path(__file__).with_name("models.py")
+        subprocess.run([python, str(script), str(folder)], check=True)
+    for number, (program, mistake) in enumerate(json.loads(listed.read_text(encoding="utf-8"))):
+        texts = ((folder / f"{name}.mlir").read_text(encoding="utf-8") for name in (program, number))
+        yield Case(program, mistake, *texts)
+    for path in sorted(WORSENED.glob("*.mlir")):
+        _, *parts = path.read_text(encoding="utf-8").split("//--- ")
+        files = dict(part.split("\n", 1) for part in parts)
+        yield Case(f"worsened/{path.stem}", "", files["good.mlir"], files["worse.mlir"])
+
+
+def _adviser(text: str, jobs: int) -> Adviser:
+    module, _ = parse_module(Source("program", text), DialectTable(find_dialect, all_dialects))
+    return Adviser(module, assumed_pipeline(module)[1], None, Options(advise="-", advise_jobs=jobs))
+
+
+def _look(case: Case, jobs: int) -> Found:
+    good = _adviser(case.good, 1).figures()
+    start = process_time()
+    adviser = _adviser(case.worse, jobs)
+    advice = adviser.advice()
+    seconds = process_time() - start
+    first = list(enumerate(advice.changes[:_FIRST], 1))
+    number, change = min(first, key=lambda each: _cost(each[1].after), default=(0, None))
+    worse = adviser.figures()
+    assert good is not None and worse is not None
+    return Found(good, worse, change, number, advice.tried, seconds)
+
+
+def _row(case: Case, found: Found) -> str:
+    change = found.change
+    cells = [
+        case.program,
+        case.mistake,
+        seconds_text(_cost(found.good)),
+        seconds_text(_cost(found.worse)),
+        "" if change is None else seconds_text(_cost(change.after)),
+        "" if change is None else f"{found.number}: {change.text}".replace("|", "\\|"),
+        "yes" if found.is_found else "no",
+        str(found.tried),
+        f"{found.seconds:.1f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _page(rows: Sequence[tuple[Case, Found]], summary: str) -> str:
+    header = "program", "mistake", "correct", "planted", "advised", "advice", "found", "tried", "s"
+    lines = [f"| {' | '.join(header)} |", "|---|---|---:|---:|---:|---|---|---:|---:|"]
+    lines += [_row(case, found) for case, found in rows]
+    return "\n".join([summary, "", *lines])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
