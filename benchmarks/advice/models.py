@@ -329,7 +329,7 @@ PROGRAMS = {
 
 # What is planted: the program, the mistake, and the annotations that are wrong.
 MISTAKES: tuple[tuple[str, str, Specs], ...] = (
-    ("transformer", "batch not sharded", {"tokens": P(None, None), "x": None, "hidden": None}),
+    ("transformer", "axis of a constraint lost", {"x": P(None, None, None)}),
     ("transformer", "axis of a weight moved", {"w_up": P("model", None)}),
     ("transformer", "weight replicated", {"wo": P(None, None, None)}),
     ("transformer", "axes of a constraint swapped", {"hidden": P("model", None, "data")}),

@@ -17,12 +17,14 @@ from time import monotonic
 from typing import NamedTuple
 
 from sdyopt.analysis.advise import SDY, Options
+from sdyopt.analysis.advise.blamed import blamed_moves
 from sdyopt.analysis.advise.moves import MeshOfProgram, Move, Moves, written
 from sdyopt.analysis.advise.roles import Role, roles_of
 from sdyopt.analysis.advise.search import Figures, Search, Trial
 from sdyopt.analysis.advise.verification import Compiled, Verification
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.execution.process import Worker
+from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.analysis.figures.machines import MACHINES
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.trials.annotation_edits import Change
@@ -30,6 +32,7 @@ from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -43,6 +46,8 @@ _LEAST_GAIN = Fraction(1, 100)
 # All trials together process about this many operations; a program of 2,000 operations has 250 trials.
 _MAX_OPERATIONS = 500_000
 _MIN_TRIALS, _MAX_TRIALS = 24, 400
+# From scratch, so many uses of the axes so far are kept, before the next axis gets its use.
+_MAX_STRATEGIES = 4
 # From scratch, so many changes are made at most after a strategy is chosen.
 _MAX_STEPS = 16
 # After a change, so many moves are tried that were not possible before it, and so many others at a time.
@@ -68,7 +73,8 @@ class AdvisedChange(NamedTuple):
 
     `text` says what to write, and `now` what is written there; "" for a result or several places.
     `is_conflict_free`: after it no activation is resharded, so that partitioners agree on what is sent.
-    `compiled` is what XLA sends before and after it, if that is verified.
+    `results` are the results without an annotation that are sharded otherwise after it, if it is shown: who
+    uses them may have to reshard. `compiled` is what XLA sends before and after it, if that is verified.
     """
 
     text: str
@@ -77,6 +83,7 @@ class AdvisedChange(NamedTuple):
     before: Figures
     after: Figures
     move: Move
+    results: tuple[Annotation, ...] = ()
     compiled: tuple[Compiled, Compiled] | None = None
 
     @property
@@ -180,16 +187,49 @@ class Adviser:
     def _best(self, advice: Advice, search: Search, moves: Moves) -> list[AdvisedChange]:
         """The changes that make the program cheaper, the best first."""
         assert search.base is not None
-        before, outcome = search.base
+        before, _ = search.base
         advice.is_above_memory = self._excess(before) > 0
         found = [
             _advised(trial.move, before, trial.figures)
-            for trial in self._trials(advice, search, list(moves.after(search.made, outcome)))
+            for trial in self._trials(advice, search, self._possible(search, moves))
             if trial.figures is not None and self._is_better(trial.figures, before)
         ]
         found.sort(key=lambda each: self._rank(each.after, each.move))
-        found = list(_without_equals(found))
-        return self._verified(advice, search, found)
+        found = self._verified(advice, search, list(_without_equals(found)))
+        count = 1 if advice.is_sequence else self._options.rows or len(found)
+        return [*(self._with_results(search, each) for each in found[:count]), *found[count:]]
+
+    def _with_results(self, search: Search, found: AdvisedChange) -> AdvisedChange:
+        """A change with the results that it shards otherwise, and that are not kept as inputs."""
+        assert search.base is not None
+        after = search.after(found.move)
+        if after.base is None:
+            return found
+        (_, old), (_, new) = search.base, after.base
+        made = written(after.made)
+        results = []
+        for function in entry_functions([op for op in search.module.walk() if isinstance(op, FuncOp)]):
+            for index in range(len(function.result_attributes)):
+                subject = FunctionResult(function, index)
+                sharding = new.boundary(subject)
+                if (
+                    subject not in made
+                    and sharding is not None
+                    and not _is_same(old.boundary(subject), sharding)
+                ):
+                    change = Change(subject, sharding, found.move.changes[0].mesh)
+                    results.append(Annotation(place_text(change), change.jax, sdy_text(sharding)))
+        return found._replace(results=tuple(results))
+
+    def _possible(self, search: Search, moves: Moves) -> list[Move]:
+        """The moves for a program, those for its most expensive collectives first."""
+        assert search.base is not None
+        outcome = search.base[1]
+        found = {move.changes: move for move in blamed_moves(search.module, moves.roles, outcome)}
+        found |= {
+            move.changes: move for move in moves.after(search.made, outcome) if move.changes not in found
+        }
+        return list(found.values())
 
     def _trials(self, advice: Advice, search: Search, moves: Sequence[Move]) -> Iterator[Trial]:
         """The trials of the first of the moves, as many as the limits allow."""
@@ -260,7 +300,7 @@ class Adviser:
         What saved less before is not tried if something saves more now.
         """
         assert search.base is not None
-        before, outcome = search.base
+        before, _ = search.base
         found: dict[tuple[Change, ...], AdvisedChange] = {}
 
         def try_moves(moves: Sequence[Move]) -> None:
@@ -268,7 +308,7 @@ class Adviser:
                 if trial.figures is not None and self._is_better(trial.figures, before):
                     found[trial.move.changes] = _advised(trial.move, before, trial.figures)
 
-        possible = list(moves.after(search.made, outcome))
+        possible = self._possible(search, moves)
         known = [each for each in possible if self._saved.get(each.changes, 0) > 0]
         known.sort(key=lambda move: -self._saved[move.changes])
         try_moves([each for each in possible if each.changes not in self._saved][:_MAX_NEW])
@@ -294,14 +334,7 @@ class Adviser:
         if search.base is None:
             advice.reason = "its pipeline fails without annotations"
             return advice
-        strategies = list(moves.strategies())
-        together = [Move(tuple(written(each).values()), ()) for each in strategies]
-        best: tuple[Move, ...] = ()
-        rank = self._rank(search.base[0], Move((), ()))
-        for trial, parts in zip(self._trials(advice, search, together), strategies, strict=False):
-            if trial.figures is not None and (other := self._rank(trial.figures, trial.move)) < rank:
-                best, rank = parts, other
-        for part in best:
+        for part in self._strategy(advice, search, moves):
             search = self._added(advice, search, part)
         search = self._closed(self._add_changes(advice, search, moves, _MAX_STEPS), moves)
         assert search.base is not None
@@ -310,6 +343,33 @@ class Adviser:
         if self._options.advise_verify:
             self._verify_both(advice, given, search)
         return advice
+
+    def _strategy(self, advice: Advice, search: Search, moves: Moves) -> tuple[Move, ...]:
+        """What each axis is used for, one axis after the other; the best few uses are looked at further."""
+        assert search.base is not None and advice.given is not None
+        share = advice.given.seconds / max(self._memory or 1, 1)
+
+        def cost(figures: Figures) -> Fraction:
+            # The next axis, or the next change, may bring the peak below the limit.
+            excess = self._excess(figures)
+            return self._cost(figures) - excess + excess * share
+
+        best: list[tuple[Fraction, tuple[Move, ...]]] = [(cost(search.base[0]), ())]
+        sizes = moves.mesh.sizes
+        for name in sorted(sizes, key=lambda name: -sizes[name]):
+            costs = {_key(parts): found for found, parts in best}
+            possible = {
+                _key((*made, *parts)): (*made, *parts)
+                for _, made in best
+                for parts in moves.strategies(name, made)
+            }
+            new = [parts for key, parts in possible.items() if key not in costs]
+            together = [Move(tuple(written(parts).values()), ()) for parts in new]
+            for trial, parts in zip(self._trials(advice, search, together), new, strict=False):
+                if trial.figures is not None:
+                    best.append((cost(trial.figures), parts))
+            best = sorted(best, key=lambda each: each[0])[:_MAX_STRATEGIES]
+        return best[0][1]
 
     def _added(self, advice: Advice, search: Search, move: Move) -> Search:
         """The program after a move that is one of the changes."""
@@ -355,7 +415,7 @@ class Adviser:
         return after.seconds < before.seconds * least and self._cost(after) < self._cost(before) * least
 
     def _rank(self, figures: Figures, move: Move) -> tuple[object, ...]:
-        return self._cost(figures), figures.conflicts, figures.peak_bytes, move.size
+        return self._cost(figures), figures.conflicts, figures.peak_bytes, *move.size
 
     def _cost(self, figures: Figures) -> Fraction:
         """Seconds, those of reshards that a partitioner may do otherwise included. Excess comes first."""
@@ -377,6 +437,15 @@ def _without_equals(found: Sequence[AdvisedChange]) -> Iterable[AdvisedChange]:
         if not keys & seen:
             yield each
         seen |= keys
+
+
+def _is_same(before: TensorSharding | None, after: TensorSharding) -> bool:
+    axes = [] if before is None else [dim.axes for dim in before.dims]
+    return axes == [dim.axes for dim in after.dims] or (not any(axes) and after.is_fully_replicated)
+
+
+def _key(moves: Iterable[Move]) -> tuple[tuple[Change, ...], ...]:
+    return tuple(move.changes for move in moves)
 
 
 def _annotations(search: Search, roles: Sequence[Role]) -> list[Annotation]:

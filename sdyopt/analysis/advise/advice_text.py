@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange
+from sdyopt.analysis.advise.roles import pattern_of
 from sdyopt.analysis.advise.search import Figures
 from sdyopt.analysis.figures.units import bytes_text, seconds_text, share_text
 from sdyopt.analysis.report.markdown_report import markdown_text
@@ -16,7 +16,6 @@ from sdyopt.analysis.report.sections import Section
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
 
 SCHEMA, VERSION = "sdy-opt-advice", 1
-_INDEX = re.compile(r"\[\d+\]")
 # The number of columns of a text in a file.
 _WIDTH = 100
 
@@ -98,6 +97,11 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
             section.sentences.append(
                 _change_text("XLA sends", before.wire_bytes, after.wire_bytes, bytes_text)
             )
+        if each.results:
+            first, more = each.results[0], len(each.results) - 1
+            others = f", and {more} more results otherwise" if more else ""
+            spec = first.spec or first.sdy
+            section.sentences.append(f"{first.place}, which has no annotation, becomes {spec}{others}")
         section.sentences.append(f"in sdy: {each.annotations[0].sdy}")
         yield section
     if rows is not None and len(advice.changes) > rows:
@@ -113,7 +117,7 @@ def _by_pattern(advice: Advice) -> Iterator[tuple[str, str]]:
     """The annotations by place; those of layers with any index in place of their own."""
     found: dict[tuple[str, str], int] = {}
     for each in advice.annotations:
-        key = _INDEX.sub("[*]", each.place), each.spec or each.sdy
+        key = pattern_of(each.place), each.spec or each.sdy
         found[key] = found.get(key, 0) + 1
     for (place, spec), count in found.items():
         yield f"{place} ({count})" if count > 1 else place, spec
@@ -169,6 +173,7 @@ def _change_data(each: AdvisedChange) -> dict[str, object]:
         "after": _figures_data(each.after),
         "xla_wire_bytes": None if each.compiled is None else [round(one.wire_bytes) for one in each.compiled],
         "annotations": [annotation._asdict() for annotation in each.annotations],
+        "results": [annotation._asdict() for annotation in each.results],
     }
 
 

@@ -9,9 +9,9 @@ dimension of everything that is not kept from step to step, and sharding paramet
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from math import prod
 from typing import NamedTuple
 
@@ -23,8 +23,6 @@ from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.shardy.record import Subject
 
-# More axes are not combined with each other.
-_MAX_AXES = 3
 # The names of the axes of each dimension.
 Axes = tuple[tuple[str, ...], ...]
 
@@ -37,9 +35,10 @@ class Move(NamedTuple):
     title: str = ""
 
     @property
-    def size(self) -> int:
-        """The number of annotations that change."""
-        return len(self.changes)
+    def size(self) -> tuple[int, int]:
+        """The number of values that get a new constraint, and that of all annotations that change."""
+        new = sum(not change.is_boundary and change.replaced is None for change in self.changes)
+        return new, len(self.changes)
 
 
 class MeshOfProgram(NamedTuple):
@@ -87,21 +86,18 @@ class Moves:
                 seen.add(move.changes)
                 yield move
 
-    def strategies(self) -> Iterator[tuple[Move, ...]]:
-        """Ways to use the axes: each for the batch, for parameters too, for these alone, or for neither."""
-        names = sorted(self.mesh.sizes, key=lambda name: -self.mesh.sizes[name])[:_MAX_AXES]
-        seen: set[tuple[tuple[Change, ...], ...]] = set()
-        for of_axes in product(((), (True,), (True, False), (False,)), repeat=len(names)):
-            found: tuple[Move, ...] = ()
-            for name, kinds in zip(names, of_axes, strict=True):
-                for is_batch in kinds:
-                    roles = [_after(role, written(found)) for role in self.roles]
-                    of_kind = _of_batch if is_batch else _of_parameters
-                    found += tuple(of_kind(roles, self.mesh, name))[:1]
-            key = tuple(move.changes for move in found)
-            if key not in seen:
-                seen.add(key)
-                yield found
+    def strategies(self, name: str, made: tuple[Move, ...]) -> Iterator[tuple[Move, ...]]:
+        """Ways to use an axis: for nothing, the batch, parameters, both, or the products of parameters."""
+        yield ()
+        batch = self._first(_of_batch, name, made)
+        yield batch
+        yield (*batch, *self._first(_of_parameters, name, (*made, *batch)))
+        yield self._first(_of_parameters, name, made)
+        yield self._first(_of_products, name, made)
+
+    def _first(self, of_kind: _OfKind, name: str, made: tuple[Move, ...]) -> tuple[Move, ...]:
+        changes = written(made)
+        return tuple(of_kind([_after(role, changes) for role in self.roles], self.mesh, name))[:1]
 
 
 def written(moves: Iterable[Move]) -> dict[Subject, Change]:
@@ -262,17 +258,49 @@ def _elements(roles: Iterable[Role]) -> int:
 
 def _of_parameters(roles: Sequence[Role], mesh: MeshOfProgram, name: str) -> Iterator[Move]:
     """Shards the largest dimension that an axis divides of all that is kept from step to step."""
-    kept = [role for role in roles if role.is_kept]
+
+    def dims(shape: Sequence[int]) -> Iterable[int]:
+        return sorted(range(len(shape)), key=lambda dim: -shape[dim])
+
+    title = f'shard all parameters and their state along "{name}"'
+    yield from _of_dims([role for role in roles if role.is_kept], dims, mesh, name, title)
+
+
+def _of_products(roles: Sequence[Role], mesh: MeshOfProgram, name: str) -> Iterator[Move]:
+    """Shards a dimension of each parameter that few others have, so that pairs of products need one sum."""
+    parameters = [role for role in roles if role.is_input and len(role.shape) > 1]
+    kept = [role for role in parameters if role.is_kept]
+    parameters = kept or parameters
+    sizes = Counter(size for role in parameters for size in dict.fromkeys(role.shape))
+    common = max(sizes, key=lambda size: (sizes[size], size), default=0)
+
+    def dims(shape: Sequence[int]) -> Iterable[int]:
+        return [dim for dim, size in enumerate(shape) if size != common]
+
+    title = f'shard the products of parameters along "{name}"'
+    yield from _of_dims(parameters, dims, mesh, name, title)
+
+
+def _of_dims(
+    roles: Sequence[Role],
+    dims: Callable[[Sequence[int]], Iterable[int]],
+    mesh: MeshOfProgram,
+    name: str,
+    title: str,
+) -> Iterator[Move]:
+    """Shards, in each place without an axis, the first of some dimensions that it divides."""
     changes = []
-    for role in kept:
+    for role in roles:
         for place in role.places:
             axes = axes_of(place)
             if axes is None or any(name in names for names in axes):
                 continue
-            dims = sorted(range(len(axes)), key=lambda dim: -place.shape[dim])
-            fitting = (_with(axes, dim, name) for dim in dims)
+            fitting = (_with(axes, dim, name) for dim in dims(place.shape))
             new = next((each for each in fitting if mesh.fits(each, place.shape)), None)
             if new is not None:
                 changes.append(Change(place.subject, mesh.sharding(new), mesh.mesh))
     if changes:
-        yield Move(tuple(changes), tuple(kept), f'shard all parameters and their state along "{name}"')
+        yield Move(tuple(changes), tuple(roles), title)
+
+
+_OfKind = Callable[[Sequence[Role], MeshOfProgram, str], Iterator[Move]]

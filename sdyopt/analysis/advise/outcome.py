@@ -5,13 +5,17 @@ Passes keep locations, so an operation of the program after the passes is found 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.analysis.advise.roles import Role, ValueClass
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.analysis.figures.product_collectives import counted_collectives
+from sdyopt.analysis.sharding_record.record import TrackedValues
+from sdyopt.analysis.trials.annotation_edits import place_of
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
@@ -20,16 +24,41 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
-from sdyopt.mlir.ir.value import LazyLocation
+from sdyopt.mlir.ir.value import BlockArgument, LazyLocation, OpResult, Value
 from sdyopt.shardy.record import FunctionResult, Subject
 
 
-class Outcome:
-    """A program after the passes, which no longer changes, with its report."""
+@dataclass(frozen=True)
+class Originals:
+    """The program as it was written: `module`, and the values that those after the passes come from."""
 
-    def __init__(self, module: Op, report: Report) -> None:
-        self._module = module
+    module: Op
+    values: TrackedValues
+    values_before: Mapping[Value, Value]
+
+    def value(self, value: Value) -> OpResult | BlockArgument | None:
+        """The value of the written program that a value was; None if a pass created it."""
+        for each in (value, *self.values.predecessors(value)):
+            for original in self.values.originals(each):
+                for earlier in (original, *self.values.predecessors(original)):
+                    found = self.values_before.get(earlier)
+                    if isinstance(found, OpResult | BlockArgument):
+                        return found
+        return None
+
+    def place(self, value: Value) -> Subject | None:
+        """Where the sharding of a value is written: at the constraint on it, or at itself."""
+        found = self.value(value)
+        return None if found is None else place_of(found)
+
+
+class Outcome:
+    """A program after the passes, which no longer changes, its report, and where its values come from."""
+
+    def __init__(self, module: Op, report: Report, originals: Originals | None = None) -> None:
+        self.module = module
         self.report = report
+        self.originals = originals
 
     def sharding(self, of_class: ValueClass) -> TensorSharding | None:
         """The sharding of the first value of a class that still exists; None if none is found."""
@@ -51,7 +80,7 @@ class Outcome:
 
     @cached_property
     def _functions(self) -> dict[str, FuncOp]:
-        return {op.sym_name: op for op in self._module.walk() if isinstance(op, FuncOp)}
+        return {op.sym_name: op for op in self.module.walk() if isinstance(op, FuncOp)}
 
     def wire_bytes(self, role: Role) -> Fraction:
         """Wire bytes of the collectives on values of a role, or on those that it is computed with."""
@@ -64,7 +93,7 @@ class Outcome:
     @cached_property
     def _results(self) -> dict[tuple[LazyLocation, tuple[int, ...]], list[TensorSharding]]:
         found: dict[tuple[LazyLocation, tuple[int, ...]], list[TensorSharding]] = {}
-        for op in self._module.walk():
+        for op in self.module.walk():
             if isinstance(op, CollectiveOp):
                 continue
             for result in op.results:
@@ -76,8 +105,7 @@ class Outcome:
     def _blamed(self) -> dict[LazyLocation, Fraction]:
         """Wire bytes by the location of an operation before or after a collective."""
         found: dict[LazyLocation, Fraction] = {}
-        ops = (op for op in self._module.walk() if isinstance(op, COLLECTIVES))
-        for op, each in zip(ops, self.report.collectives, strict=True):
+        for op, each in zip(counted_collectives(self.module), self.report.collectives, strict=True):
             sent = (each.wire_bytes or Fraction(0)) * (1 if each.times is None else each.times.high)
             if not sent or not isinstance(op, CollectiveOp):
                 continue

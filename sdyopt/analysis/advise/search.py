@@ -18,15 +18,18 @@ from multiprocessing import get_context
 from typing import NamedTuple
 
 from sdyopt.analysis.advise.moves import Move, written
-from sdyopt.analysis.advise.outcome import Outcome
-from sdyopt.analysis.figures.figures import Report, time_totals, useful_share, wire_total
+from sdyopt.analysis.advise.outcome import Originals, Outcome
+from sdyopt.analysis.figures.figures import Report, TimeEstimate, flop_totals, time_totals, useful_share
 from sdyopt.analysis.figures.local_shapes import bytes_of
-from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on, report_unless
-from sdyopt.analysis.figures.topology import Topology
+from sdyopt.analysis.figures.topology import Topology, time_estimate
+from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline
 
@@ -41,6 +44,7 @@ class Figures(NamedTuple):
 
     seconds: Fraction
     compute: Fraction
+    flops: Fraction
     wire_bytes: Fraction
     peak_bytes: int
     useful_share: Fraction | None
@@ -65,23 +69,28 @@ class Search:
     def __init__(
         self, module: Op, pipeline: Pipeline, topology: Topology, made: tuple[Move, ...] = ()
     ) -> None:
-        self._module = module
+        self.module = module
         self._pipeline = pipeline
         self._topology = topology
         self.made = made
 
     def after(self, move: Move) -> Search:
         """The trials after one more move."""
-        return Search(self._module, self._pipeline, self._topology, (*self.made, move))
+        return Search(self.module, self._pipeline, self._topology, (*self.made, move))
 
     @cached_property
     def base(self) -> tuple[Figures, Outcome] | None:
         """The figures of the program as it is, and what becomes of its values; None if the pipeline fails."""
-        copy = self.changed()
-        if not self._is_partitioned(copy):
-            return None
+        copies: dict[Value, Value] = {}
+        copy = self._changed((), copies)
+        values = {after: before for before, after in copies.items()}
+        record = ShardingRecord()
+        with record.active():
+            if not self._is_partitioned(copy):
+                return None
         report = report_on(copy, self._topology)
-        return self._figures(report, copy), Outcome(copy, report)
+        originals = Originals(self.module, record.values, values)
+        return self.figures(report, copy), Outcome(copy, report, originals)
 
     def trials(self, moves: Sequence[Move], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
         """The trials of moves, in their order. None is looked at closely that takes `limit` seconds."""
@@ -104,7 +113,7 @@ class Search:
         if not self._is_partitioned(copy):
             return Trial(move, None, has_failed=True)
         report = report_unless(copy, self._topology, lambda report: self._is_above(report, limit))
-        return Trial(move, None if report is None else self._figures(report, copy))
+        return Trial(move, None if report is None else self.figures(report, copy))
 
     def _is_partitioned(self, copy: Op) -> bool:
         """Runs the passes on a program; whether they succeed."""
@@ -117,52 +126,61 @@ class Search:
     def _is_above(self, report: Report, limit: Fraction | None) -> bool:
         assert report.time is not None
         communication, products = time_totals(report, report.time)
-        seconds = communication.high + products.high + sum(self._seconds_of_unknown_loops(report))
+        seconds = communication.high + products.high + sum(_seconds_of_unknown_loops(report, report.time))
         return limit is not None and seconds >= limit
 
     def changed(self, *moves: Move) -> Op:
         """A copy of the program with the annotations of moves, after those that are made first."""
+        return self._changed(moves, {})
+
+    def _changed(self, moves: Sequence[Move], values: dict[Value, Value]) -> Op:
         rewriter = Rewriter()
-        copy = rewriter.clone(self._module)
-        copies = dict(zip(self._module.walk(), copy.walk(), strict=True))
+        copy = rewriter.clone(self.module, values)
+        copies = dict(zip(self.module.walk(), copy.walk(), strict=True))
         for change in written((*self.made, *moves)).values():
             change.edit(copies, rewriter)
         return copy
 
-    def _figures(self, report: Report, module: Op) -> Figures:
-        assert report.time is not None
-        communication, products = time_totals(report, report.time)
-        fused, _ = report.time.elementwise or (Fraction(0), Fraction(0))
+    def figures(self, report: Report, module: Op) -> Figures:
+        """The figures of a program after the passes."""
+        time = report.time or time_estimate(report, self._topology)
+        communication, products = time_totals(report, time)
+        fused, _ = time.elementwise or (Fraction(0), Fraction(0))
         conflicts = penalty = Fraction(0)
         topology = self._topology.on(report.mesh)
-        collectives = (op for op in module.walk() if isinstance(op, COLLECTIVES))
-        for op, each in zip(collectives, report.collectives, strict=True):
+        for op, each in zip(counted_collectives(module), report.collectives, strict=True):
             if each.wire_bytes and each.is_activation:
                 runs = 1 if each.times is None else each.times.high
                 conflicts += each.wire_bytes * runs
                 bandwidth = topology.link(each.axis_names).bandwidth
                 if bandwidth is not None:
                     penalty += Fraction(_global_bytes(op)) * runs / bandwidth
-        sending, computing = self._seconds_of_unknown_loops(report)
+        sending, computing = _seconds_of_unknown_loops(report, time)
         compute = products.high + computing + fused
         return Figures(
             communication.high + sending + compute,
             compute,
-            wire_total(report).high,
+            flop_totals(report)[0].high,
+            wire_bytes(report),
             report.memory.peak,
             useful_share(report),
             conflicts,
             penalty,
         )
 
-    def _seconds_of_unknown_loops(self, report: Report) -> tuple[Fraction, Fraction]:
-        """The seconds of one run of collectives and products that run an unknown number of times."""
-        assert report.time is not None
-        collectives = zip(report.collectives, report.time.collectives, strict=True)
-        products = zip(report.products, report.time.products, strict=True)
-        sending = (timed.seconds or Fraction(0) for each, timed in collectives if each.times is None)
-        computing = (timed.seconds or Fraction(0) for each, timed in products if each.times is None)
-        return sum(sending, Fraction(0)), sum(computing, Fraction(0))
+
+def wire_bytes(report: Report) -> Fraction:
+    """Wire bytes of one device, those of loops that run an unknown number of times for one iteration."""
+    return sum(map(bytes_of_runs, report.collectives), Fraction(0))
+
+
+def _seconds_of_unknown_loops(report: Report, time: TimeEstimate) -> tuple[Fraction, Fraction]:
+    """The seconds of one run of collectives and products that run an unknown number of times."""
+    collectives = zip(report.collectives, time.collectives, strict=True)
+    products = zip(report.products, time.products, strict=True)
+    sending = (timed.seconds or Fraction(0) for each, timed in collectives if each.times is None)
+    computing = (timed.seconds or Fraction(0) for each, timed in products if each.times is None)
+    return sum(sending, Fraction(0)), sum(computing, Fraction(0))
 
 
 def _global_bytes(op: Op) -> int:

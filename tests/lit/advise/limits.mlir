@@ -10,7 +10,7 @@
 
 // A program above the limit gets what lowers its peak memory.
 //
-// MEMORY: lowers the peak memory, which is above the limit
+// MEMORY: lower the peak memory, which is above the limit
 // MEMORY: peak memory 26.0 KiB → {{[0-9.]+}} KiB (−
 
 // Without any annotation, the batch and the weights are sharded from nothing.
@@ -18,9 +18,10 @@
 // SCRATCH: one after the other, of {{[0-9]+}} tried
 // SCRATCH: useful FLOPs {{.*}} → 100%
 
-// This program is as good as one change after another makes it.
+// The only change that helps shards the result otherwise, which is said.
 //
-// CHANGES: no better program was found, of {{[0-9]+}} tried
+// CHANGES: 1 change, one after the other, of {{[0-9]+}} tried
+// CHANGES: result 0, which has no annotation, becomes P(('data', 'model'), None)
 
 // PASSES:      sdy-opt: the --advise option runs sdy-jax-pipeline on changed programs, and takes no passes
 // PASSES-NEXT: help: leave the passes out
