@@ -107,15 +107,16 @@ def _cases(folder: Path, python: str) -> Iterator[Case]:
         yield Case(f"worsened/{path.stem}", "", files["good.mlir"], files["worse.mlir"])
 
 
-def _adviser(text: str, jobs: int) -> Adviser:
+def adviser_on(text: str, jobs: int) -> Adviser:
+    """Advises on the text of a program."""
     module, _ = parse_module(Source("program", text), DialectTable(find_dialect, all_dialects))
     return Adviser(module, assumed_pipeline(module)[1], None, Options(advise="-", advise_jobs=jobs))
 
 
 def _look(case: Case, jobs: int) -> Found:
-    good = _adviser(case.good, 1).figures()
+    good = adviser_on(case.good, 1).figures()
     start = process_time()
-    adviser = _adviser(case.worse, jobs)
+    adviser = adviser_on(case.worse, jobs)
     advice = adviser.advice()
     seconds = process_time() - start
     first = list(enumerate(advice.changes[:_FIRST], 1))
@@ -133,12 +134,17 @@ def _row(case: Case, found: Found) -> str:
         seconds_text(_cost(found.good)),
         seconds_text(_cost(found.worse)),
         "" if change is None else seconds_text(_cost(change.after)),
-        "" if change is None else f"{found.number}: {change.text}".replace("|", "\\|"),
+        "" if change is None else f"{found.number}: {change.text}",
         "yes" if found.is_found else "no",
         str(found.tried),
         f"{found.seconds:.1f}",
     ]
-    return f"| {' | '.join(cells)} |"
+    return table_row(cells)
+
+
+def table_row(cells: Sequence[str]) -> str:
+    """A row of a table in Markdown."""
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def _page(rows: Sequence[tuple[Case, Found]], summary: str) -> str:

@@ -56,6 +56,7 @@ USERS = {
     "numpy": ("sdyopt/tools/api/execution", "sdyopt/analysis/execution/worker"),
     "pytest": ("sdyopt/tools/lit",),
     "rich": (
+        "sdyopt/analysis/advise",
         "sdyopt/analysis/figures",
         "sdyopt/analysis/report",
         "sdyopt/analysis/notation/drawing",

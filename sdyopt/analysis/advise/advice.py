@@ -10,7 +10,7 @@ are made one after the other: each is the best one for the program with those be
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from time import monotonic
@@ -132,16 +132,26 @@ class Advice:
 
 
 class Adviser:
-    """Advises on one program, which is not changed."""
+    """Advises on one program, which is not changed. `show` gets the number of trials, and of how many."""
 
-    def __init__(self, module: Op, pipeline: Pipeline, topology: Topology | None, options: Options) -> None:
+    def __init__(
+        self,
+        module: Op,
+        pipeline: Pipeline,
+        topology: Topology | None,
+        options: Options,
+        show: Callable[[int, int], None] = lambda done, total: None,
+    ) -> None:
         self._module = module
         self._pipeline = pipeline
         self._topology = topology or read_topology(ASSUMED_MACHINE, MACHINES[ASSUMED_MACHINE])
         self._machine = ASSUMED_MACHINE if topology is None else ""
         self._options = options
         self._memory = options.memory
+        self._show = show
         self._start = monotonic()
+        # The trials on the program as it is.
+        self.search: Search | None = None
         # What a move has saved when it was tried last.
         self._saved: dict[tuple[Change, ...], Fraction] = {}
 
@@ -157,7 +167,7 @@ class Adviser:
         advice = Advice(program, machine=self._machine)
         size = sum(1 for _ in program.walk())
         advice.limit = max(_MIN_TRIALS, min(_MAX_TRIALS, _MAX_OPERATIONS // size))
-        search = Search(program, self._pipeline, self._topology)
+        search = self.search = Search(program, self._pipeline, self._topology)
         if search.base is None:
             advice.reason = "its pipeline fails"
             return advice
@@ -177,10 +187,11 @@ class Adviser:
 
     def figures(self) -> Figures | None:
         """The figures of the program as it is; None if its pipeline fails."""
-        program = Rewriter().clone(self._module)
-        _run(program, _BEFORE)
-        base = Search(program, self._pipeline, self._topology).base
-        return None if base is None else base[0]
+        if self.search is None:
+            program = Rewriter().clone(self._module)
+            _run(program, _BEFORE)
+            self.search = Search(program, self._pipeline, self._topology)
+        return None if self.search.base is None else self.search.base[0]
 
     # --- One change -----------------------------------------------------------------------------------
 
@@ -241,8 +252,10 @@ class Adviser:
             return
         # A program that needs too much memory may become slower.
         limit = None if self._excess(before) else before.seconds
+        total = advice.tried + len(chosen)
         for trial in search.trials(chosen, self._options.jobs, limit):
             advice.tried += 1
+            self._show(advice.tried, total)
             advice.failed += trial.has_failed
             after = trial.figures
             saved = Fraction(0) if after is None else self._cost(before) - self._cost(after)

@@ -40,7 +40,7 @@ class Verification:
 
     def compiled(self, programs: Sequence[Op], mesh: str, devices: int) -> list[Compiled | str]:
         """What XLA sends in programs on a mesh; a text for one that it does not compile. Raises NoJax."""
-        texts = [_text(program, devices) for program in programs]
+        texts = [program_for_xla(program, devices) for program in programs]
         found: list[Compiled | str] = []
         while len(found) < len(texts):
             # XLA may end the process at one of them.
@@ -63,7 +63,8 @@ class Verification:
         return Compiled(wire_bytes(operands), seconds)
 
 
-def _text(program: Op, devices: int) -> str:
+def program_for_xla(program: Op, devices: int) -> str:
+    """The text of a program that XLA partitions for so many devices."""
     rewriter = Rewriter()
     copy = rewriter.clone(program)
     assert isinstance(copy, ModuleOp)
