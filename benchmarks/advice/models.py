@@ -346,7 +346,7 @@ MISTAKES: tuple[tuple[str, str, Specs], ...] = (
     ("convnet", "axis of a constraint lost", {"x": P(None, None, None, None)}),
     ("convnet", "axis of a kernel moved", {"conv_in": P(None, None, "model", None)}),
     ("convnet", "axis of a constraint moved", {"x": P(None, None, None, "data")}),
-    ("decoder", "cache replicated", {"keys": P(None, None, None, None), "values": P(None, None, None, None)}),
+    ("decoder", "cache replicated", {"keys": P(None, None, None, None)}),
     ("decoder", "axis of the cache lost", {"keys": P("data", None, None, None)}),
     ("decoder", "axes of the cache swapped", {"values": P("model", None, "data", None)}),
     ("decoder", "weight replicated", {"head": P(None, None)}),

@@ -421,8 +421,8 @@ class Adviser:
     # --- Comparison -----------------------------------------------------------------------------------
 
     def _is_better(self, after: Figures, before: Figures) -> bool:
-        if self._excess(before):
-            return self._cost(after) < self._cost(before)
+        if excess := self._excess(before):
+            return self._excess(after) < excess
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
         least = 1 - _LEAST_GAIN
         return after.seconds < before.seconds * least and self._cost(after) < self._cost(before) * least

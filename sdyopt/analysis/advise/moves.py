@@ -17,11 +17,13 @@ from typing import NamedTuple
 
 from sdyopt.analysis.advise.outcome import Outcome
 from sdyopt.analysis.advise.roles import Place, Role
+from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.trials.annotation_edits import Change
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
-from sdyopt.shardy.record import Subject
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.shardy.record import FunctionResult, Subject
 
 # The names of the axes of each dimension.
 Axes = tuple[tuple[str, ...], ...]
@@ -135,6 +137,7 @@ def _all_moves(roles: Sequence[Role], mesh: MeshOfProgram, outcome: Outcome) -> 
         yield from (move for move in _of_batch(roles, mesh, name) if len(move.roles) > 1)
     for name in mesh.sizes:
         yield from (move for move in _of_parameters(roles, mesh, name) if len(move.roles) > 1)
+    yield from _of_lines(roles, mesh)
     sent = {id(role): outcome.wire_bytes(role) for role in roles}
     order = sorted(roles, key=lambda role: -sent[id(role)])
     annotated = [role for role in order if _is_annotated(role)]
@@ -143,6 +146,31 @@ def _all_moves(roles: Sequence[Role], mesh: MeshOfProgram, outcome: Outcome) -> 
         (list(_of_role(role, roles, mesh)) for role in annotated),
         (list(_of_values(role, mesh, outcome)) for role in others),
     )
+
+
+def _of_lines(roles: Sequence[Role], mesh: MeshOfProgram) -> Iterator[Move]:
+    """Changes the equal constraints that one line writes on values of different shapes."""
+    lines: dict[tuple[str, Axes], dict[int, Role]] = {}
+    found: dict[tuple[str, Axes], list[Place]] = {}
+    for role in roles:
+        for place in (place for each in role.classes for place in each.constraints):
+            axes = axes_of(place)
+            line = "" if isinstance(place.subject, FunctionResult) else line_of(place.subject)
+            if line and axes is not None:
+                lines.setdefault((line, axes), {})[id(role)] = role
+                found.setdefault((line, axes), []).append(place)
+    for (line, current), of_line in lines.items():
+        places = found[line, current]
+        for axes in _neighbours(current, mesh.sizes) if len(of_line) > 1 else ():
+            if all(mesh.fits(axes, place.shape) for place in places):
+                changes = (Change(place.subject, mesh.sharding(axes), mesh.mesh) for place in places)
+                yield Move(tuple(changes), tuple(of_line.values()))
+
+
+def line_of(value: OpResult | BlockArgument) -> str:
+    """`model.py:42`; "" if that is unknown."""
+    location = source_location(value.location)
+    return location.file_text if location.line else ""
 
 
 def _of_values(role: Role, mesh: MeshOfProgram, outcome: Outcome) -> Iterator[Move]:

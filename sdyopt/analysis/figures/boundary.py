@@ -23,7 +23,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, Value
 
 # The attribute of an argument of JAX with the number of the result that takes its memory.
-_ALIAS = "tf.aliasing_output"
+ALIAS = "tf.aliasing_output"
 # The collectives that reshard without computing anything.
 _RESHARDS = (AllGatherOp, AllToAllOp, CollectivePermuteOp)
 # The operations whose result is their first operand, or a part of it, in another form.
@@ -66,7 +66,7 @@ def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -
             continue
         pairs = zip(function.entry.arguments, function.argument_attributes, strict=True)
         for argument, attributes in pairs:
-            alias = attributes.get(_ALIAS)
+            alias = attributes.get(ALIAS)
             number = alias.value if isinstance(alias, IntegerAttr) else -1
             if not 0 <= number < len(function.result_attributes):
                 continue
