@@ -21,9 +21,9 @@ from typing import NamedTuple
 from benchmarks.advice.table import write_table
 from sdyopt.analysis.advise import Options
 from sdyopt.analysis.advise.advice import AdvisedChange, Adviser
-from sdyopt.analysis.advise.search import Figures
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.units import seconds_text
+from sdyopt.analysis.trials.search import Figures
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable

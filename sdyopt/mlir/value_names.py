@@ -10,6 +10,7 @@ This is the only module that reads them. Other values have no name but their SSA
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface
 from sdyopt.mlir.ir.value import BlockArgument, Value
 
+_INDEX = re.compile(r"\[\d+\]")
 _ARGUMENT_INFO, _RESULT_INFO = "jax.arg_info", "jax.result_info"
 
 
@@ -47,6 +49,11 @@ def name_of(value: Value) -> str:
 def name_of_result(function: FunctionOpInterface, index: int) -> str:
     """The name of a result of a function; "" if it has none."""
     return _text(function.result_attributes[index], _RESULT_INFO)
+
+
+def pattern_of(name: str) -> str:
+    """`params['layers'][*]['w']`: a name with any index in place of its own."""
+    return _INDEX.sub("[*]", name)
 
 
 def find_named(module: Op, text: str) -> list[BlockArgument | NamedResult]:

@@ -1,7 +1,6 @@
 """Advice: which changes of annotations make a program cheaper, each tried on the program before it is said.
 
-`roles` groups values that play one role, `moves` proposes changes of their shardings, `search` runs the
-pipeline on changed copies, and `advice` ranks what they save and says it.
+`trials` has the search; `advice` ranks what changes save, and `verification` compiles programs with XLA.
 """
 
 from __future__ import annotations

@@ -17,17 +17,17 @@ from time import monotonic
 from typing import NamedTuple
 
 from sdyopt.analysis.advise import SDY, Options
-from sdyopt.analysis.advise.blamed import blamed_moves
-from sdyopt.analysis.advise.moves import MeshOfProgram, Move, Moves, written
-from sdyopt.analysis.advise.roles import Role, roles_of
-from sdyopt.analysis.advise.search import Figures, Search, Trial
 from sdyopt.analysis.advise.verification import Compiled, Verification
 from sdyopt.analysis.advise.wording import current, heading, place_text, sdy_text
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.figures.execution_counts import entry_functions
-from sdyopt.analysis.figures.machines import MACHINES
+from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.blamed import blamed_moves
+from sdyopt.analysis.trials.moves import MeshOfProgram, Move, Moves, written
+from sdyopt.analysis.trials.roles import Role, roles_of
+from sdyopt.analysis.trials.search import Figures, Search, Trial
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -56,8 +56,6 @@ _MAX_NEW, _BATCH = 24, 8
 _MAX_VERIFIED = 3
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
 _BEFORE = ("sdy-inline-unsharded-calls", "cse")
-# The topology where none is given.
-ASSUMED_MACHINE = "tpu-v5e"
 
 
 class Annotation(NamedTuple):

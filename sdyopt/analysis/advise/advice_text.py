@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange
-from sdyopt.analysis.advise.roles import pattern_of
-from sdyopt.analysis.advise.search import Figures
 from sdyopt.analysis.figures.units import bytes_text, seconds_text, share_text
 from sdyopt.analysis.report.markdown_report import markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.sections import Section
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
+from sdyopt.analysis.trials.search import Figures
+from sdyopt.mlir.value_names import pattern_of
 
 SCHEMA, VERSION = "sdy-opt-advice", 1
 # The number of columns of a text in a file.

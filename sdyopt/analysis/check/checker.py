@@ -13,28 +13,27 @@ from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import NamedTuple
 
-from sdyopt.analysis.advise.advice import ASSUMED_MACHINE
-from sdyopt.analysis.advise.blamed import Alike, Proposals
-from sdyopt.analysis.advise.moves import Move
-from sdyopt.analysis.advise.outcome import Originals
-from sdyopt.analysis.advise.roles import pattern_of, roles_of
-from sdyopt.analysis.advise.search import Figures, Search
 from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective, Report, Total, wire_bytes_of_runs, wire_total
-from sdyopt.analysis.figures.machines import MACHINES
+from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.blamed import Alike, Proposals
+from sdyopt.analysis.trials.moves import Move
+from sdyopt.analysis.trials.outcome import Originals
+from sdyopt.analysis.trials.roles import roles_of
+from sdyopt.analysis.trials.search import Figures, Search
 from sdyopt.analysis.trials.trials import completing_passes, is_complete, pipeline_of
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
-from sdyopt.mlir.value_names import name_of, name_of_result
+from sdyopt.mlir.value_names import name_of, name_of_result, pattern_of
 from sdyopt.shardy.record import FunctionResult
 
 PLACES = 3

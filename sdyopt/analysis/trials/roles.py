@@ -9,7 +9,6 @@ each round gets a colour that depends on the operations around it and the colour
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -25,13 +24,11 @@ from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.mlir.value_names import name_of
+from sdyopt.mlir.value_names import name_of, pattern_of
 from sdyopt.shardy.record import FunctionResult, Subject
 from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 _ROUNDS = 3
-# The index of a layer.
-_INDEX = re.compile(r"\[\d+\]")
 
 
 class Place(NamedTuple):
@@ -106,17 +103,12 @@ def roles_of(module: Op) -> list[Role]:
     return [Role(tuple(each)) for each in roles.values()]
 
 
-def pattern_of(name: str) -> str:
-    """`params['layers'][*]['w']`: a name with any index in place of its own."""
-    return _INDEX.sub("[*]", name)
-
-
 def _name_of(of_class: ValueClass) -> object:
     """What classes of one role have in common: the name without its index, or else the colour."""
     shardings = tuple(dict.fromkeys(place.sharding for place in of_class.places))
     for place in of_class.arguments:
         name = name_of(place.subject) if isinstance(place.subject, BlockArgument) else ""
-        if _INDEX.search(name):
+        if pattern_of(name) != name:
             return pattern_of(name), of_class.shape, shardings
     return of_class.colour
 

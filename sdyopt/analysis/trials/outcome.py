@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
 
-from sdyopt.analysis.advise.roles import Role, ValueClass
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.sharding_record.record import TrackedValues
 from sdyopt.analysis.trials.annotation_edits import place_of
+from sdyopt.analysis.trials.roles import Role, ValueClass
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.mlir.dialects.func import FuncOp

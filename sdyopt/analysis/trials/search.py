@@ -17,14 +17,14 @@ from functools import cached_property
 from multiprocessing import get_context
 from typing import NamedTuple
 
-from sdyopt.analysis.advise.moves import Move, written
-from sdyopt.analysis.advise.outcome import Originals, Outcome
 from sdyopt.analysis.figures.figures import Report, TimeEstimate, flop_totals, time_totals, useful_share
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on, report_unless
 from sdyopt.analysis.figures.topology import Topology, time_estimate
 from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.analysis.trials.moves import Move, written
+from sdyopt.analysis.trials.outcome import Originals, Outcome
 from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.mlir.ir.operation import Op

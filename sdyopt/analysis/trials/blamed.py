@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from sdyopt.analysis.advise.moves import Move
-from sdyopt.analysis.advise.outcome import Originals, Outcome
-from sdyopt.analysis.advise.roles import Role
 from sdyopt.analysis.figures.causes import consumers, last_of_chain, producer
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.moves import Move
+from sdyopt.analysis.trials.outcome import Originals, Outcome
+from sdyopt.analysis.trials.roles import Role
 from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import FuncOp

@@ -15,10 +15,10 @@ from dataclasses import replace
 from math import prod
 from typing import NamedTuple
 
-from sdyopt.analysis.advise.outcome import Outcome
-from sdyopt.analysis.advise.roles import Place, Role
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.outcome import Outcome
+from sdyopt.analysis.trials.roles import Place, Role
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
