@@ -90,7 +90,7 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
         section.sentences.append(
             "conflict-free: no activation is resharded"
             if each.is_conflict_free
-            else f"depends on the partitioner: {bytes_text(each.after.conflicts)} of reshards of activations"
+            else f"depends on the partitioner: {_reshards(each.after)}"
         )
         if each.compiled is not None:
             before, after = each.compiled
@@ -121,6 +121,12 @@ def _by_pattern(advice: Advice) -> Iterator[tuple[str, str]]:
         found[key] = found.get(key, 0) + 1
     for (place, spec), count in found.items():
         yield f"{place} ({count})" if count > 1 else place, spec
+
+
+def _reshards(figures: Figures) -> str:
+    if figures.conflicts:
+        return f"{bytes_text(figures.conflicts)} of reshards of activations"
+    return f"{bytes_text(figures.of_results)} of reshards of results"
 
 
 def _effect(before: Figures, after: Figures) -> str:

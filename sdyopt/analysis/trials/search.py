@@ -17,6 +17,7 @@ from functools import cached_property
 from multiprocessing import get_context
 from typing import NamedTuple
 
+from sdyopt.analysis.figures.boundary import is_result_reshard
 from sdyopt.analysis.figures.figures import Report, TimeEstimate, flop_totals, time_totals, useful_share
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
@@ -27,6 +28,7 @@ from sdyopt.analysis.trials.moves import Move, written
 from sdyopt.analysis.trials.outcome import Originals, Outcome
 from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
@@ -39,7 +41,8 @@ class Figures(NamedTuple):
 
     `seconds` are those of collectives, products and elementwise operations, which are fused and do not
     overlap; `compute` are those without collectives. `conflicts` are the wire bytes of activations that are
-    resharded, and `penalty` the seconds that these may take if a partitioner moves whole tensors instead.
+    resharded, `penalty` the seconds that these may take if a partitioner moves whole tensors instead, and
+    `of_results` the wire bytes of results that are resharded.
     """
 
     seconds: Fraction
@@ -50,6 +53,7 @@ class Figures(NamedTuple):
     useful_share: Fraction | None
     conflicts: Fraction
     penalty: Fraction
+    of_results: Fraction
 
 
 class Trial(NamedTuple):
@@ -146,9 +150,11 @@ class Search:
         time = report.time or time_estimate(report, self._topology)
         communication, products = time_totals(report, time)
         fused, _ = time.elementwise or (Fraction(0), Fraction(0))
-        conflicts = penalty = Fraction(0)
+        conflicts = penalty = of_results = Fraction(0)
         topology = self._topology.on(report.mesh)
         for op, each in zip(counted_collectives(module), report.collectives, strict=True):
+            if isinstance(op, CollectiveOp) and is_result_reshard(op):
+                of_results += bytes_of_runs(each)
             if each.wire_bytes and each.is_activation:
                 runs = 1 if each.times is None else each.times.high
                 conflicts += each.wire_bytes * runs
@@ -166,6 +172,7 @@ class Search:
             useful_share(report),
             conflicts,
             penalty,
+            of_results,
         )
 
 
