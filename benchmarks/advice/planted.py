@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.advice.table import write_table
 from sdyopt.analysis.advise import Options
@@ -107,10 +107,12 @@ def _cases(folder: Path, python: str) -> Iterator[Case]:
         yield Case(f"worsened/{path.stem}", "", files["good.mlir"], files["worse.mlir"])
 
 
-def adviser_on(text: str, jobs: int) -> Adviser:
+def adviser_on(text: str, jobs: int, **options: Any) -> Adviser:
     """Advises on the text of a program."""
     module, _ = parse_module(Source("program", text), DialectTable(find_dialect, all_dialects))
-    return Adviser(module, assumed_pipeline(module)[1], None, Options(advise="-", advise_jobs=jobs))
+    return Adviser(
+        module, assumed_pipeline(module)[1], None, Options(advise="-", advise_jobs=jobs, **options)
+    )
 
 
 def _look(case: Case, jobs: int) -> Found:
