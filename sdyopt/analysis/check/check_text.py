@@ -127,7 +127,12 @@ def specs_of(text: str) -> str:
 
 def _axes(group: str) -> str:
     """`along x, y` for `{"x", "y"}`."""
-    return f"along {group.strip('{}').replace(chr(34), '')}" if group.startswith("{") else f"in {group}"
+    return along(group).replace('"', "")
+
+
+def along(group: str) -> str:
+    """`along "x", "y"` for `{"x", "y"}`, and `in groups of 4`."""
+    return f"along {group.strip('{}')}" if group.startswith("{") else f"in {group}"
 
 
 def change_of(check: Check, place: Place, width: int) -> str:

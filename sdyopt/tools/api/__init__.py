@@ -6,6 +6,7 @@ while this interface stays the same.
 """
 
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.pipeline.option import option
 from sdyopt.tools.api.advice import Advice
 from sdyopt.tools.api.attributes import Attribute, Type
 from sdyopt.tools.api.checks import Check, CostlyPlace, MeshSweep, check, mesh_sweep
@@ -20,18 +21,21 @@ from sdyopt.tools.api.errors import (
     VerifyError,
 )
 from sdyopt.tools.api.execution import ExecutionError, Validation
-from sdyopt.tools.api.module import Module
+from sdyopt.tools.api.module import Edit, Module
 from sdyopt.tools.api.operations import Block, Function, Operation, Value
 from sdyopt.tools.api.parsing import parse
 from sdyopt.tools.api.pipelines import (
+    Pass,
     PassInfo,
     PassPipeline,
     create_pass,
     list_passes,
     load_dialect_plugin,
     load_pass_plugin,
+    register_pass,
 )
 from sdyopt.tools.api.reports import Collective, HloComparison, Report
+from sdyopt.tools.api.rewriting import Pattern, Rewriter
 from sdyopt.tools.api.shardings import Axis, DimensionSharding, Mesh, Sharding
 
 __all__ = [
@@ -45,6 +49,7 @@ __all__ = [
     "CostlyPlace",
     "Diagnostic",
     "DimensionSharding",
+    "Edit",
     "Error",
     "ExecutionError",
     "Function",
@@ -55,11 +60,14 @@ __all__ = [
     "Module",
     "Operation",
     "ParseError",
+    "Pass",
     "PassError",
     "PassInfo",
     "PassPipeline",
+    "Pattern",
     "PipelineError",
     "Report",
+    "Rewriter",
     "Severity",
     "Sharding",
     "ShardingChange",
@@ -73,5 +81,7 @@ __all__ = [
     "load_dialect_plugin",
     "load_pass_plugin",
     "mesh_sweep",
+    "option",
     "parse",
+    "register_pass",
 ]
