@@ -54,7 +54,9 @@ class Program:
         def abstract(shapes: Shapes) -> dict[str, Any]:
             return {
                 name: jax.ShapeDtypeStruct(
-                    shape, jnp.int32 if name == "tokens" else jnp.bfloat16, sharding=sharding(name)
+                    shape,
+                    jnp.int32 if name in ("tokens", "targets") else jnp.bfloat16,
+                    sharding=sharding(name),
                 )
                 for name, shape in shapes.items()
             }
@@ -121,6 +123,47 @@ def _transformer(p: Any, inputs: Any, constrain: Constrain) -> Array:
         h = constrain(jax.nn.gelu(_norm(x) @ p[f"w_up{layer}"]), "hidden")
         x = constrain(x + h @ p[f"w_down{layer}"], "x")
     return _cross_entropy(constrain(_norm(x) @ p["head"], "logits"), inputs["tokens"])
+
+
+def _llama(p: Any, inputs: Any, constrain: Constrain) -> Array:
+    x = constrain(p["embed"][inputs["tokens"]], "x")
+    angles = jnp.arange(x.shape[1])[:, None] * 10000.0 ** (-jnp.arange(32) / 32)[None]
+    cos, sin = (f(angles)[:, None, :].astype(x.dtype) for f in (jnp.cos, jnp.sin))
+
+    def rotary(t: Array) -> Array:
+        one, two = jnp.split(t, 2, -1)
+        return jnp.concatenate([one * cos - two * sin, two * cos + one * sin], -1)
+
+    for layer in range(_count(p, "wo")):
+        h = _norm(x) * p[f"scale{layer}"]
+        q = rotary(jnp.einsum("bsd,dhk->bshk", h, p[f"wq{layer}"]))
+        k = jnp.repeat(rotary(jnp.einsum("bsd,dhk->bshk", h, p[f"wk{layer}"])), 2, 2)
+        v = jnp.repeat(jnp.einsum("bsd,dhk->bshk", h, p[f"wv{layer}"]), 2, 2)
+        x = constrain(x + jnp.einsum("bqhk,hkd->bqd", _attention(q, k, v), p[f"wo{layer}"]), "x")
+        h = _norm(x)
+        h = jax.nn.silu(h @ p[f"w_gate{layer}"]) * (h @ p[f"w_up{layer}"])
+        x = constrain(x + h @ p[f"w_down{layer}"], "x")
+    return _cross_entropy(_norm(x) @ p["head"], inputs["tokens"])
+
+
+def _t5(p: Any, inputs: Any, constrain: Constrain) -> Array:
+    def attend(x: Array, memory: Array, name: str) -> Array:
+        q = jnp.einsum("bsd,dhk->bshk", x, p[f"{name}_q0"])
+        k = jnp.einsum("bsd,dhk->bshk", memory, p[f"{name}_k0"])
+        v = jnp.einsum("bsd,dhk->bshk", memory, p[f"{name}_v0"])
+        return jnp.einsum("bqhk,hkd->bqd", _attention(q, k, v), p[f"{name}_o0"])
+
+    def feed(x: Array, name: str) -> Array:
+        return jax.nn.relu(_norm(x) @ p[f"{name}_up0"]) @ p[f"{name}_down0"]
+
+    x = constrain(p["embed"][inputs["tokens"]], "x")
+    x = constrain(x + attend(_norm(x), _norm(x), "enc"), "x")
+    memory = _norm(constrain(x + feed(x, "enc"), "x"))
+    y = constrain(p["embed"][inputs["targets"]], "x")
+    y = constrain(y + attend(_norm(y), _norm(y), "dec"), "x")
+    y = constrain(y + attend(_norm(y), memory, "cross"), "x")
+    y = constrain(y + feed(y, "dec"), "x")
+    return _cross_entropy(_norm(y) @ p["embed"].T, inputs["targets"])
 
 
 def _moe(p: Any, inputs: Any, constrain: Constrain) -> Array:
@@ -231,6 +274,70 @@ PROGRAMS = {
             "x": P("fsdp", None, None),
             "hidden": P("fsdp", None, None),
             "logits": P("fsdp", None, None),
+        },
+        True,
+    ),
+    "llama": Program(
+        _llama,
+        {"fsdp": 4, "tensor": 4},
+        {
+            "embed": (_V, _D),
+            "head": (_D, _V),
+            **_layers(
+                1,
+                {
+                    "scale": (_D,),
+                    "wq": (_D, 16, 64),
+                    "wk": (_D, 8, 64),
+                    "wv": (_D, 8, 64),
+                    "wo": (16, 64, _D),
+                    "w_gate": (_D, _F),
+                    "w_up": (_D, _F),
+                    "w_down": (_F, _D),
+                },
+            ),
+        },
+        {"tokens": (32, 512)},
+        {
+            "embed": P(("fsdp", "tensor"), None),
+            "head": P("fsdp", "tensor"),
+            "scale": P(None),
+            **{name: P("fsdp", "tensor", None) for name in ("wq", "wk", "wv")},
+            "wo": P("tensor", None, "fsdp"),
+            "w_gate": P("fsdp", "tensor"),
+            "w_up": P("fsdp", "tensor"),
+            "w_down": P("tensor", "fsdp"),
+            "tokens": P("fsdp", None),
+            "x": P("fsdp", None, None),
+        },
+        True,
+    ),
+    "t5": Program(
+        _t5,
+        {"data": 4, "model": 4},
+        {
+            "embed": (_V, _D),
+            **{
+                f"{name}_{each}0": (16, 64, _D) if each == "o" else (_D, 16, 64)
+                for name in ("enc", "dec", "cross")
+                for each in "qkvo"
+            },
+            **{f"{name}_up0": (_D, _F) for name in ("enc", "dec")},
+            **{f"{name}_down0": (_F, _D) for name in ("enc", "dec")},
+        },
+        {"tokens": (32, 512), "targets": (32, 256)},
+        {
+            "embed": P("model", None),
+            **{
+                f"{name}_{each}": P("model", None, None) if each == "o" else P(None, "model", None)
+                for name in ("enc", "dec", "cross")
+                for each in "qkvo"
+            },
+            **{f"{name}_up": P(None, "model") for name in ("enc", "dec")},
+            **{f"{name}_down": P("model", None) for name in ("enc", "dec")},
+            "tokens": P("data", None),
+            "targets": P("data", None),
+            "x": P("data", None, None),
         },
         True,
     ),

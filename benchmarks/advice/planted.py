@@ -11,14 +11,15 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any, NamedTuple
 
-from benchmarks.advice.table import write_table
+from benchmarks.advice.table import Row, Rows, write_table
 from sdyopt.analysis.advise import Options
 from sdyopt.analysis.advise.advice import AdvisedChange, Adviser
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
@@ -73,24 +74,21 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, help="keep the programs here, and use those that are here")
     parser.add_argument("--output", type=Path, metavar="PAGE", help="write the table in this page")
     parser.add_argument("--jobs", type=int, default=0)
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="keep rows here, and go on from them")
     parser.add_argument("numbers", nargs="*", type=int, help="only these mistakes")
     arguments = parser.parse_args()
+    rows = Rows(arguments.keep)
     with TemporaryDirectory() as temporary, interpreter_settings():
-        cases = list(_cases(arguments.folder or Path(temporary), arguments.jax_python))
-        rows = []
-        for number, case in enumerate(cases, 1):
-            if arguments.numbers and number not in arguments.numbers:
-                continue
-            found = _look(case, arguments.jobs)
-            rows.append((case, found))
-            sys.stdout.write(_row(case, found) + "\n")
-            sys.stdout.flush()
-    count = sum(found.is_found for _, found in rows)
-    summary = f"{count} of {len(rows)} planted mistakes are found."
+        for number, case in enumerate(_cases(arguments.folder or Path(temporary), arguments.jax_python), 1):
+            if not arguments.numbers or number in arguments.numbers:
+                rows.add(f"{number}", partial(_rows, case, arguments.jobs))
+    count = sum(row.good[0] for row in rows.all)
+    summary = f"{count} of {len(rows.all)} planted mistakes are found."
     sys.stdout.write(f"{summary}\n")
     if arguments.output is not None:
-        write_table(arguments.output, "planted", _page(rows, summary))
-    return int(count * 10 < len(rows) * 9)
+        header = "program", "mistake", "correct", "planted", "advised", "advice", "found", "tried", "s"
+        write_table(arguments.output, "planted", summary, header, rows.all)
+    return int(count * 10 < len(rows.all) * 9)
 
 
 def _cases(folder: Path, python: str) -> Iterator[Case]:
@@ -128,7 +126,8 @@ def _look(case: Case, jobs: int) -> Found:
     return Found(good, worse, change, number, advice.tried, seconds)
 
 
-def _row(case: Case, found: Found) -> str:
+def _rows(case: Case, jobs: int) -> list[Row]:
+    found = _look(case, jobs)
     change = found.change
     cells = [
         case.program,
@@ -141,19 +140,7 @@ def _row(case: Case, found: Found) -> str:
         str(found.tried),
         f"{found.seconds:.1f}",
     ]
-    return table_row(cells)
-
-
-def table_row(cells: Sequence[str]) -> str:
-    """A row of a table in Markdown."""
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
-def _page(rows: Sequence[tuple[Case, Found]], summary: str) -> str:
-    header = "program", "mistake", "correct", "planted", "advised", "advice", "found", "tried", "s"
-    lines = [f"| {' | '.join(header)} |", "|---|---|---:|---:|---:|---|---|---:|---:|"]
-    lines += [_row(case, found) for case, found in rows]
-    return "\n".join([summary, "", *lines])
+    return [Row(cells, [found.is_found])]
 
 
 if __name__ == "__main__":

@@ -9,11 +9,12 @@ from __future__ import annotations
 import argparse
 import sys
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from time import process_time
 
-from benchmarks.advice.planted import adviser_on, table_row
-from benchmarks.advice.table import write_table
+from benchmarks.advice.planted import adviser_on
+from benchmarks.advice.table import Row, Rows, write_table
 from sdyopt.analysis.figures.units import bytes_text, seconds_text
 from sdyopt.tools.driver.job import interpreter_settings
 
@@ -30,25 +31,22 @@ def main() -> int:
     parser.add_argument("--jax-python", default="", metavar="PYTHON")
     parser.add_argument("--output", type=Path, metavar="PAGE", help="write the table in this page")
     parser.add_argument("--jobs", type=int, default=0)
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="keep rows here, and go on from them")
     parser.add_argument("programs", nargs="+", type=Path)
     arguments = parser.parse_args()
-    rows, good = [], 0
+    rows = Rows(arguments.keep)
     with interpreter_settings():
         for path in arguments.programs:
-            cells, is_good = _row(path, arguments)
-            good += is_good
-            rows.append(table_row(cells))
-            sys.stdout.write(rows[-1] + "\n")
-            sys.stdout.flush()
-    summary = f"{good} of {len(rows)} programs take at most 1.05 times the time, at no more peak memory."
+            rows.add(path.stem, partial(_rows, path, arguments))
+    good = sum(row.good[0] for row in rows.all)
+    summary = f"{good} of {len(rows.all)} programs take at most 1.05 times the time, at no more peak memory."
     sys.stdout.write(f"{summary}\n")
     if arguments.output is not None:
-        lines = [table_row(_HEADER), "|---" + "|---:" * (len(_HEADER) - 1) + "|", *rows]
-        write_table(arguments.output, "scratch", "\n".join([summary, "", *lines]))
-    return int(good * 10 < len(rows) * 8)
+        write_table(arguments.output, "scratch", summary, _HEADER, rows.all)
+    return int(good * 10 < len(rows.all) * 8)
 
 
-def _row(path: Path, arguments: argparse.Namespace) -> tuple[list[str], bool]:
+def _rows(path: Path, arguments: argparse.Namespace) -> list[Row]:
     start = process_time()
     python = arguments.jax_python
     options = {"advise_from_scratch": True, "advise_verify": bool(python), "jax": (python, 600, 8)}
@@ -56,7 +54,7 @@ def _row(path: Path, arguments: argparse.Namespace) -> tuple[list[str], bool]:
     seconds = process_time() - start
     given, final = advice.given, advice.final
     if given is None or final is None:
-        return [path.stem, advice.reason, *[""] * (len(_HEADER) - 2)], False
+        return [Row([path.stem, advice.reason, *[""] * (len(_HEADER) - 2)], [False])]
     ratio = final.seconds / given.seconds
     compiled = ["", ""]
     if advice.compiled is not None:
@@ -74,7 +72,7 @@ def _row(path: Path, arguments: argparse.Namespace) -> tuple[list[str], bool]:
         str(advice.tried),
         f"{seconds:.1f}",
     ]
-    return cells, ratio <= _LIMIT and final.peak_bytes <= given.peak_bytes
+    return [Row(cells, [ratio <= _LIMIT and final.peak_bytes <= given.peak_bytes])]
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ from sdyopt.shardy.record import FunctionResult
 _LEAST_GAIN = Fraction(1, 100)
 # All trials together process about this many operations; a program of 2,000 operations has 250 trials.
 _MAX_OPERATIONS = 500_000
-_MIN_TRIALS, _MAX_TRIALS = 24, 400
+_MIN_TRIALS, _MAX_TRIALS, _MAX_FROM_SCRATCH = 24, 400, 160
 # From scratch, so many uses of the axes so far are kept, before the next axis gets its use.
 _MAX_STRATEGIES = 4
 # From scratch, so many changes are made at most after a strategy is chosen.
@@ -165,7 +165,8 @@ class Adviser:
         _run(program, _BEFORE)
         advice = Advice(program, machine=self._machine)
         size = sum(1 for _ in program.walk())
-        advice.limit = max(_MIN_TRIALS, min(_MAX_TRIALS, _MAX_OPERATIONS // size))
+        most = _MAX_FROM_SCRATCH if self._options.advise_from_scratch else _MAX_TRIALS
+        advice.limit = max(_MIN_TRIALS, min(most, _MAX_OPERATIONS // size))
         search = self.search = Search(program, self._pipeline, self._topology)
         if search.base is None:
             advice.reason = "its pipeline fails"
