@@ -9,20 +9,24 @@ XLA's. The table says so for each change. --keep=FOLDER keeps XLA's results for 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from benchmarks.advice.planted import adviser_on, table_row
-from benchmarks.advice.table import write_table
+from benchmarks.advice.planted import adviser_on
+from benchmarks.advice.table import Row, Rows, write_table
+from benchmarks.calibration.accelerators import as_on_accelerators
+from benchmarks.calibration.common_passes import compile_by_common_passes
 from benchmarks.calibration.program import in_types_of
+from benchmarks.processes import BenchmarkFailed
 from sdyopt.analysis.advise.advice import AdvisedChange
 from sdyopt.analysis.advise.verification import program_for_xla
-from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.hlo_comparison.collectives import of_report
@@ -31,6 +35,7 @@ from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.driver.job import interpreter_settings
 
+SCRIPT = Path(__file__).parents[1] / "calibration" / "compile_with_xla.py"
 # Bytes that change by less are the same, and bytes that differ by less from XLA's are near.
 _SAME, _NEAR = Fraction(2, 100), Fraction(10, 100)
 
@@ -67,21 +72,19 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=0)
     parser.add_argument("programs", nargs="+", type=Path)
     arguments = parser.parse_args()
-    claims: list[Claim] = []
-    counts: Counter[str] = Counter()
+    keep: Path | None = arguments.keep
+    rows = Rows(None if keep is None else keep / "rows.jsonl")
     with interpreter_settings():
         for path in arguments.programs:
-            for claim in _claims_on(path, arguments, counts):
-                claims.append(claim)
-                sys.stdout.write(_row(claim) + "\n")
-                sys.stdout.flush()
-    right, near = sum(each.is_right for each in claims), sum(each.is_near for each in claims)
+            rows.add(path.stem, partial(_rows, path, arguments))
+    found = rows.all
+    right, near = (sum(row.good[number] for row in found) for number in range(2))
     summary = (
-        f"{len(claims)} conflict-free changes in {len({each.program for each in claims})} programs. XLA "
-        f"agrees with the order of {right} ({_percent(right, claims)}); the bytes after {near} "
-        f"({_percent(near, claims)}) are within 10% of XLA's."
+        f"{len(found)} conflict-free changes of {len({row.cells[0] for row in found})} programs. XLA agrees "
+        f"with the order of {right} ({_percent(right, found)}), and the bytes after {near} "
+        f"({_percent(near, found)}) are within 10% of XLA's."
     )
-    sys.stdout.write(f"{summary}\n{dict(counts)}\n")
+    sys.stdout.write(f"{summary}\n")
     if arguments.output is not None:
         header = (
             "program",
@@ -93,25 +96,26 @@ def main() -> int:
             "order",
             "within 10%",
         )
-        lines = [f"| {' | '.join(header)} |", "|---|---|---:|---:|---:|---:|---|---|", *map(_row, claims)]
-        write_table(arguments.output, "claims", "\n".join([summary, "", *lines]))
-    return int(right * 20 < len(claims) * 19)
+        write_table(arguments.output, "claims", summary, header, found)
+    return int(right * 20 < len(found) * 19)
 
 
-def _claims_on(path: Path, arguments: argparse.Namespace, counts: Counter[str]) -> Iterator[Claim]:
+def _rows(path: Path, arguments: argparse.Namespace) -> list[Row]:
+    return [_row(claim) for claim in _claims_on(path, arguments)]
+
+
+def _claims_on(path: Path, arguments: argparse.Namespace) -> Iterator[Claim]:
     adviser = adviser_on(path.read_text(encoding="utf-8"), arguments.jobs)
     advice = adviser.advice()
-    counts["programs"] += 1
     if adviser.search is None or adviser.search.base is None:
-        counts["programs that cannot be changed"] += 1
         return
     search, before = adviser.search, adviser.search.base[1].report
     changes: list[tuple[AdvisedChange, Op, Report]] = []
     for change in advice.changes:
-        if not change.is_conflict_free:
-            counts["changes that depend on the partitioner"] += 1
-        elif len(changes) < arguments.changes and (base := search.after(change.move).base) is not None:
-            changes.append((change, search.changed(change.move), base[1].report))
+        if change.is_conflict_free and len(changes) < arguments.changes:
+            base = search.after(change.move).base
+            if base is not None:
+                changes.append((change, search.changed(change.move), base[1].report))
     if not changes:
         return
     texts = [
@@ -119,51 +123,51 @@ def _claims_on(path: Path, arguments: argparse.Namespace, counts: Counter[str]) 
     ]
     compiled = _compiled(path, texts, before.devices, arguments)
     if compiled[0] is None:
-        counts["programs that XLA rejects"] += 1
         return
     old = _pair(before, compiled[0])
     for (change, _, report), hlo in zip(changes, compiled[1:], strict=True):
         if hlo is None:
-            counts["changes that XLA rejects"] += 1
             continue
         ours, theirs = _pair(report, hlo)
         yield Claim(path.stem, change.text, (old[0], ours), (old[1], theirs))
 
 
 def _pair(report: Report, hlo: str) -> tuple[Fraction, Fraction]:
-    """The bytes in the report and in XLA, 16-bit floats in 16 bits."""
+    """The bytes in the report, and in XLA as it is on TPU and GPU, 16-bit floats in 16 bits."""
     ours = list(of_report(report))
-    theirs = in_types_of(ours, read_hlo("hlo", hlo, report.devices).operands)
+    text, _ = as_on_accelerators(hlo, report.devices)
+    theirs = in_types_of(ours, read_hlo("hlo", text, report.devices).operands)
     return wire_bytes(ours), wire_bytes(theirs)
 
 
 def _compiled(
     path: Path, texts: Sequence[str], devices: int, arguments: argparse.Namespace
 ) -> list[str | None]:
-    """The optimized HLO of programs; None for one that XLA rejects."""
-    names = [f"{path.stem}-{sha256(text.encode()).hexdigest()[:16]}.hlo" for text in texts]
+    """The HLO of programs after the passes that all devices have in common; None for one that XLA rejects."""
+    return [_compile(path.stem, text, devices, arguments) for text in texts]
+
+
+def _compile(name: str, text: str, devices: int, arguments: argparse.Namespace) -> str | None:
     keep: Path | None = arguments.keep
-    found: dict[str, str | None] = {}
-    if keep is not None:
-        keep.mkdir(parents=True, exist_ok=True)
-        found = {name: (keep / name).read_text() for name in names if (keep / name).exists()}
-    missing = {name: text for name, text in zip(names, texts, strict=True) if name not in found}
-    worker = Worker(arguments.jax_python, 600)
-    while missing:
-        try:
-            request = {"devices": devices, "texts": list(missing.values())}
-            answers = worker.run("compile", request)
-        except NotValidated as failure:
-            answers = [{"cannot": str(failure)}]
-        for name, answer in zip(list(missing), answers, strict=False):
-            found[name] = answer.get("hlo")
-            del missing[name]
-            if keep is not None and found[name] is not None:
-                (keep / name).write_text(found[name] or "")
-    return [found[name] or None for name in names]
+    kept = None if keep is None else keep / f"{name}-{sha256(text.encode()).hexdigest()[:16]}.json"
+    if kept is None or not kept.exists():
+        with TemporaryDirectory() as folder:
+            program = Path(folder) / f"{name}.mlir"
+            program.write_text(text, encoding="utf-8")
+            try:
+                found = compile_by_common_passes(SCRIPT, program, devices, arguments.jax_python)
+            except BenchmarkFailed:
+                return None
+        if kept is not None:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(found, encoding="utf-8")
+    else:
+        found = kept.read_text(encoding="utf-8")
+    hlo: str = json.loads(found)["hlo"]
+    return hlo
 
 
-def _row(claim: Claim) -> str:
+def _row(claim: Claim) -> Row:
     cells = [
         claim.program,
         claim.text,
@@ -171,7 +175,7 @@ def _row(claim: Claim) -> str:
         "yes" if claim.is_right else "no",
         "yes" if claim.is_near else "no",
     ]
-    return table_row(cells)
+    return Row(cells, [claim.is_right, claim.is_near])
 
 
 def _percent(part: int, whole: Sequence[object]) -> str:

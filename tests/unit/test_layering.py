@@ -48,7 +48,12 @@ BELOW_PASSES = ROOMS[: ROOMS.index("analysis")]
 # The modules that may import each dependency, which is slow to import or a concern of one layer.
 USERS = {
     "click": ("sdyopt/tools/cli",),
-    "htpy": ("sdyopt/analysis/pages", "sdyopt/analysis/report/html_report", "sdyopt/analysis/steps/analysis"),
+    "htpy": (
+        "sdyopt/analysis/pages",
+        "sdyopt/analysis/report/html_report",
+        "sdyopt/analysis/steps/analysis",
+        "sdyopt/analysis/advise/html_advice",
+    ),
     "jax": ("sdyopt/analysis/execution/worker",),
     "jaxlib": ("sdyopt/analysis/execution/worker",),
     "lark": ("sdyopt/mlir/asm",),

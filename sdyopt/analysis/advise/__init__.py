@@ -13,7 +13,7 @@ from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
 
-SUFFIXES = (".json", ".md", ".txt")
+SUFFIXES = (".html", ".json", ".md", ".txt")
 XLA, SDY = "xla", "sdy"
 
 

@@ -1,4 +1,4 @@
-"""Advice as text, Markdown and JSON: each change where JAX programs write it, with what it saves."""
+"""Advice as text, Markdown, HTML and JSON: each change where JAX programs write it, with what it saves."""
 
 from __future__ import annotations
 
@@ -33,6 +33,13 @@ def _text(advice: Advice, width: int, rows: int | None) -> str:
 def _markdown(advice: Advice, width: int, rows: int | None) -> str:
     header = [markdown_text(line) for line in _header(advice)]
     return "\n".join([*header, "", *markdown_lines(list(_sections(advice, rows)))]) + "\n"
+
+
+def _html(advice: Advice, width: int, rows: int | None) -> str:
+    # Few runs write a page.
+    from sdyopt.analysis.advise.html_advice import html_advice  # noqa: PLC0415 - htpy is slow to import
+
+    return html_advice(advice, _header(advice), list(_sections(advice, rows)))
 
 
 def _header(advice: Advice) -> list[str]:
@@ -195,6 +202,7 @@ def _figures_data(figures: Figures) -> dict[str, object]:
 
 
 _FORMATS: dict[str, Callable[[Advice, int, int | None], str]] = {
+    ".html": _html,
     ".json": _json,
     ".md": _markdown,
     ".txt": _text,

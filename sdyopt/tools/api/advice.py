@@ -53,7 +53,7 @@ class Advice(Generic[T]):
         return self.ir.tried
 
     def as_text(self, suffix: str = ".txt", width: int = 100) -> str:
-        """The advice in the format of a suffix: .txt, .md or .json."""
+        """The advice in the format of a suffix: .txt, .md, .html or .json."""
         from sdyopt.analysis.advise.advice_text import advice_text
 
         return advice_text(self.ir, suffix, width)

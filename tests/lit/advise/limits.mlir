@@ -29,7 +29,7 @@
 // NONE: no advice: the program cannot be changed, because it has its collectives already
 
 // SUFFIX:      sdy-opt: for the --advise option: '{{.*}}.pdf' has the suffix of no format of advice
-// SUFFIX-NEXT: help: choose from .json, .md, .txt
+// SUFFIX-NEXT: help: choose from .html, .json, .md, .txt
 // SIZE:        sdy-opt: for the --advise-memory option: 'lots' is not a size of memory
 // SIZE-NEXT:   help: such as 16GiB
 

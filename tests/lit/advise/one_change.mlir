@@ -2,6 +2,8 @@
 // RUN: sdy-opt %s --advise --report-rows=2 --advise-jobs=1 | filecheck %s
 // RUN: sdy-opt %s --advise=%t.json -o %t.mlir
 // RUN: sdy-opt %t.mlir --report=%t.after.json -o /dev/null
+// RUN: sdy-opt %s --advise=%t.html -o /dev/null
+// RUN: filecheck %s --check-prefix=HTML --input-file=%t.html
 // RUN: filecheck %s --check-prefix=JSON --input-file=%t.json
 // RUN: filecheck %s --check-prefix=AFTER --input-file=%t.after.json
 // RUN: filecheck %s --check-prefix=OUTPUT --input-file=%t.mlir
@@ -19,6 +21,12 @@
 // CHECK-NEXT:   in sdy: <@mesh, [{}, {"model"}]>
 // CHECK:      2. shard weights['up'] as P(None, None)
 // CHECK:      … and {{[0-9]+}} more
+
+// A page has a chart of time against memory, and the changes.
+//
+// HTML: {{[0-9]+}} changes make the program cheaper
+// HTML: <title>now: 5.14 us, 28.0 KiB</title>
+// HTML: 1. shard weights[{{.*}}up{{.*}}] as P(None, {{.*}}
 
 // The program that -o writes has the figures that the advice has.
 //
