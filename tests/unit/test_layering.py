@@ -49,10 +49,11 @@ BELOW_PASSES = ROOMS[: ROOMS.index("analysis")]
 USERS = {
     "click": ("sdyopt/tools/cli",),
     "htpy": (
+        "sdyopt/analysis/advise/html_advice",
+        "sdyopt/analysis/comparison/html_comparison",
         "sdyopt/analysis/pages",
         "sdyopt/analysis/report/html_report",
         "sdyopt/analysis/steps/analysis",
-        "sdyopt/analysis/advise/html_advice",
     ),
     "jax": ("sdyopt/analysis/execution/worker",),
     "jaxlib": ("sdyopt/analysis/execution/worker",),
@@ -90,7 +91,7 @@ IMPORT_LATE = (
 )
 
 # The options of these analyses read files; every run imports the options of all.
-OPTIONS = {f"sdyopt/analysis/{name}" for name in ("advise", "check", "mesh_sweep", "report")}
+OPTIONS = {f"sdyopt/analysis/{name}" for name in ("advise", "check", "comparison", "mesh_sweep", "report")}
 
 # The only import cycle: the classes of the IR core refer to each other.
 IR_CORE = {f"sdyopt.mlir.ir.{name}" for name in ("block", "op_fields", "op_signature", "operation", "value")}

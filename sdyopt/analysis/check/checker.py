@@ -52,12 +52,12 @@ class Trial(NamedTuple):
 
     @property
     def sent(self) -> Fraction:
-        """How many more bytes a device sends then; negative if they are fewer."""
+        """The additional bytes that a device sends then; negative if they are fewer."""
         return self.after.wire_bytes - self.before.wire_bytes
 
     @property
     def memory(self) -> Fraction:
-        """How many more bytes a device needs at the peak."""
+        """The additional bytes that a device needs at the peak."""
         return Fraction(self.after.peak_bytes - self.before.peak_bytes)
 
     @property
@@ -161,7 +161,7 @@ class Checker:
             place.best = trial._replace(subject=self._subject(move.changes[0], len(move.changes), place))
 
     def _subject(self, change: Change, count: int, place: Place) -> str:
-        """What a change shards: an argument or result by its name, any other value by its line."""
+        """The subject of a change: an argument or result by its name, any other value by its line."""
         subject = change.subject
         if isinstance(subject, FunctionResult):
             name = name_of_result(subject.function, subject.result_index)

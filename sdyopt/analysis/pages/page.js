@@ -53,7 +53,7 @@ const secondsText = (seconds) => {
   }
   return `${(seconds / 1e-9).toFixed(2)} ns`;
 };
-const shareText = (share) => `${Math.round(share * 100)}%`;
+const shareText = (share) => (share > 0 && share < 0.005 ? "<1%" : `${Math.round(share * 100)}%`);
 // Texts of figures, to compare them by size.
 const UNITS = { s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, EiB: 2 ** 60,
   FLOP: 1, kFLOP: 1e3, MFLOP: 1e6, GFLOP: 1e9, TFLOP: 1e12, PFLOP: 1e15, EFLOP: 1e18 };

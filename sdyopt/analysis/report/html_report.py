@@ -14,7 +14,7 @@ from pathlib import Path
 import htpy as h
 
 from sdyopt.analysis.check.check_text import along, change_of, reason_of, specs_of
-from sdyopt.analysis.check.checker import PLACES, Check, places_of
+from sdyopt.analysis.check.checker import Check, places_of
 from sdyopt.analysis.figures.figures import (
     Collective,
     Product,
@@ -46,8 +46,10 @@ from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, printabl
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import ALL_GROUPINGS, grouping_of
 from sdyopt.analysis.report.json_report import number
+from sdyopt.analysis.report.markdown_report import PLACES
 from sdyopt.analysis.report.sections import COLLECTIVES, ReportTable, Section, sections_of
 from sdyopt.base.diagnostics.text import counted
+from sdyopt.mlir.value_names import pattern_of
 
 _SCRIPT = Path(__file__).with_name("report.js")
 
@@ -212,11 +214,16 @@ def _bar(page: Page, report: Report) -> h.Node:
     if not total:
         return None
     parts = [
-        (f"{share_text(part.high / total)} {name}", float(part.high / total))
+        (f"{_share_text(part.high / total)} {name}", float(part.high / total))
         for name, part in wire_totals(report.collectives, _kind).items()
         if part.high
     ]
     return page.bar(parts, "shares of what is sent, by kind and axes")
+
+
+def _share_text(share: Fraction) -> str:
+    """A percentage, `<1%` for a small one that is not 0."""
+    return "<1%" if 0 < share < Fraction(1, 200) else share_text(share)
 
 
 def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
@@ -263,7 +270,7 @@ def _is_shown_otherwise(table: ReportTable) -> bool:
 
 
 def _by_axes(page: Page, report: Report) -> h.Node:
-    """What each axis costs: a table of the axes, with the kinds of collectives along them."""
+    """The cost of each axis: a table of the axes, with the kinds of collectives along them."""
     total = wire_total(report).high
     seconds = _seconds_by_axes(report)
     parts = wire_totals(report.collectives, lambda each: each.group)
@@ -279,7 +286,7 @@ def _by_axes(page: Page, report: Report) -> h.Node:
                     h.tr[
                         h.th(scope="row")[page.coloured(group.strip("{}"))],
                         h.td(data_label="sent")[total_text(part)],
-                        h.td(data_label="share")[share_text(part.high / total) if total else "unknown"],
+                        h.td(data_label="share")[_share_text(part.high / total) if total else "unknown"],
                         h.td(data_label="time")[seconds_text(seconds[group])] if seconds else None,
                         h.td(data_label="collectives")[_kinds_of(report, group)],
                     ]
@@ -380,7 +387,9 @@ def _add_figures(page: Page, report: Report, program: str) -> None:
             runs=times_text(each.times, each.per_iteration),
             kind=each.kind,
             axes=along(each.group),
-            why=each.cause,
+            # A reason that is the same for all layers is one reason.
+            why=pattern_of(each.cause),
+            weights=pattern_of(each.moved or each.updated),
             change=specs_of(each.change),
             value=each.value,
             program=lines.get(each.number, 0),
@@ -413,7 +422,7 @@ def _add_figures(page: Page, report: Report, program: str) -> None:
 
 
 def _groups(each: Collective | Product) -> dict[str, str]:
-    """What the page groups by: the groupings of a report."""
+    """The tabs of the page: the groupings of a report."""
     names = [name for name in ALL_GROUPINGS if name != "weight" or isinstance(each, Collective)]
     return {name: ALL_GROUPINGS[name].text_of(each) for name in names}
 
@@ -448,7 +457,7 @@ def _useful(report: Report, product: Product) -> float | None:
 
 
 def _live(timeline: Timeline, memory: int | None) -> dict[str, object]:
-    """What is live at each point: bytes, the number of values, the line, and the largest groups of values."""
+    """The live values at each point: bytes, their number, the line, and the largest groups of values."""
     strings = Strings()
     return {
         "points": [

@@ -54,7 +54,7 @@ document.querySelectorAll("button.where").forEach((button) => {
 });
 
 // --- Collectives and products, in groups.
-const GROUPINGS = { "call-site": "line", line: "innermost line", scope: "module", weight: "weight", function: "function" };
+const GROUPINGS = { "call-site": "line", line: "innermost line", scope: "module", weight: "weight", weights: "weight of all layers", function: "function" };
 const members = (items, columns) => element("table", { class: "members" }, element("thead", {}, element("tr", {}, columns.map(([name, figure]) =>
   element("th", { scope: "col", class: figure ? "n" : null, text: name })))), element("tbody", {}, items.map((item) =>
   element("tr", {}, columns.map(([, figure, node]) => element("td", { class: figure ? "n" : null }, node(item)))))));
@@ -93,7 +93,7 @@ const groupedTable = (host, { items, label, text, grouping, groupings, facets, c
 };
 const placeNode = (row, grouping) => {
   const [first] = row.items, code = grouping === "call-site" ? codeOf(first.file, first.at) : "";
-  const name = row.name || { weight: "no weight", scope: "no module", function: "no function" }[grouping] || "no line";
+  const name = row.name || { weight: "no weight", weights: "no weight", scope: "no module", function: "no function" }[grouping] || "no line";
   const place = grouping === "call-site" && first.at ? element("button", { type: "button", class: "where", text: name, onclick: () => showLine(first.file, first.at) }) : element("span", { class: row.name ? "" : "note", text: name });
   return code ? [place, element("code", { class: "code", text: code })] : [place];
 };
@@ -111,7 +111,8 @@ const where = collectives.length ? groupedTable(at("where"), {
   label: "collectives",
   text: bytesText,
   grouping: data.grouping,
-  groupings: Object.keys(GROUPINGS).filter((name) => name === data.grouping || collectives.some((item) => item[name])),
+  groupings: Object.keys(GROUPINGS).filter((name) => name === data.grouping
+    || collectives.some((item) => item[name] && (name !== "weights" || item.weights !== item.weight))),
   facets: [
     { name: "kind", options: uniqueOf(collectives, "kind") },
     { name: "axes", options: uniqueOf(collectives, "axes") },

@@ -1,4 +1,4 @@
-"""What becomes of the values of a program: their shardings after propagation, and the bytes sent for them.
+"""The values of a program after passes: their shardings after propagation, and the bytes sent for them.
 
 Passes keep locations, so an operation of the program after the passes is found by that of the original.
 """
@@ -47,7 +47,7 @@ class Originals:
         return None
 
     def place(self, value: Value) -> Subject | None:
-        """Where the sharding of a value is written: at the constraint on it, or at itself."""
+        """The place where the sharding of a value is written: at the constraint on it, or at itself."""
         found = self.value(value)
         return None if found is None else place_of(found)
 

@@ -37,7 +37,7 @@ from sdyopt.mlir.pipeline.tree import Pipeline
 
 
 class Figures(NamedTuple):
-    """What advice compares. Bytes are those of one device.
+    """The figures that advice compares. Bytes are those of one device.
 
     `seconds` are those of collectives, products and elementwise operations, which are fused and do not
     overlap; `compute` are those without collectives. `conflicts` are the wire bytes of activations that are

@@ -75,6 +75,7 @@ def read_bytecode(
 def located(error: MalformedBytecode, name: str) -> DiagnosticError:
     """The error in the file of this name, with the section and the offset."""
     problem = DiagnosticError.at(FileLoc(name, 0, 0), f"invalid bytecode: {error.problem}")
+    problem.help("the file may be cut off, or changed as text; write it again, or as text")
     return problem.note(f"at byte {error.offset} of the file, in the {error.section} section")
 
 

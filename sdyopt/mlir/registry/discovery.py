@@ -70,12 +70,12 @@ _FOREIGN: Final = MappingProxyType(
         "stablehlo-opt": re.compile(
             r"stablehlo-(aggressive-(folder|simplification)|target-independent-optimization|canonicalize-dynamism|"
             r"check-shape-assertions|(compatibility|complex-math)-expander|convert-to-signless|refine-(arguments|shapes)|"
-            r"legalize-(deprecated-ops|qdq-to-quantized-op|quant-to-math|quantized-op-to-qdq|to-linalg|to-tosa|to-vhlo)|"
-            r"wrap-in-composite)|vhlo-(legalize-to-stablehlo|to-version)|(chlo|shape)-legalize-to-stablehlo"
+            r"legalize-(deprecated-ops|qdq-to-quantized-op|quant-to-math|quantized-op-to-qdq|to-linalg|to-tosa)|"
+            r"wrap-in-composite)|(chlo|shape)-legalize-to-stablehlo"
         ),
         "mlir-opt": re.compile(
             r"(affine|amdgpu|arith|arm|async|bufferization|emitc|func|gpu|linalg|llvm|math|memref|ml-program|nvgpu|"
-            r"nvvm|rocdl|scf|shape|sparse|spirv|tensor|test|tosa|transform|vector|x86vector|xegpu)-[\w-]+"
+            r"nvvm|rocdl|scf|shape|sparse|spirv|tensor|tosa|transform|vector|x86vector|xegpu)-[\w-]+"
             r"|(convert|lower|fold|expand|finalize|lift|raise|promote|map)-[\w-]+-(to|into|from|in)-[\w-]+"
             r"|one-shot-bufferize|buffer-[\w-]+|composite-fixed-point-pass|control-flow-sink|empty-tensor-[\w-]+"
             r"|generate-runtime-verification|int-range-optimizations|loop-invariant-[\w-]+|mem2reg|normalize-memrefs"

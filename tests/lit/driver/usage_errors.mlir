@@ -64,8 +64,8 @@
 // EMPTY: sdy-opt: cannot open input file '': the name is empty
 
 // A pass of another C++ tool is named as such.
-// RUN: not sdy-opt missing.mlir -stablehlo-legalize-to-vhlo 2>&1 | filecheck %s --check-prefix=OTHER
-// OTHER:      Unknown command line argument '-stablehlo-legalize-to-vhlo'.
+// RUN: not sdy-opt missing.mlir -stablehlo-legalize-to-linalg 2>&1 | filecheck %s --check-prefix=OTHER
+// OTHER:      Unknown command line argument '-stablehlo-legalize-to-linalg'.
 // OTHER-NEXT: help: this is a pass of stablehlo-opt, which sdy-opt does not have
 // RUN: not sdy-opt missing.mlir "--pass-pipeline=builtin.module(convert-scf-to-cf)" 2>&1 | filecheck %s --check-prefix=MLIR
 // MLIR: help: this is a pass of mlir-opt, which sdy-opt does not have
