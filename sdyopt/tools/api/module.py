@@ -92,12 +92,16 @@ class Module(ProgramView):
         seconds: int = 0,
         partitioner: str = "xla",
         jobs: int = 0,
+        verify: bool = False,
+        python: str = "",
         topology: str | PathLike[str] | None = None,
     ) -> Advice[Module]:
         """Which changes of annotations make the program cheaper, each tried on it.
 
         The options are those of `--advise`: up to `changes` are made one after the other, `memory` limits the
-        bytes of the peak, `partitioner` is "xla" or "sdy". Raises ParseError if the topology is malformed.
+        bytes of the peak, `partitioner` is "xla" or "sdy". To `verify`, XLA compiles the changed programs,
+        run by `python`, by default this one. Raises ParseError if the topology is malformed, and
+        ExecutionError without jax.
         """
         options: dict[str, object] = {
             "advise": "-",
@@ -106,10 +110,14 @@ class Module(ProgramView):
             "advise_seconds": seconds,
             "advise_partitioner": partitioner,
             "advise_jobs": jobs,
+            "advise_verify": verify,
+            "jax": (python, 300, 8),
             "memory": memory,
         }
         with session(discard, self._program.sdy_version):
-            return advice_on(self.ir, options, topology, lambda op: Module(self._program.with_op(op), ()))
+            return advice_on(
+                self._program, options, topology, lambda op: Module(self._program.with_op(op), ())
+            )
 
     def explain(self, what: str, *passes: Passes, width: int = 100) -> str:
         """Why a value is sharded as it is after these passes, as `sdy-opt --explain` prints it.
