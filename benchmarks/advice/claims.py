@@ -23,7 +23,6 @@ from benchmarks.advice.planted import adviser_on
 from benchmarks.advice.table import Row, Rows, write_table
 from benchmarks.calibration.accelerators import as_on_accelerators
 from benchmarks.calibration.common_passes import compile_by_common_passes
-from benchmarks.calibration.program import in_types_of
 from benchmarks.processes import BenchmarkFailed
 from sdyopt.analysis.advise.advice import AdvisedChange
 from sdyopt.analysis.advise.verification import program_for_xla
@@ -133,10 +132,10 @@ def _claims_on(path: Path, arguments: argparse.Namespace) -> Iterator[Claim]:
 
 
 def _pair(report: Report, hlo: str) -> tuple[Fraction, Fraction]:
-    """The bytes in the report, and in XLA as it is on TPU and GPU, 16-bit floats in 16 bits."""
+    """The bytes in the report, and in XLA as it is on TPU and GPU."""
     ours = list(of_report(report))
     text, _ = as_on_accelerators(hlo, report.devices)
-    theirs = in_types_of(ours, read_hlo("hlo", text, report.devices).operands)
+    theirs = read_hlo("hlo", text, report.devices).operands
     return wire_bytes(ours), wire_bytes(theirs)
 
 
