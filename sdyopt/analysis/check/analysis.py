@@ -32,4 +32,4 @@ class Checking(Analysis[Options]):
 
     def on_output(self, program: Program) -> None:
         report = report_on(program.op, self._topology)
-        self.texts.append(check_text(self._checker.check(program.op, report, self._memory)))
+        self.texts.append(check_text(self._checker.check(program.op, report, self._memory), self.run.width))

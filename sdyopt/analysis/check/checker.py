@@ -37,6 +37,8 @@ PLACES = 3
 # At one place, at most so many changes are tried; and for all, on so many operations together.
 _MAX_TRIALS = 4
 _MAX_OPERATIONS = 60_000
+# A change that saves a smaller part of what a device sends is not worth a line.
+_WORTHWHILE = Fraction(1, 100)
 
 
 class Trial(NamedTuple):
@@ -55,6 +57,11 @@ class Trial(NamedTuple):
     def memory(self) -> Fraction:
         """How many more bytes a device needs at the peak."""
         return Fraction(self.effect.after.peak_bytes - self.effect.before.peak_bytes)
+
+    @property
+    def changes_memory(self) -> bool:
+        """Whether the peak changes by at least 1 %."""
+        return abs(self.memory) >= _WORTHWHILE * self.effect.before.peak_bytes and self.memory != 0
 
 
 @dataclass(slots=True)
@@ -153,7 +160,7 @@ class Checker:
                 each.edit(copies, rewriter)
 
         effect = trials.effect(edit)
-        if effect is None or effect.after.wire_bytes >= effect.before.wire_bytes:
+        if effect is None or effect.after.wire_bytes > (1 - _WORTHWHILE) * effect.before.wire_bytes:
             return
         if place.best is None or effect.cost < place.best.effect.cost:
             place.best = Trial(self._subject(change, len(changes), place), change.jax or "", effect)

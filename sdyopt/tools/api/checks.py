@@ -101,7 +101,7 @@ class Check:
     def __str__(self) -> str:
         from sdyopt.analysis.check import check_text
 
-        return check_text.check_text(self.ir)
+        return check_text.check_text(self.ir, 100)
 
     def __repr__(self) -> str:
         return f"<sdyopt.Check: {self.wire_bytes} bytes sent, {self.peak_bytes} bytes at the peak>"
