@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from sdyopt.analysis.figures.causes import consumers, last_of_chain, producer
@@ -21,10 +20,9 @@ from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.mlir.value_names import name_of
+from sdyopt.mlir.value_names import name_of, pattern_of
 from sdyopt.shardy.record import FunctionResult, Subject
 
-_INDEX = re.compile(r"\[\d+\]")
 _REDUCTIONS = (AllReduceOp, ReduceScatterOp)
 
 
@@ -74,11 +72,6 @@ class Alike:
         elif isinstance(subject, OpResult) and not isinstance(subject.op.lazy_location, tuple):
             found = self._results[_key_of_result(subject)]
         return [change._replace(subject=each) for each in found]
-
-
-def pattern_of(name: str) -> str:
-    """`params['layers'][*]['w']`: a name with any index in place of its own."""
-    return _INDEX.sub("[*]", name)
 
 
 def _key_of_argument(argument: BlockArgument) -> tuple[object, ...]:

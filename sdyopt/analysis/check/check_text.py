@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.check.changes import pattern_of
 from sdyopt.analysis.check.checker import Check, Place, Trial
 from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_share, wire_totals
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
 from sdyopt.base.dataclasses import replace
+from sdyopt.mlir.value_names import pattern_of
 
 _PHASES = {Phase.FORWARD: "forward", Phase.BACKWARD: "backward", Phase.REMATERIALIZED: "remat"}
 # What is clear from the kind of a collective is left out.

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import NamedTuple
 
-from sdyopt.analysis.check.changes import Alike, Proposals, Written, pattern_of
+from sdyopt.analysis.check.changes import Alike, Proposals, Written
 from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective, Report, Total, wire_bytes_of_runs, wire_total
 from sdyopt.analysis.figures.local_shapes import LocalShapes
@@ -30,7 +30,7 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
-from sdyopt.mlir.value_names import name_of, name_of_result
+from sdyopt.mlir.value_names import name_of, pattern_of, result_text
 from sdyopt.shardy.record import FunctionResult
 
 PLACES = 3
@@ -169,8 +169,7 @@ class Checker:
         """What a change shards: an argument or result by its name, any other value by its line."""
         subject = change.subject
         if isinstance(subject, FunctionResult):
-            name = name_of_result(subject.function, subject.result_index)
-            return name or f"result {subject.result_index} of @{subject.function.sym_name}"
+            return result_text(*subject)
         if name := name_of(subject):
             return pattern_of(name) if count > 1 else name
         op = owning_op(subject)

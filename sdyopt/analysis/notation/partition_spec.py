@@ -51,6 +51,26 @@ def partition_spec_text(on_mesh: ShardingOnMesh) -> str:
     return f"PartitionSpec({', '.join(parts)})"
 
 
+def short_spec(sharding: TensorSharding, is_annotation: bool = False) -> str:
+    """`P('x', None)`: the axes that shard each dimension; "" for sub-axes, which a PartitionSpec cannot have.
+
+    It is what the sharding is at present: dimensions that are open look like others. In an annotation, an
+    open dimension without axes is `P.UNCONSTRAINED`.
+    """
+    if any(axis.sub_axis is not None for axis in sharding.axis_refs):
+        return ""
+    parts = []
+    for dim in sharding.dims:
+        names = tuple([axis.name for axis in dim.axes])
+        if is_annotation and not dim.is_closed and not names:
+            parts.append("P.UNCONSTRAINED")
+        else:
+            parts.append(repr(names if len(names) > 1 else names[0]) if names else "None")
+    if sharding.unreduced_axes:
+        parts.append(f"unreduced={{{', '.join([repr(axis.name) for axis in sharding.unreduced_axes])}}}")
+    return f"P({', '.join(parts)})"
+
+
 def _dimension_text(index: int, dim: DimensionSharding) -> str:
     if dim.priority:
         raise NotExpressible(f"dimension {index} has priority {dim.priority}")

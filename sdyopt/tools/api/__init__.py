@@ -20,6 +20,7 @@ from sdyopt.tools.api.errors import (
     VerifyError,
 )
 from sdyopt.tools.api.execution import ExecutionError, Validation
+from sdyopt.tools.api.lint import Findings
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.operations import Block, Function, Operation, Value
 from sdyopt.tools.api.parsing import parse
@@ -31,7 +32,14 @@ from sdyopt.tools.api.pipelines import (
     load_dialect_plugin,
     load_pass_plugin,
 )
-from sdyopt.tools.api.reports import Collective, HloComparison, Report
+from sdyopt.tools.api.reports import (
+    Collective,
+    ComparedCollective,
+    Explanation,
+    HloComparison,
+    HloMatch,
+    Report,
+)
 from sdyopt.tools.api.shardings import Axis, DimensionSharding, Mesh, Sharding
 
 __all__ = [
@@ -41,14 +49,18 @@ __all__ = [
     "Block",
     "Check",
     "Collective",
+    "ComparedCollective",
     "Comparison",
     "CostlyPlace",
     "Diagnostic",
     "DimensionSharding",
     "Error",
     "ExecutionError",
+    "Explanation",
+    "Findings",
     "Function",
     "HloComparison",
+    "HloMatch",
     "Location",
     "Mesh",
     "MeshSweep",
