@@ -60,7 +60,7 @@ def compare_hlo(report: Report, compiled: CompiledProgram) -> HloComparison:
     """The comparison of a report with a compiled program."""
     lines = UserLines(lambda: [each.location for each in compiled.operands])
     located = [replace(each, location=lines.chosen(each.location)) for each in compiled.operands]
-    compiled = CompiledProgram(located, compiled.combined, compiled.devices)
+    compiled = replace(compiled, operands=located)
     return HloComparison(report, compiled, match_collectives(list(of_report(report)), located))
 
 

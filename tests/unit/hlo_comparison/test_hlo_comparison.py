@@ -1,11 +1,13 @@
 """The collectives in optimized HLO and in reports, and how they are paired."""
 
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import sdyopt
+from benchmarks.calibration.check_bytes import differences
 from sdyopt.analysis.figures.figures import Times
 from sdyopt.analysis.figures.source_locations import Frame
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
@@ -233,3 +235,9 @@ def test_the_python_interface() -> None:
     assert data["matches"][0]["xla"][0]["location"]["line"] == 20
     with pytest.raises(sdyopt.ParseError):
         report.compare_hlo("module {}")
+
+
+@pytest.mark.reference
+def test_bytes_are_those_that_xla_reads() -> None:
+    files = [Path(__file__).parents[2] / "lit" / "hlo_comparison" / "Inputs" / "step.txt"]
+    assert list(differences(sys.executable, files)) == [(2, [])]
