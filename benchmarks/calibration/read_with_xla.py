@@ -1,4 +1,4 @@
-"""The bytes of collectives in HLO text, as XLA's own parser reads it. A script for a Python that has jax.
+"""The bytes of collectives in HLO text, as XLA's own parser reads it. A script for a Python with jax 0.12.
 
 read_with_xla.py FILE…    prints JSON: for each file, [instruction, kind, bytes] of each collective
 

@@ -239,5 +239,7 @@ def test_the_python_interface() -> None:
 
 @pytest.mark.reference
 def test_bytes_are_those_that_xla_reads() -> None:
+    if not hasattr(pytest.importorskip("jaxlib._hlo").HloInstruction, "shape"):
+        pytest.skip("instructions of HLO have no shapes in this release of jaxlib")
     files = [Path(__file__).parents[2] / "lit" / "hlo_comparison" / "Inputs" / "step.txt"]
     assert list(differences(sys.executable, files)) == [(2, [])]
