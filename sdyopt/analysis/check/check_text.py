@@ -10,6 +10,7 @@ from sdyopt.analysis.check.checker import Check, Place, Trial
 from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_share, wire_totals
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
+from sdyopt.analysis.notation.partition_spec import specs_of
 from sdyopt.base.dataclasses import replace
 from sdyopt.mlir.value_names import pattern_of
 
@@ -21,10 +22,7 @@ _SHORTER = (
     (" on both sides", ""),
 )
 _INDENT = "   "
-# `[{"x", "y"}, {}]`, without sub-axes.
-_DIMS = re.compile(r"\[((?:\{[^{}:]*\}(?:, )?)*)\]")
 _SPEC = re.compile(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
-_DIM = re.compile(r"\{([^{}]*)\}")
 
 
 def check_text(check: Check, width: int) -> str:
@@ -114,17 +112,6 @@ def reason_of(place: Place) -> str:
     # The collectives of a place are those of several layers.
     cause = pattern_of(each.cause) if place.total.count > 1 else each.cause
     return f"{cause}, for {of}" if each.updated else cause
-
-
-def specs_of(text: str) -> str:
-    """A text with `P('x', None)` for `[{"x"}, {}]`."""
-
-    def spec(match: re.Match[str]) -> str:
-        dims = [[axis.strip('"') for axis in found.split(", ") if axis] for found in _DIM.findall(match[1])]
-        entries = [repr(dim[0]) if len(dim) == 1 else repr(tuple(dim)) if dim else "None" for dim in dims]
-        return f"P({', '.join(entries)})"
-
-    return _DIMS.sub(spec, text)
 
 
 def _axes(group: str) -> str:

@@ -10,6 +10,7 @@ A PartitionSpec has no sub-axes and no priorities, and an open dimension of it h
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from sdyopt.analysis.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
@@ -25,6 +26,11 @@ _HELP = "such as PartitionSpec('x', ('y', 'z'), None)"
 _OPEN = ("PartitionSpec.UNCONSTRAINED", "P.UNCONSTRAINED", "UNCONSTRAINED")
 _CLASSES = ("jax.sharding.PartitionSpec", "jax.P", "PartitionSpec", "P")
 _KIND_PREFIXES = ("", "UnreducedKind.", "jax.sharding.UnreducedKind.")
+
+# `[{"x", "y"}, {}]`, without sub-axes.
+_DIMS = re.compile(r"\[((?:\{[^{}:]*\}(?:, )?)*)\]")
+_DIM = re.compile(r"\{([^{}]*)\}")
+_SHAPE = re.compile(r"tensor<((?:[0-9?]+x)*)([^<>]+)>")
 
 # --- Text -----------------------------------------------------------------------------------------
 
@@ -69,6 +75,26 @@ def short_spec(sharding: TensorSharding, is_annotation: bool = False) -> str:
     if sharding.unreduced_axes:
         parts.append(f"unreduced={{{', '.join([repr(axis.name) for axis in sharding.unreduced_axes])}}}")
     return f"P({', '.join(parts)})"
+
+
+def specs_of(text: str) -> str:
+    """A text with `P('x', None)` for `[{"x"}, {}]`."""
+
+    def spec(match: re.Match[str]) -> str:
+        dims = [[axis.strip('"') for axis in found.split(", ") if axis] for found in _DIM.findall(match[1])]
+        entries = [repr(dim[0]) if len(dim) == 1 else repr(tuple(dim)) if dim else "None" for dim in dims]
+        return f"P({', '.join(entries)})"
+
+    return _DIMS.sub(spec, text)
+
+
+def jax_type(text: str) -> str:
+    """`f32[16,32]` for `tensor<16x32xf32>`, as JAX writes types; any other type as it is."""
+    match = _SHAPE.fullmatch(text)
+    if match is None:
+        return text
+    element = match[2].replace("ui", "u") if match[2].startswith("ui") else match[2]
+    return f"{'bool' if element == 'i1' else element}[{match[1].rstrip('x').replace('x', ',')}]"
 
 
 def _dimension_text(index: int, dim: DimensionSharding) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from sdyopt.analysis.notation.partition_spec import short_spec
+from sdyopt.analysis.notation.partition_spec import jax_type, short_spec
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.value_names import name_of, name_of_result, pattern_of
 from sdyopt.tools.api.attributes import Type
@@ -18,8 +17,6 @@ from sdyopt.tools.api.shardings import Mesh, Sharding
 MAX_LINES = 400
 MAX_LINE = 2000
 MAX_ROWS = 50
-
-_SHAPE = re.compile(r"tensor<((?:[0-9?]+x)*)([^<>]+)>")
 
 
 def module_html(text: str, meshes: Sequence[Mesh], functions: Sequence[Function]) -> str:
@@ -103,15 +100,6 @@ def _row(name: str, type: Type, sharding: Sharding | None) -> _Row:
         return name, text, "", ""
     local = "" if type.shape is None else _sized(text, sharding.local_shape(type.shape))
     return name, text, short_spec(sharding.ir, is_annotation=True) or str(sharding), local
-
-
-def jax_type(text: str) -> str:
-    """`f32[16,32]` for `tensor<16x32xf32>`, as JAX writes types; any other type as it is."""
-    match = _SHAPE.fullmatch(text)
-    if match is None:
-        return text
-    element = match[2].replace("ui", "u") if match[2].startswith("ui") else match[2]
-    return f"{'bool' if element == 'i1' else element}[{match[1].rstrip('x').replace('x', ',')}]"
 
 
 def _sized(text: str, shape: Sequence[int | None]) -> str:
