@@ -11,7 +11,7 @@ JOBS   ?= auto
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install run test unit lit lint format types wheel-check docs bench growth fuzz mutants clean
-.PHONY: test-pythons test-pyodide test-dependencies test-clone test-reference
+.PHONY: test-browser test-pythons test-pyodide test-dependencies test-clone test-reference
 
 help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ test-pythons: test wheel-check ## test every Python from 3.11 on that this machi
 
 test-pyodide: install ## run the lit tests under Python 3.14 in Node, if Node and npm are installed
 	.ci/test-pyodide $(BIN)/python
+
+test-browser: install ## test the HTML pages in chromium, if it is installed
+	.ci/test-browser $(BIN)/python
 
 test-dependencies: install ## test the lowest and the newest versions of dependencies
 	.ci/test-dependencies $(BIN)/python

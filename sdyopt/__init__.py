@@ -12,10 +12,10 @@ module imports nothing, so that `sdy-opt --version` starts fast; the first use o
 There are five storeys, each a folder. A room imports only rooms to its left, and the storeys before its own:
 
   base      dataclasses ‹ interning ‹ releases ‹ diagnostics
-  mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
+  mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ record ‹ partition
-  analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-            trials ‹ advise ‹ check ‹ mesh_sweep ‹ hlo_comparison ‹
+  analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ notation ‹ sharding_record ‹
+            trials ‹ check ‹ report ‹ passes ‹ advise ‹ mesh_sweep ‹ hlo_comparison ‹
             explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
@@ -34,6 +34,7 @@ __all__ = [
     "CostlyPlace",
     "Diagnostic",
     "DimensionSharding",
+    "Edit",
     "Error",
     "ExecutionError",
     "Explanation",
@@ -47,11 +48,14 @@ __all__ = [
     "Module",
     "Operation",
     "ParseError",
+    "Pass",
     "PassError",
     "PassInfo",
     "PassPipeline",
+    "Pattern",
     "PipelineError",
     "Report",
+    "Rewriter",
     "Severity",
     "Sharding",
     "ShardingChange",
@@ -65,7 +69,9 @@ __all__ = [
     "load_dialect_plugin",
     "load_pass_plugin",
     "mesh_sweep",
+    "option",
     "parse",
+    "register_pass",
 ]
 
 # Type checkers take this for true, without an import of `typing`.

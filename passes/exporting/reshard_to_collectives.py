@@ -39,7 +39,7 @@ from collections.abc import Sequence
 from functools import cache, partial
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.printer.asm_printer import print_for_note
+from sdyopt.mlir.asm.printer.asm_printer import legalization_error
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllSliceOp, AllToAllOp, CollectivePermuteOp
@@ -113,7 +113,7 @@ class _ReshardLowering:
         value = value_before_barriers(operand, self._before_barriers)
         source, target = sharding_or_replicated(value, op.sharding.mesh_or_ref), op.sharding
         if source.rank != target.rank:
-            raise _legalization_error(op)
+            raise legalization_error(op)
         if target.is_fully_replicated:
             if source.is_fully_replicated:
                 return operands
@@ -121,7 +121,7 @@ class _ReshardLowering:
             if self._keep_unreduced:
                 target = target.with_unreduced_axes(source.unreduced_axes, source.reduction)
         if not _has_same_axes(source, target, op):
-            raise _legalization_error(op)
+            raise legalization_error(op)
         reached = source
         for step in self._steps(op, source, target):
             created = rewriter.create(
@@ -168,9 +168,3 @@ def _mesh(sharding: TensorSharding, op: Op) -> Mesh:
     if mesh is None:
         raise unknown_mesh_error(sharding, op)
     return mesh
-
-
-def _legalization_error(op: ReshardOp) -> Exception:
-    return op.error(
-        f"failed to legalize operation '{op.name}' that was explicitly marked illegal: {print_for_note(op)}"
-    )

@@ -17,12 +17,11 @@ from __future__ import annotations
 
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.sharding import fully_replicated
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import FuncDataFlowEdgeOp, sharding_of
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import FUNCTION, Pass
 from sdyopt.mlir.registry import register
-
-from ..common.support.shardings import set_sharding
 
 
 @register("sdy-sink-func-data-flow-edges")

@@ -40,6 +40,7 @@ from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import (
     DataFlowEdgeOp,
     FuncDataFlowEdgeOp,
@@ -60,7 +61,7 @@ from sdyopt.shardy.record import Means, record_copy
 
 from ..common.support.call_graph import CallGraph
 from ..common.support.sharding_origins import ConstraintDebugInfo
-from ..common.support.shardings import directly_after_definition, set_sharding
+from ..common.support.shardings import directly_after_definition
 
 _CONSTRAINT_OPS = (ShardingConstraintOp, ManualComputationOp)
 _OPEN_DIMENSION = DimensionSharding(is_closed=False)

@@ -45,6 +45,7 @@ from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_or_replicated
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
@@ -65,8 +66,6 @@ from sdyopt.shardy.partition.combiners import combiner_of
 from sdyopt.shardy.partition.local_builder import shape_of
 from sdyopt.shardy.partition.local_types import LocalTypes
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap, sharded_size
-
-from ..common.support.shardings import set_sharding
 
 T = TypeVar("T")
 _COLLECTIVES = (AllReduceOp, ReduceScatterOp)

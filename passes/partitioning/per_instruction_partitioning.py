@@ -38,6 +38,7 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh_or_ref
 from sdyopt.mlir.dialects.sdy.ops import (
     PropagationBarrierOp,
@@ -161,14 +162,17 @@ def _is_sharded(value: Value) -> bool:
 
 @dataclass(frozen=True)
 class _Shardings:
-    """The shardings of an operation's inputs and results, and all axes in them."""
+    """The shardings of an operation's inputs and results, and the manual axes of its computation."""
 
     inputs: Sequence[TensorSharding]
     results: Sequence[TensorSharding]
+    mesh: Mesh
 
     @property
     def axes(self) -> ManualAxes:
-        """The axes in the order of their first occurrence."""
+        """All axes of the mesh; before, those of the shardings in the order of their occurrence."""
+        if Behavior.ALL_AXES_MANUAL.active:
+            return ManualAxes(tuple(axis.name for axis in self.mesh.axes))
         refs = (axis for sharding in (*self.inputs, *self.results) for axis in sharding.axis_refs)
         return ManualAxes(tuple(dict.fromkeys(axis.name for axis in refs)))
 
@@ -249,7 +253,9 @@ class InstructionPartitioner:
 
         # Partial results are reduced in the manual computation, so its results have no unreduced axes.
         results = [_reduced(sharding(value)) for value in op.results]
-        return _Shardings([sharding(value) for value in inputs], results)
+        mesh = self._types.find_mesh(mesh_or_ref)
+        assert mesh is not None
+        return _Shardings([sharding(value) for value in inputs], results, mesh)
 
     def _local_body(self, op: Op, inputs: Sequence[Value], shardings: _Shardings) -> Region:
         """Outlines the operation into a function, partitions that function, and returns its body.

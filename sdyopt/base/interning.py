@@ -138,6 +138,9 @@ class Interned(metaclass=InternedMeta):
         fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self._names)
         return f"{type(self).__name__}({fields})"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), tuple([getattr(self, name) for name in self._names])
+
     def __copy__(self) -> Interned:
         return self
 

@@ -344,6 +344,11 @@ class Behavior(Enum):
         "`sdy-pad-for-divisibility` runs on modules, not on functions",
         "partitioning/pad_for_divisibility.mlir",
     )
+    ALL_AXES_MANUAL = (
+        SEPTEMBER_2026,
+        "`sdy-per-instruction-partitioning` makes manual computations over all axes of the mesh",
+        "partitioning/per_instruction_partitioning.mlir",
+    )
     INT32_OFFSETS = (
         OCTOBER_2026,
         "`sdy-convert-global-to-local` computes offsets of shards as `i32`, and looks them up by the device "

@@ -20,11 +20,12 @@ from tests.fuzz.contract import Outcome, pattern, problem_of
 from tests.fuzz.inputs import Input, Source
 from tests.random_modules.compare import KINDS, Comparison, PipelineResult, Reference, rerun, run_pipeline
 
-# Passes that follow a later version of the reference on purpose.
-_LATER = (
+# Passes that partition programs for which those of the reference fail, or compute something else.
+_PARTITIONING = (
     "sdy-convert-global-to-local",
     "sdy-pad-for-divisibility",
     "sdy-partition-pipeline",
+    "sdy-per-instruction-partitioning",
     "sdy-resolve-permutation-factors",
 )
 # What these options print depends on uninitialized memory in the reference, except on the kind `traces`.
@@ -68,7 +69,7 @@ class ComparedModules(Source):
     @cached_property
     def _passes(self) -> list[PassEntry | PipelineEntry]:
         """The passes that both tools have: the reference crashes on the name of another."""
-        entries = [entry for entry in all_passes() if entry.flag not in _LATER]
+        entries = [entry for entry in all_passes() if entry.flag not in _PARTITIONING]
         self._reference.submit(_PROGRAM, [f"builtin.module({_element(entry, ())})" for entry in entries])
         return [
             entry

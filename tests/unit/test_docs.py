@@ -41,7 +41,7 @@ SOURCES = ("sdyopt", "passes", "tests", "docs", "benchmarks", "examples")
 FOREIGN = {"sdy_opt", "pip", "zsh_source", "fish_source"}
 # What installation and the recipes create, placeholders, and names that only look like paths.
 NOT_IN_THE_CHECKOUT = re.compile(
-    r"^\.venv/|\bmy_package/|\btoy\b|drop_names|outer_product|\bop_count\b|unused_argument|repeated_dimensions|^(out|program|relu)\.mlir$"
+    r"^\.venv/|\bmy_package/|\btoy\b|drop_names|outer_product|\bop_count\b|unused_argument|repeated_dimensions|\bsimplify\.|^grid\.|^(out|program|relu)\.mlir$"
     r"|^verify-error/|^lint/unused|^sdy-lint\.toml$|^github/|^1/4$|^\.md$"
 )
 
@@ -113,7 +113,7 @@ def test_flags_exist() -> None:
         for flag in re.findall(r"(?<![\w-])--?([a-z][\w-]+)", line)
         if not re.search(r"\b(python|pip|make|pytest) ", line)
     }
-    of_recipes = {"sdy-drop-names", "count-ops", "count-rows"}
+    of_recipes = {"sdy-drop-names", "count-ops", "count-rows", "drop-names", "multiply-by-two"}
     assert flags - known - only_in_cpp - of_recipes - {"implicit-check-not"} == set()
 
 

@@ -23,10 +23,10 @@ ROOT = Path(__file__).parents[2]
 # The storeys from the lowest to the highest, and the rooms of each in their order.
 STOREYS = """
 base      dataclasses ‹ interning ‹ releases ‹ diagnostics
-mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ pipeline ‹ registry ‹ error_help
+mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
-analysis  flag ‹ interface ‹ registry ‹ figures ‹ notation ‹ sharding_record ‹ report ‹ passes ‹
-          trials ‹ advise ‹ check ‹ mesh_sweep ‹ hlo_comparison ‹
+analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ notation ‹ sharding_record ‹
+          trials ‹ check ‹ report ‹ passes ‹ advise ‹ mesh_sweep ‹ hlo_comparison ‹
           explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
@@ -48,6 +48,12 @@ BELOW_PASSES = ROOMS[: ROOMS.index("analysis")]
 # The modules that may import each dependency, which is slow to import or a concern of one layer.
 USERS = {
     "click": ("sdyopt/tools/cli",),
+    "htpy": (
+        "sdyopt/analysis/comparison/html_comparison",
+        "sdyopt/analysis/pages",
+        "sdyopt/analysis/report/html_report",
+        "sdyopt/analysis/steps/analysis",
+    ),
     "jax": ("sdyopt/analysis/execution/worker",),
     "jaxlib": ("sdyopt/analysis/execution/worker",),
     "lark": ("sdyopt/mlir/asm",),
@@ -79,12 +85,12 @@ IMPORT_LATE = (
     "sdyopt/analysis/interface",
     "sdyopt/analysis/passes",
     "sdyopt/analysis/registry",
+    "sdyopt/analysis/report/formats",
 )
 
 # The options of these analyses read files; every run imports the options of all.
-OPTIONS = {
-    f"sdyopt/analysis/{name}" for name in ("advise", "check", "hlo_comparison", "mesh_sweep", "report")
-}
+_READING = ("advise", "check", "comparison", "hlo_comparison", "mesh_sweep", "report")
+OPTIONS = {f"sdyopt/analysis/{name}" for name in _READING}
 
 # The only import cycle: the classes of the IR core refer to each other.
 IR_CORE = {f"sdyopt.mlir.ir.{name}" for name in ("block", "op_fields", "op_signature", "operation", "value")}

@@ -19,10 +19,12 @@ PASS, OPERATION = "docs/writing-a-pass.md", "docs/writing-an-operation.md"
 ANALYSIS, RECIPE = "docs/writing-an-analysis.md", "docs/recipes.md"
 # Each recipe is a section of a page.
 RECIPES = {
+    "Write a pass in a file": (PASS, "In a file of your own"),
     "Add a pass": (PASS, "In this repository"),
     "Write a plugin": (PASS, "In a package of your own"),
     "Add an operation": (OPERATION, "An operation"),
     "Add a dialect": (OPERATION, "A dialect of its own"),
+    "Write a dialect in a file": (OPERATION, "Attributes, types, and all elements of an assembly"),
     "Add an analysis": (ANALYSIS, "In this repository"),
     "Write a plugin of an analysis": (ANALYSIS, "In a package of your own"),
     "Add a lint rule": (RECIPE, "A lint rule"),
@@ -98,6 +100,18 @@ def follow(checkout: Path, title: str) -> list[str]:
     return list(recipe_files)
 
 
+def test_write_a_pass_in_a_file(tmp_path: Path) -> None:
+    for path, text in files("Write a pass in a file").items():
+        add(tmp_path, path, text)
+    report = run(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", PYTHONPATH=str(ROOT)).stdout
+    assert "1 passed" in report
+    run(tmp_path, "ruff", "format", "--check", "--no-cache", "--line-length=110", "simplify.py")
+    run(tmp_path, "mypy", "--strict", "simplify.py", MYPYPATH=str(ROOT))
+    load = "--load-plugin=pyproject.toml"
+    manual = run(tmp_path, "sdyopt", load, "--help-pass", "drop-names", PYTHONPATH=str(ROOT)).stdout
+    assert manual.startswith("drop-names: remove the names of operations.")
+
+
 def test_add_a_pass(checkout: Path) -> None:
     follow(checkout, "Add a pass")
     manual = run(checkout, "sdyopt", "--help-pass", "sdy-drop-names").stdout
@@ -119,6 +133,16 @@ def test_add_an_operation(checkout: Path) -> None:
 
 def test_add_a_dialect(checkout: Path) -> None:
     follow(checkout, "Add a dialect")
+
+
+def test_write_a_dialect_in_a_file(tmp_path: Path) -> None:
+    for path, text in files("Write a dialect in a file").items():
+        add(tmp_path, path, text)
+    options = ("-p", "no:cacheprovider", "-o", "sdyopt_lit_paths=.")
+    report = run(tmp_path, "pytest", "-q", *options, "grid.mlir", PYTHONPATH=str(ROOT)).stdout
+    assert "1 passed" in report
+    run(tmp_path, "ruff", "format", "--check", "--no-cache", "--line-length=110", "grid.py")
+    run(tmp_path, "mypy", "--strict", "grid.py", MYPYPATH=str(ROOT))
 
 
 def test_add_an_analysis(checkout: Path) -> None:

@@ -6,24 +6,19 @@ one per argument and result, and some sdy operations in inherent attributes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import (
     ShardingOwner,
     ShardingPerValue,
     TensorSharding,
-    fully_replicated,
-    with_manual_axes,
 )
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, rank_of, shardable_value
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
-from sdyopt.mlir.ir.traits import FUNCTION
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 Transform = Callable[[TensorSharding], TensorSharding]
@@ -78,51 +73,6 @@ class _Transformer:
         if isinstance(attribute, ShardingPerValue):
             return ShardingPerValue(tuple([self._transform(sharding) for sharding in attribute]))
         return attribute
-
-
-def set_sharding(value: Value, sharding: TensorSharding, rewriter: Rewriter) -> None:
-    """Sets the sharding of a value. Does nothing if the value cannot have one.
-
-    If one attribute stores the shardings of several values and has none yet, the others get fully open ones.
-    """
-    shardable = shardable_value(value)
-    if shardable is None:
-        return
-    op, index = owning_op(shardable), shardable.index
-    if FUNCTION in op.traits:
-        rewriter.set_argument_attribute(op, index, SHARDING, sharding)
-    elif isinstance(op, ManualComputationOp | NamedComputationOp):
-        is_input = isinstance(shardable, BlockArgument)
-        if is_input and isinstance(op, ManualComputationOp):
-            sharding = with_manual_axes(sharding, op.in_shardings.shardings[index], op.manual_axes)
-        name, values = ("in_shardings", op.operands) if is_input else ("out_shardings", op.results)
-        _set_one(op, name, values, index, sharding, rewriter)
-    elif isinstance(op, ShardingOwner):
-        rewriter.set_attribute(op, _sharding_attribute_name(op), sharding)
-    else:
-        _set_one(op, SHARDING, op.results, index, sharding, rewriter)
-
-
-def _sharding_attribute_name(op: Op) -> str:
-    """The attribute that stores the sharding of the only result of an sdy operation."""
-    return "sharding" if "sharding" in op.fields else "out_sharding"
-
-
-def _set_one(
-    op: Op, name: str, values: Sequence[Value], index: int, sharding: TensorSharding, rewriter: Rewriter
-) -> None:
-    """Sets one of the shardings of `values`, which one attribute stores."""
-    shardings = _all_shardings(op.attribute(name), values, sharding)
-    shardings[index] = sharding
-    rewriter.set_attribute(op, name, ShardingPerValue(tuple(shardings)))
-
-
-def _all_shardings(
-    attribute: Attribute | None, values: Sequence[Value], like: TensorSharding
-) -> list[TensorSharding]:
-    if isinstance(attribute, ShardingPerValue) and len(attribute):
-        return list(attribute)
-    return [fully_replicated(rank_of(value.type), like.mesh_or_ref, is_closed=False) for value in values]
 
 
 def directly_after_definition(value: Value) -> InsertionPoint:

@@ -22,6 +22,7 @@ from sdyopt.mlir.dialects.sdy.sharding import (
     with_manual_axes,
     without_manual_axes,
 )
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of, sharding_or_replicated
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.operation import Op
@@ -32,7 +33,6 @@ from sdyopt.shardy.sharding.explicit_reshards.dot_result import reduction_kind
 
 from ...common.support.call_graph import called_function
 from ...common.support.function_shardings import argument_shardings
-from ...common.support.shardings import set_sharding
 from .reshard_plan import ReshardPlan
 from .unreduced_axes import all_reduce_use, change_unreduced_mesh, unreduce_use
 

@@ -22,6 +22,7 @@ from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, MeshOp, enclosing_module
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import distinct_values, sharding_of
 from sdyopt.mlir.dialects.stablehlo.types import TokenType
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
@@ -30,7 +31,6 @@ from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import OpOperand, Value
 
-from ...common.support.shardings import set_sharding
 from .insertion import insertion_point_after, reshard_use
 
 

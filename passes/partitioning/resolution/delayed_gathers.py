@@ -19,6 +19,7 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -26,7 +27,6 @@ from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.shardy.partition.local_builder import shape_of
 from sdyopt.shardy.partition.local_types import LocalTypes
 
-from ...common.support.shardings import set_sharding
 from ...exporting.explicit_reshards.insertion import apply_plan, insertion_point_after_definition
 from ...exporting.explicit_reshards.reshard_plan import ReshardPlan
 from .without_reshards import erase_unused, gather_of

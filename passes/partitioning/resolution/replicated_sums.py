@@ -19,6 +19,7 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, AxisRefList, difference
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, factor_symbol
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
@@ -29,8 +30,6 @@ from sdyopt.shardy.partition.local_types import Axes, LocalTypes
 from sdyopt.shardy.partition.operations.convolution import replicates_sums_of_groups
 from sdyopt.shardy.partition.replication import dims_to_replicate, has_user_rule
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
-
-from ...common.support.shardings import set_sharding
 
 
 def drop_sums_of_copies(module: ModuleOp, types: LocalTypes, rewriter: Rewriter) -> None:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -31,7 +32,6 @@ from sdyopt.shardy.partition.operations.reshape import received_elements, reshap
 from sdyopt.shardy.partition.sharded_body import may_exchange
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import elements_of_reshard
 
-from ...common.support.shardings import set_sharding
 from ...exporting.explicit_reshards.insertion import insertion_point_after, reshard_use
 from .without_reshards import erase_unused
 

@@ -22,6 +22,7 @@ from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp, PropagationBarrierOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
@@ -40,7 +41,6 @@ from sdyopt.shardy.partition.replication import dims_to_replicate
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
-from ...common.support.shardings import set_sharding
 from ...exporting.explicit_reshards.insertion import insertion_point_after
 
 

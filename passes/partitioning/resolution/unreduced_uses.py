@@ -14,6 +14,7 @@ from sdyopt.mlir.dialects.sdy.collectives import ReplicatedToUnreducedOp
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of
 from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, OptimizationBarrierOp, WhileOp
 from sdyopt.mlir.ir.attribute import Attribute
@@ -22,7 +23,6 @@ from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import OpOperand, Value
 from sdyopt.shardy.partition.local_types import LocalTypes
 
-from ...common.support.shardings import set_sharding
 from ...exporting.explicit_reshards.insertion import UseResharder
 from ...exporting.explicit_reshards.unreduced_axes import all_reduce_use, unreduce_use
 

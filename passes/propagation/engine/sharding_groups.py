@@ -6,12 +6,11 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp, ShardingGroupOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import Means, record_copy
-
-from ...common.support.shardings import set_sharding
 
 Members = list[OpResult | BlockArgument]
 

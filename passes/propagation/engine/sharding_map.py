@@ -18,6 +18,7 @@ from sdyopt.mlir.dialects.sdy.sharding import (
     TensorSharding,
     fully_replicated,
 )
+from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import (
     owning_op,
     rank_of,
@@ -30,8 +31,6 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import FunctionResult, RunRecorder, Subject
-
-from ...common.support.shardings import set_sharding
 
 # The slot of all values that cannot have a sharding. It is the index of the module, which has no results.
 UNSHARDABLE = 0

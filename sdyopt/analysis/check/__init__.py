@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from sdyopt.analysis.flag import REPORTS, TextFile, flag
-from sdyopt.analysis.interface import AnalysisOptions, Request
+from sdyopt.analysis.interface import AnalysisOptions, Program, Request
 from sdyopt.base.dataclasses import replace
+
+if TYPE_CHECKING:  # every run imports the declarations of flags
+    from sdyopt.analysis.check.checker import Check
+
+
+def checks_of(_: Program) -> list[Check]:
+    """The checks of a program, to be shared: its check once it is done."""
+    return []
 
 
 class Options(AnalysisOptions):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from sdyopt.analysis.check import Options
+from sdyopt.analysis.check import Options, checks_of
 from sdyopt.analysis.check.check_text import check_text
 from sdyopt.analysis.check.checker import Checker
 from sdyopt.analysis.figures.program_report import report_on
@@ -32,4 +32,6 @@ class Checking(Analysis[Options]):
 
     def on_output(self, program: Program) -> None:
         report = report_on(program.op, self._topology)
-        self.texts.append(check_text(self._checker.check(program.op, report, self._memory), self.run.width))
+        found = self._checker.check(program.op, report, self._memory)
+        program.shared(checks_of).append(found)
+        self.texts.append(check_text(found, self.run.width))

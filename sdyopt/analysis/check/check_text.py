@@ -116,7 +116,12 @@ def reason_of(place: Place) -> str:
 
 def _axes(group: str) -> str:
     """`along x, y` for `{"x", "y"}`."""
-    return f"along {group.strip('{}').replace(chr(34), '')}" if group.startswith("{") else f"in {group}"
+    return along(group).replace('"', "")
+
+
+def along(group: str) -> str:
+    """`along "x", "y"` for `{"x", "y"}`, and `in groups of 4`."""
+    return f"along {group.strip('{}')}" if group.startswith("{") else f"in {group}"
 
 
 def change_of(check: Check, place: Place, width: int) -> str:

@@ -129,7 +129,7 @@ class Checker:
 
     def check(self, module: Op, report: Report, memory: int | None = None) -> Check:
         """The check of the program after the passes, on which a report was made."""
-        places = _places(report.collectives)[:PLACES]
+        places = places_of(report.collectives)[:PLACES]
         trials = Trials(self._module, self._completion)
         if not self._has_passes:
             # The passes that ran are those of trials.
@@ -189,7 +189,7 @@ def _patterns(names: Iterable[str]) -> list[str]:
     return [next(iter(same)) if len(same) == 1 else pattern for pattern, same in found.items()]
 
 
-def _places(collectives: Sequence[Collective]) -> list[Place]:
+def places_of(collectives: Sequence[Collective]) -> list[Place]:
     """The places of collectives, those that send most first."""
     groups: dict[tuple[str, str, str], list[Collective]] = {}
     for each in collectives:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sdyopt.analysis.flag import REPORTS, Writes, flag
+from sdyopt.analysis.flag import REPORTS, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
@@ -48,10 +48,11 @@ class Options(AnalysisOptions):
         default=None,
         placeholder="FILE",
         writes=Writes("the comparison", "comparison.md"),
-        help="write the comparison to FILE (.json, .md or .txt) instead of stdout",
+        help="write the comparison to FILE (.html, .json, .md or .txt) instead of stdout",
     )
     other: OtherProgram | None = None
     rows: int | None = None
+    speeds: TextFile | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -79,4 +80,7 @@ class Options(AnalysisOptions):
         from sdyopt.analysis.comparison.other_program import other_program
 
         other = other_program(request, self.compare_with, self.compare_pipeline, self.compare_sdy_version)
-        return replace(self, other=other, rows=request["report-rows"] or None)
+        from sdyopt.analysis.figures.machines import topology_file
+
+        rows = request["report-rows"] or None
+        return replace(self, other=other, rows=rows, speeds=topology_file(request))

@@ -9,9 +9,10 @@ from sdyopt.analysis.comparison.comparison_formats import comparison_text, text_
 from sdyopt.analysis.comparison.program_values import ProgramValues, values_of
 from sdyopt.analysis.comparison.report_values import program_of_report, values_at_peak
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.interface import Analysis, AnalysisOptions, Program, Run
 from sdyopt.base.dataclasses import field
-from sdyopt.base.diagnostics.ids import COMPARISON_ERROR, identified
+from sdyopt.base.diagnostics.ids import COMPARISON_ERROR, TOPOLOGY_ERROR, identified
 from sdyopt.base.releases import following
 
 REPORT_SUFFIX = ".json"
@@ -33,14 +34,19 @@ class Comparing(Analysis[Options]):
         # Annotations are worth comparing if both programs run passes, and are different ones.
         has_passes = (run.pipeline.elements and other.pipeline.elements) or options.needs_collectives
         has_inputs = bool(has_passes and run.source.text != text)
-        self._own = _Observation(options, run, other.titles[1], has_inputs)
+        with identified(TOPOLOGY_ERROR):
+            topology = None if options.speeds is None else read_topology(*options.speeds)
+        self._own = _Observation(options, run, other.titles[1], has_inputs, topology)
         self._is_report = other.name.endswith(REPORT_SUFFIX)
         if self._is_report:
             with identified(COMPARISON_ERROR):
                 self._other = program_of_report(other.name, text)
         else:
             observe = _Observe(
-                title=other.titles[0], has_inputs=has_inputs, completes=options.needs_collectives
+                title=other.titles[0],
+                has_inputs=has_inputs,
+                completes=options.needs_collectives,
+                topology=topology,
             )
             with following(other.release):
                 run.run_other(other.name, other.data, other.pipeline, observe)
@@ -65,6 +71,7 @@ class _Observe(AnalysisOptions):
     title: str
     has_inputs: bool
     completes: bool
+    topology: Topology | None
     observations: list[_Observation] = field(default_factory=list)
 
     @property
@@ -76,7 +83,7 @@ class _Observe(AnalysisOptions):
         return self.completes
 
     def start(self, run: Run) -> _Observation:
-        self.observations.append(_Observation(self, run, self.title, self.has_inputs))
+        self.observations.append(_Observation(self, run, self.title, self.has_inputs, self.topology))
         return self.observations[0]
 
 
@@ -85,9 +92,11 @@ class _Observation(Analysis[AnalysisOptions]):
 
     phase = "Report"
 
-    def __init__(self, options: AnalysisOptions, run: Run, title: str, has_inputs: bool) -> None:
+    def __init__(
+        self, options: AnalysisOptions, run: Run, title: str, has_inputs: bool, topology: Topology | None
+    ) -> None:
         super().__init__(options, run)
-        self._title, self._has_inputs = title, has_inputs
+        self._title, self._has_inputs, self._topology = title, has_inputs, topology
         self._inputs: ProgramValues | None = None
         self._compared: Compared | None = None
 
@@ -103,6 +112,6 @@ class _Observation(Analysis[AnalysisOptions]):
 
     def on_output(self, program: Program) -> None:
         values = values_of(program.op, self.run.name)
-        report = report_on(program.op)
+        report = report_on(program.op, self._topology)
         report.assumption = program.assumption
         self._compared = Compared(self._title, values, report, self._inputs)

@@ -60,13 +60,14 @@ class Comparison:
     and replicated axes alone. `matched` counts the values that both programs have, `retyped` those of them
     whose type differs, `copies` the constants without a counterpart, which are usually copies of others.
     `costs` are None if one of the programs has shardings of GSPMD, which reports do not read. `assumptions`
-    say which passes were assumed for each program.
+    say which passes were assumed for each program. `reports` are their figures.
     """
 
     titles: tuple[str, str]
     before: ProgramValues
     after: ProgramValues
     costs: CostChanges | None
+    reports: tuple[Report, Report]
     assumptions: tuple[str, str] = ("", "")
     matched: int = 0
     retyped: int = 0
@@ -97,7 +98,8 @@ def compare(before: Program, after: Program) -> Comparison:
     matching = match_values(before.values, after.values)
     is_gspmd = before.values.is_gspmd or after.values.is_gspmd
     costs = None if is_gspmd else cost_changes(before.report, after.report)
-    found = Comparison((before.title, after.title), before.values, after.values, costs)
+    reports = before.report, after.report
+    found = Comparison((before.title, after.title), before.values, after.values, costs, reports)
     found.assumptions = before.report.assumption, after.report.assumption
     found.matched = len({match.after for match in matching.matches})
     found.retyped = sum(1 for match in matching.matches if match.before.type != match.after.type)

@@ -8,13 +8,14 @@ from pathlib import PurePath
 from typing import TypeVar
 
 from sdyopt.analysis.comparison.comparison import Comparison, ShardingChange
-from sdyopt.analysis.comparison.cost_changes import CostChanges, FigureChange, TotalChange
+from sdyopt.analysis.comparison.cost_changes import CostChanges, FigureChange, TimeRange, TotalChange
 from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues, Role
 from sdyopt.analysis.comparison.value_sharding import dimensions_text
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.report.formats import DEFAULT_WIDTH, check_suffix
-from sdyopt.analysis.report.markdown_report import markdown_text, section_lines
-from sdyopt.analysis.report.sections import Row, Section
+from sdyopt.analysis.report.json_report import number
+from sdyopt.analysis.report.markdown_report import folded_lines, markdown_text
+from sdyopt.analysis.report.sections import Row, Section, range_text
 from sdyopt.analysis.report.text_report import MIN_WIDTH
 from sdyopt.analysis.report.text_report import section_lines as text_section_lines
 from sdyopt.base.diagnostics.text import counted
@@ -95,7 +96,12 @@ def _json_costs(costs: CostChanges) -> dict[str, object]:
         "peak_memory": _total(costs.peak_memory),
         "argument_memory": _pair(*costs.argument_memory),
         "flops": _total(costs.flops),
+        "time": dict(zip(("before", "after"), map(_seconds, costs.times), strict=True)),
     }
+
+
+def _seconds(times: TimeRange | None) -> list[float] | None:
+    return None if times is None else [number(seconds) for seconds in times]
 
 
 def _total(total: TotalChange) -> dict[str, object]:
@@ -129,10 +135,17 @@ def text_comparison(found: Comparison, width: int = DEFAULT_WIDTH, rows: int | N
 def markdown_comparison(found: Comparison) -> str:
     """The comparison as GitHub-flavoured Markdown."""
     header = [f"{markdown_text(line)}  " for line in header_of(found)]
-    return "\n".join([*header, "", *section_lines(sections_of(found))]) + "\n"
+    return "\n".join([*header, "", *folded_lines(sections_of(found))]) + "\n"
+
+
+def _html(found: Comparison) -> str:
+    from sdyopt.analysis.comparison.html_comparison import html_comparison
+
+    return html_comparison(found)
 
 
 _WRITERS: dict[str, Callable[[Comparison], str]] = {
+    ".html": _html,
     ".json": json_comparison,
     ".md": markdown_comparison,
     ".txt": text_comparison,
@@ -243,7 +256,7 @@ def _sharding_section(found: Comparison, heading: str, changes: Sequence[Shardin
             value, count = group[0].value, str(len(group))
             note = f"{value.type}: {change_text(group[0], mesh)}"
             yield (
-                _signed(size, bytes_text),
+                signed(size, bytes_text),
                 count,
                 _where(value),
                 _what(value),
@@ -320,6 +333,14 @@ def _costs(costs: CostChanges) -> Iterator[Section]:
     yield memory
     if costs.flops.before or costs.flops.after:
         yield _cost_section("compute per device", costs.flops, flops_text, "")
+    if any(costs.times):
+        yield Section(f"estimated time: {times_change(costs.times)}")
+
+
+def times_change(times: tuple[TimeRange | None, TimeRange | None]) -> str:
+    """`1.00 s to 2.00 s → 1.50 s to 2.00 s`."""
+    old, new = ("unknown" if each is None else range_text(*each) for each in times)
+    return old if old == new else f"{old} {ARROW} {new}"
 
 
 def _cost_section(name: str, total: TotalChange, text: Callable[[int | None], str], what: str) -> Section:
@@ -335,17 +356,17 @@ def _cost_section(name: str, total: TotalChange, text: Callable[[int | None], st
 
 def _cost_row(change: FigureChange, text: Callable[[int | None], str]) -> Row:
     after = "none" if change.is_gone else text(change.after)
-    growth = _signed(change.growth, text)
+    growth = signed(change.growth, text)
     return growth, after, str(change.count), change.location.file_text, change.kind, change.cause
 
 
 def _totals(before: int, after: int, text: Callable[[int | None], str]) -> str:
     if before == after:
         return text(after)
-    return f"{text(before)} {ARROW} {text(after)} ({_signed(after - before, text)})"
+    return f"{text(before)} {ARROW} {text(after)} ({signed(after - before, text)})"
 
 
-def _signed(size: int | None, text: Callable[[int | None], str]) -> str:
+def signed(size: int | None, text: Callable[[int | None], str]) -> str:
     """`+1.5 MiB`, `-2 KiB`, or "0" for no change."""
     if size is None:
         return "unknown"

@@ -7,6 +7,7 @@ moved, and then those of the same kind at the same location. So what is left has
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import TypeVar
 
 from sdyopt.analysis.comparison.matching import Tokens, pair_anywhere
@@ -16,6 +17,7 @@ from sdyopt.analysis.figures.figures import (
     Product,
     Report,
     flop_totals,
+    time_range,
     wire_bytes_of_runs,
     wire_total,
 )
@@ -23,6 +25,8 @@ from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.base.dataclasses import dataclass, field
 
 Figure = int | None
+# The least and the greatest seconds.
+TimeRange = tuple[Fraction, Fraction]
 _Each = TypeVar("_Each", Collective, LiveValue, Product)
 
 
@@ -63,13 +67,17 @@ class TotalChange:
 
 @dataclass(frozen=True, slots=True)
 class CostChanges:
-    """Wire bytes, the numbers of collectives, live bytes and FLOPs of one device, before and after."""
+    """Wire bytes, the numbers of collectives, live bytes and FLOPs of one device, before and after.
+
+    `times` are the least and the greatest estimated seconds of each program; None where they are unknown.
+    """
 
     wire_bytes: TotalChange
     collectives: tuple[int, int]
     peak_memory: TotalChange
     argument_memory: tuple[int, int]
     flops: TotalChange
+    times: tuple[TimeRange | None, TimeRange | None] = (None, None)
 
     @property
     def is_empty(self) -> bool:
@@ -100,7 +108,12 @@ def cost_changes(before: Report, after: Report) -> CostChanges:
             round(flop_totals(after)[0].high),
             _changes(before.products, after.products, _product_tokens, lambda each: each.kind, _flops),
         ),
+        (_times(before), _times(after)),
     )
+
+
+def _times(report: Report) -> TimeRange | None:
+    return None if report.time is None else time_range(report, report.time)
 
 
 def _changes(

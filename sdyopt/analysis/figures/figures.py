@@ -122,6 +122,37 @@ class MemoryPoint:
     location: SourceLocation
 
 
+@dataclass(frozen=True, slots=True)
+class LiveGroup:
+    """Values of a timeline with one type, sharding and line, and with names that differ in indices only.
+
+    From each point in `changes` on, so many values of so many bytes are live: (point, number, bytes).
+    """
+
+    name: str
+    type: str
+    sharding: str
+    location: SourceLocation
+    changes: Sequence[tuple[int, int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The live bytes of a program in its order, with the operations in regions and callees.
+
+    A loop has the points of one iteration. `points` are at most as many as were asked for, each the highest
+    of several operations; `counts` is the number of values that are live at each, and `groups` has the
+    largest of these values.
+    """
+
+    points: Sequence[MemoryPoint]
+    counts: Sequence[int]
+    groups: Sequence[LiveGroup]
+
+
+NO_TIMELINE = Timeline((), (), ())
+
+
 @dataclass(slots=True)
 class Memory:
     """Bytes on one device. `peak` is an estimate of what arguments, results and temporaries take together.
@@ -254,6 +285,7 @@ class Report:
     carried: list[Carried] = field(default_factory=list)
     elementwise: Elementwise | None = None
     device_memory: int | None = None
+    timeline: Callable[[int], Timeline] = field(default=lambda _: NO_TIMELINE, repr=False, compare=False)
 
 
 @dataclass(slots=True)

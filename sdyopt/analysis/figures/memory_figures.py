@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from heapq import nsmallest
 from itertools import accumulate
 from typing import overload
 
@@ -16,7 +18,15 @@ from sdyopt.analysis.figures.execution_counts import (
     entry_functions,
     nested_regions,
 )
-from sdyopt.analysis.figures.figures import NEVER, LiveValue, Memory, MemoryPoint
+from sdyopt.analysis.figures.figures import (
+    NEVER,
+    NO_TIMELINE,
+    LiveGroup,
+    LiveValue,
+    Memory,
+    MemoryPoint,
+    Timeline,
+)
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
@@ -33,6 +43,7 @@ from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.value_names import pattern_of
 
 # A report has at most this many of the values that are live at the peak, the largest ones.
 MAX_LIVE_VALUES = 64
@@ -131,16 +142,22 @@ class _Curve(Sequence[MemoryPoint]):
         return self._points[index]
 
 
-def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, texts: ValueTexts) -> Memory:
-    """The memory of the entry function with the highest peak, and the constants that may run."""
+def memory_figures(
+    module: Op, shapes: LocalShapes, counts: ExecutionCounts, texts: ValueTexts
+) -> tuple[Memory, Callable[[int], Timeline]]:
+    """The memory of the entry function with the highest peak, and the constants that may run.
+
+    The second result finds what is live at up to a number of points.
+    """
     dead = DeadResults(module, counts)
     live = LiveMemory(shapes, dead)
-    found = Memory()
+    found, highest = Memory(), Peak()
     for function in entry_functions([op for op in module.walk() if isinstance(op, FuncOp)]):
         if function.is_declaration:
             continue
         peak = live.function(function)
         if peak.bytes >= found.peak:
+            highest = peak
             returned = function.entry.last
             found.arguments = sum(map(live.bytes, function.entry.arguments))
             found.results = sum(map(live.bytes, returned.operands)) if returned is not None else 0
@@ -160,7 +177,96 @@ def memory_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts, tex
         if constant_of(op) is not None and counts.times(op) != NEVER and not dead.contains(op)
     )
     found.unknown_values = len(live.unknown_values)
+    return found, lambda points: _timeline(highest, live, texts, points)
+
+
+# At each point of a timeline, so many of the largest groups of values are known.
+LIVE_AT_POINT = 12
+# A timeline has no more operations than these: functions that many calls share are in it once for each.
+_MAX_OPERATIONS = 500_000
+# Smaller parts of the peak are counted only.
+_SMALLEST_PART = 1_000_000
+
+
+def _timeline(peak: Peak, live: LiveMemory, texts: ValueTexts, limit: int) -> Timeline:
+    """The timeline of a function, with at most `limit` points."""
+    ops, buffers = _flattened(peak)
+    if not ops:
+        return NO_TIMELINE
+    size = -(-len(ops) // limit)
+    shown = [
+        max(range(start, min(start + size, len(ops))), key=lambda index: ops[index][1])
+        for start in range(0, len(ops), size)
+    ]
+    counts = [0] * (len(shown) + 1)
+    groups: dict[tuple[str, str, str, SourceLocation], dict[int, list[int]]] = {}
+    for each in buffers:
+        start, end = bisect_left(shown, each.start), bisect_right(shown, each.end)
+        if not each.bytes or start >= end:
+            continue
+        counts[start] += 1
+        counts[end] -= 1
+        if each.bytes * _SMALLEST_PART > peak.bytes:
+            value = texts.live_value(each.value, each.bytes)
+            at = value.location._replace(column=0, name_stack="", frames=(), path="")
+            key = pattern_of(value.name), value.type, value.sharding, at if at.line else NO_LOCATION
+            changes = groups.setdefault(key, {})
+            for point, sign in ((start, 1), (end, -1)):
+                change = changes.setdefault(point, [0, 0])
+                change[0] += sign
+                change[1] += sign * each.bytes
+    found = [LiveGroup(*key, _running(changes, len(shown))) for key, changes in groups.items()]
+    points = [
+        MemoryPoint(total, texts.located(source_location(op.location), op))
+        for op, total in (ops[index] for index in shown)
+    ]
+    return Timeline(points, list(accumulate(counts[:-1])), _largest(found, len(shown)))
+
+
+def _flattened(peak: Peak) -> tuple[list[tuple[Op, int]], list[Buffer]]:
+    """The operations of a block and of what is in them, with the live bytes, and all buffers."""
+    ops: list[tuple[Op, int]] = []
+    buffers: list[Buffer] = []
+
+    def add(peak: Peak, outside: int) -> None:
+        first, last = [], []
+        for index, (op, total) in enumerate(peak.curve):
+            first.append(len(ops))
+            inner = peak.inner.get(index)
+            if inner is None or not inner.curve or len(ops) > _MAX_OPERATIONS:
+                ops.append((op, outside + total))
+            else:
+                add(inner, outside + total - inner.bytes)
+            last.append(len(ops) - 1)
+        buffers.extend(
+            Buffer(each.value, first[each.start], last[each.end], each.bytes) for each in peak.buffers
+        )
+
+    add(peak, 0)
+    return ops, buffers
+
+
+def _running(changes: dict[int, list[int]], end: int) -> list[tuple[int, int, int]]:
+    """The sums of changes up to each point where there are some."""
+    found, number, size = [], 0, 0
+    for point in sorted(changes):
+        number, size = number + changes[point][0], size + changes[point][1]
+        if point < end:
+            found.append((point, number, size))
     return found
+
+
+def _largest(groups: Sequence[LiveGroup], end: int) -> list[LiveGroup]:
+    """The groups that are among the LIVE_AT_POINT largest ones at a point, the largest first."""
+    at_point: list[list[tuple[int, int]]] = [[] for _ in range(end)]
+    for number, group in enumerate(groups):
+        ends = [point for point, _, _ in group.changes[1:]]
+        for (start, _, size), stop in zip(group.changes, [*ends, end], strict=True):
+            for point in range(start, stop) if size else ():
+                at_point[point].append((-size, number))
+    kept = {number for found in at_point for _, number in nsmallest(LIVE_AT_POINT, found)}
+    most = {number: max(size for _, _, size in groups[number].changes) for number in kept}
+    return [groups[number] for number in sorted(kept, key=lambda number: (-most[number], number))]
 
 
 def _sized(peak: Peak, live: LiveMemory) -> list[tuple[int, Value]]:
@@ -223,7 +329,8 @@ class Peak:
     """The largest number of live bytes in a block, the operation where that is, and the values live there.
 
     `live` are the values of this block only; `nested` is the peak in a region or the callee of `op`. `curve`
-    is the number of bytes at each operation of the block.
+    is the number of bytes at each operation of the block, `inner` the peaks in operations of it, by position,
+    and `buffers` are those of the block.
     """
 
     bytes: int = 0
@@ -231,6 +338,8 @@ class Peak:
     live: list[Value] = field(default_factory=list)
     nested: Peak | None = None
     curve: list[tuple[Op, int]] = field(default_factory=list)
+    inner: dict[int, Peak] = field(default_factory=dict)
+    buffers: list[Buffer] = field(default_factory=list)
 
 
 class LiveMemory:
@@ -285,8 +394,8 @@ class LiveMemory:
         outside = {id(each) for each in self._of_results(block, buffers)}
         # The bytes that become live at each operation, less those of the buffers that end before it.
         changes = [0] * (len(ops) + 1)
-        changes[0] = sum(map(self.bytes, held))
-        counted = [
+        counted = [Buffer(value, 0, len(ops) - 1, self.bytes(value)) for value in held]
+        counted += [
             each
             for each in buffers.allocated
             if id(each) not in outside and each.end >= each.start and each.value not in self._dead.values
@@ -301,9 +410,11 @@ class LiveMemory:
         return Peak(
             totals[at],
             ops[at],
-            [*held, *(each.value for each in counted if each.start <= at <= each.end)],
+            [each.value for each in counted if each.start <= at <= each.end],
             nested[at],
             list(zip(ops, totals, strict=True)),
+            {index: peak for index, peak in enumerate(nested) if peak is not None},
+            counted,
         )
 
     def _of_results(self, block: Block, buffers: BlockBuffers) -> Iterator[Buffer]:

@@ -127,7 +127,7 @@ class _Collector:
             self._manual.devices,
         )
         found.carried = list(carried_state(self._module, self._shapes, self._names))
-        found.memory = memory_figures(self._module, self._shapes, self._counts, values)
+        found.memory, found.timeline = memory_figures(self._module, self._shapes, self._counts, values)
         found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
         return found
 

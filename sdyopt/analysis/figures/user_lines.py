@@ -39,7 +39,7 @@ class UserLines:
         """
         if len(location.frames) < 2:
             return location
-        own = [frame for frame in location.frames if not _is_in_library(frame)]
+        own = [frame for frame in location.frames if not is_in_library(frame)]
         is_constraint = location.path.endswith("/sharding_constraint")
         for frame, caller in zip(own, [*own[1:], None], strict=True):
             function = _function(frame)
@@ -91,5 +91,6 @@ def _function(frame: Frame) -> _Function:
     return frame.file, frame.function
 
 
-def _is_in_library(frame: Frame) -> bool:
+def is_in_library(frame: Frame) -> bool:
+    """Whether a frame is in an installed package, or in one of Python's."""
     return any(folder in frame.file for folder in _LIBRARIES)

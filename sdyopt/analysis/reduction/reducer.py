@@ -22,14 +22,20 @@ from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.function_edits import (
+    add_argument,
+    calls_of,
+    erase_argument,
+    erase_result,
+    inline_call,
+)
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
-from sdyopt.mlir.ir.attribute import EMPTY_DICT, TypeAttr
 from sdyopt.mlir.ir.builtin_attributes import dense, element_size
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import ISOLATED
-from sdyopt.mlir.ir.types import ComplexType, FloatType, FunctionType, IntegerType, RankedTensor
+from sdyopt.mlir.ir.types import ComplexType, FloatType, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.ir.verify import Verifier
 
@@ -79,7 +85,7 @@ class Reducer:
         """Reduces the program until nothing changes it."""
         text = ""
         while text != (text := print_op(self.best)):
-            for kind in (_operations, _results, _arguments, _attributes):
+            for kind in (_operations, _only_calls, _results, _arguments, _attributes):
                 self._reduce_ir(kind)
             for pattern in _PARTS:
                 self._reduce_text(pattern)
@@ -188,44 +194,31 @@ def _substitute(result: Value, called: Container[str], rewriter: Rewriter) -> Va
 
 def _new_argument(function: FuncOp, value: Value, rewriter: Rewriter) -> Value:
     """A new argument of a function, with the sharding of a value."""
-    argument = rewriter.add_argument(function.entry, value.type, value.lazy_location)
+    argument = add_argument(function, value.type, rewriter, value.lazy_location)
     sharding = sharding_of(value)
-    type = function.function_type
-    dictionaries = [*function.argument_attributes, EMPTY_DICT]
-    _set_type(function, FunctionType((*type.inputs, value.type), type.results), rewriter)
-    function.argument_attributes = dictionaries
     if sharding is not None:
         rewriter.set_argument_attribute(function, argument.index, SHARDING, sharding)
     return argument
 
 
-def _set_type(function: FuncOp, type: FunctionType, rewriter: Rewriter) -> None:
-    rewriter.set_attribute(function, "function_type", TypeAttr(type))
+def _only_calls(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
+    """Inlines the calls of functions that nothing else calls, and erases these functions."""
+
+    def inline(function: FuncOp) -> None:
+        calls = calls_of(function)
+        if len(function.body.blocks) == len(calls) == 1 and not function.is_ancestor(calls[0]):
+            inline_call(calls[0], function, rewriter)
+            rewriter.erase(function)
+
+    return [partial(inline, function) for function in module.nested(FuncOp)]
 
 
 def _results(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
     """Erases results of functions, the last ones first, so that the others keep their numbers."""
 
     def erase(function: FuncOp, index: int) -> None:
-        calls = _calls(module, function)
-        if any(call.results[index].has_uses for call in calls):
-            return
-        for call in calls:
-            kept = [*call.results[:index], *call.results[index + 1 :]]
-            attributes = dict((*call.inherent_attributes().entries, *call.attributes.entries))
-            types = [result.type for result in kept]
-            new = rewriter.create(CallOp, call.operands, types, attributes, before=call)
-            for old, result in zip(kept, new.results, strict=True):
-                rewriter.replace_all_uses(old, result)
-            rewriter.erase(call)
-        type = function.function_type
-        for block in function.body.blocks:
-            if block.terminator is not None and block.terminator.name == "func.return":
-                rewriter.erase_operands(block.terminator, [index])
-        dictionaries = function.result_attributes
-        results = (*type.results[:index], *type.results[index + 1 :])
-        _set_type(function, FunctionType(type.inputs, results), rewriter)
-        function.result_attributes = [*dictionaries[:index], *dictionaries[index + 1 :]]
+        if not any(call.results[index].has_uses for call in calls_of(function)):
+            erase_result(function, index, rewriter)
 
     return [
         partial(erase, function, index)
@@ -234,23 +227,12 @@ def _results(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
     ]
 
 
-def _calls(module: ModuleOp, function: FuncOp) -> list[CallOp]:
-    return [call for call in module.nested(CallOp) if call.callee == function.sym_name]
-
-
 def _arguments(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
     """Erases unused arguments of functions, the last ones first."""
 
     def erase(function: FuncOp, index: int) -> None:
-        if function.entry.arguments[index].has_uses:
-            return
-        for call in _calls(module, function):
-            rewriter.erase_operands(call, [index])
-        type, attributes = function.function_type, function.argument_attributes
-        rewriter.erase_argument(function.entry.arguments[index])
-        inputs = (*type.inputs[:index], *type.inputs[index + 1 :])
-        _set_type(function, FunctionType(inputs, type.results), rewriter)
-        function.argument_attributes = [*attributes[:index], *attributes[index + 1 :]]
+        if not function.entry.arguments[index].has_uses:
+            erase_argument(function, index, rewriter)
 
     return [
         partial(erase, function, index)

@@ -43,6 +43,13 @@ class Options(AnalysisOptions):
         help="group the collectives of the report by line, by the line that calls a helper, by named scope, "
         "by weight, or by function; by default, by what tells them apart",
     )
+    source_root: str | None = flag(
+        default=None,
+        placeholder="FOLDER",
+        needs=("report",),
+        help="show the source files of this folder in a report as .html, none if it is empty (default: those "
+        "found below the current folder and that of the input)",
+    )
     topology: str | None = flag(
         default=None,
         placeholder="NAME",
@@ -107,10 +114,12 @@ class Options(AnalysisOptions):
             from sdyopt.analysis.report.formats import check_format
 
             check_format(self.report)
-        uses = self.report, request["check"], request["advise"], request["mesh-sweep"]
+        comparisons = ("compare-with", "compare-pipeline", "compare-sdy-version")
+        uses = [self.report, *(request[name] for name in ("check", "advise", "mesh-sweep", *comparisons))]
         if self.topology is not None and not any(uses):
             message = "the --topology option adds estimated times to a report and cannot be used without one"
-            raise UsageError(message, "add --report, --check, --advise or --mesh-sweep")
+            help = "add --report, --check, --advise, --compare-with or --mesh-sweep"
+            raise UsageError(message, help)
         if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", self.tolerance) is None:
             message = f"for the --tolerance option: '{self.tolerance}' is not a percentage"
             raise UsageError(message, "such as 2.5")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from sdyopt.analysis.check import checks_of
 from sdyopt.analysis.figures.execution_counts import AssumedTrips
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
@@ -14,7 +15,7 @@ from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.report import Options
 from sdyopt.analysis.report.baseline import read_baseline
 from sdyopt.analysis.report.budget import Budget
-from sdyopt.analysis.report.formats import report_text
+from sdyopt.analysis.report.formats import Reported, report_text
 from sdyopt.analysis.report.text_report import text_report
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.base.diagnostics.ids import (
@@ -55,7 +56,10 @@ class Reporting(Analysis[Options]):
         if path == STDOUT:
             self.texts.append(text_report(report, self.run.width, self.options.report_rows or None))
         elif path is not None:
-            self.run.write_file(path, report_text(report, path, program.text, self.run.name))
+            check = next(iter(program.shared(checks_of)), None)
+            root = self.options.source_root
+            found = Reported(report, program.text, self.run.name, check, root)
+            self.run.write_file(path, report_text(found, path))
         for diagnostic in self.exceeded(report):
             self.is_passed &= diagnostic.severity is not Severity.ERROR
             emit(diagnostic)

@@ -20,7 +20,7 @@ from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.report import formats
 from sdyopt.analysis.report.baseline import read_baseline
 from sdyopt.analysis.report.budget import Budget
-from sdyopt.analysis.report.formats import check_format
+from sdyopt.analysis.report.formats import Reported, check_format
 from sdyopt.analysis.report.text_report import ROWS, text_report
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
 from sdyopt.base.diagnostics.text import native_path
@@ -49,13 +49,13 @@ def report_text(
     if suffix == ".txt":
         return text_report(report, width, rows)
     check_format(f"report{suffix}")
-    return formats.report_text(report, f"report{suffix}", lambda: program, "report")
+    return formats.report_text(Reported(report, lambda: program, "report"), f"report{suffix}")
 
 
 def write_report(report: Report, path: str, program: str = "") -> None:
     """Writes a report to a file, in the format of its suffix. Raises UsageError for an unknown suffix."""
     check_format(path)
-    text = formats.report_text(report, path, lambda: program, PurePath(path).stem)
+    text = formats.report_text(Reported(report, lambda: program, PurePath(path).stem), path)
     replace_file(native_path(path), text)
 
 

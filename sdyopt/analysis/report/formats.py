@@ -4,24 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.report.html_report import html_report
 from sdyopt.analysis.report.json_report import json_report
 from sdyopt.analysis.report.markdown_report import markdown_report
 from sdyopt.analysis.report.text_report import text_report
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.usage import UsageError
+
+if TYPE_CHECKING:  # imported only for pages
+    from sdyopt.analysis.check.checker import Check
 
 # The number of columns of a text report in a file.
 DEFAULT_WIDTH = 100
 
 
-# (report, the printed program, title) -> the text of the file
-_WRITERS: dict[str, Callable[[Report, Callable[[], str], str], str]] = {
-    ".html": lambda report, program, title: html_report(report, program(), title),
-    ".json": lambda report, _, __: json_report(report),
-    ".md": lambda report, _, __: markdown_report(report),
-    ".txt": lambda report, _, __: text_report(report, DEFAULT_WIDTH, None),
+@dataclass(frozen=True)
+class Reported:
+    """What a report file is made of.
+
+    `program` prints the program, for HTML only. `check` has the changes that were tried, if there is one.
+    `source_root` is the folder of the source files that HTML shows; with None they are searched for.
+    """
+
+    report: Report
+    program: Callable[[], str]
+    title: str
+    check: Check | None = None
+    source_root: str | None = None
+
+
+def _html(found: Reported) -> str:
+    from sdyopt.analysis.report.html_report import html_report
+
+    return html_report(found.report, found.program(), found.title, found.check, found.source_root)
+
+
+_WRITERS: dict[str, Callable[[Reported], str]] = {
+    ".html": _html,
+    ".json": lambda found: json_report(found.report),
+    ".md": lambda found: markdown_report(found.report),
+    ".txt": lambda found: text_report(found.report, DEFAULT_WIDTH, None),
 }
 
 
@@ -38,8 +62,8 @@ def check_suffix(path: str, formats: Iterable[str], what: str) -> None:
         raise UsageError(f"'{path}' has the suffix of no {what} format", help)
 
 
-def report_text(report: Report, path: str, program: Callable[[], str], title: str) -> str:
-    """The text of a report file, by the suffix of its path. `program` prints the program, for HTML only."""
-    text = _WRITERS[PurePath(path).suffix](report, program, title)
+def report_text(found: Reported, path: str) -> str:
+    """The text of a report file, by the suffix of its path."""
+    text = _WRITERS[PurePath(path).suffix](found)
     # File names in locations may contain any bytes, but readers of these formats require UTF-8.
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

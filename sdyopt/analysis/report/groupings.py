@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import NamedTuple
 
-from sdyopt.analysis.figures.figures import Collective, wire_totals
+from sdyopt.analysis.figures.figures import Collective, Product, wire_totals
 from sdyopt.analysis.figures.source_locations import SourceLocation
 
 AUTO = "auto"
@@ -25,26 +25,26 @@ class Grouping(NamedTuple):
 
     name: str
     column: str
-    group_of: Callable[[Collective], str]
-    text_of: Callable[[Collective], str]
+    group_of: Callable[[Collective | Product], str]
+    text_of: Callable[[Collective | Product], str]
 
 
-def _line(each: Collective) -> SourceLocation:
+def _line(each: Collective | Product) -> SourceLocation:
     """The innermost line, which may be in a helper."""
     location = each.location
     return location.at(location.frames[0]) if location.frames else location
 
 
-def _scope(each: Collective) -> str:
+def _scope(each: Collective | Product) -> str:
     return each.location.scope
 
 
-def _weight(each: Collective) -> str:
+def _weight(each: Collective | Product) -> str:
     """The argument of the program whose elements move, or that a gradient updates."""
-    return each.moved or each.updated
+    return each.moved or each.updated if isinstance(each, Collective) else ""
 
 
-def _function(each: Collective) -> str:
+def _function(each: Collective | Product) -> str:
     location = each.location
     here = (location.file, location.line, location.column)
     name = next((frame.function for frame in location.frames if frame[1:] == here), "")
@@ -54,7 +54,7 @@ def _function(each: Collective) -> str:
 _CALL_SITE = Grouping(
     "call-site", "where", lambda each: each.location.path_text, lambda each: each.location.file_text
 )
-_GROUPINGS = {
+ALL_GROUPINGS = {
     each.name: each
     for each in (
         _CALL_SITE,
@@ -69,11 +69,11 @@ _GROUPINGS = {
 def grouping_of(name: str, collectives: Sequence[Collective]) -> Grouping:
     """The grouping of a name. For `auto`, it is by call site unless another one tells much more apart."""
     if name != AUTO:
-        return _GROUPINGS[name]
-    largest = {name: _largest(each, collectives) for name, each in _GROUPINGS.items()}
+        return ALL_GROUPINGS[name]
+    largest = {name: _largest(each, collectives) for name, each in ALL_GROUPINGS.items()}
     first, best = largest[_CALL_SITE.name], min(largest, key=lambda each: largest[each])
     is_better = first > _TOO_MUCH and largest[best] <= first * _BETTER
-    return _GROUPINGS[best] if is_better else _CALL_SITE
+    return ALL_GROUPINGS[best] if is_better else _CALL_SITE
 
 
 def _largest(grouping: Grouping, collectives: Sequence[Collective]) -> Fraction:

@@ -1,131 +1,496 @@
-"""A report as one HTML file that needs no network: tables to sort, bars, the memory curve, the program.
+"""A report as a page: a summary first, then communication, memory, compute, the source and the program.
 
-Colours and layout are in `report.css`, sorting and the colouring of the program in `report.js`; both are
-written into the file.
+The summary is HTML. What follows are tables and charts that `report.js` makes of the data of the page, so
+that they can be searched, sorted and grouped.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from pathlib import Path
 
-from sdyopt.analysis.figures.figures import Collective, Memory, Report
-from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.report.sections import ReportTable, Section, sections_of
+import htpy as h
 
-_FOLDER = Path(__file__).parent
+from sdyopt.analysis.check.check_text import along, change_of, reason_of
+from sdyopt.analysis.check.checker import PLACES, Check, places_of
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    Product,
+    Report,
+    TimedCollective,
+    TimedProduct,
+    Timeline,
+    Times,
+    flop_totals,
+    seconds_of_runs,
+    time_range,
+    time_totals,
+    useful_share,
+    wire_bytes_of_runs,
+    wire_total,
+    wire_totals,
+)
+from sdyopt.analysis.figures.source_locations import Phase, SourceLocation
+from sdyopt.analysis.figures.units import (
+    bytes_text,
+    flops_text,
+    seconds_text,
+    share_text,
+    times_text,
+    total_text,
+)
+from sdyopt.analysis.figures.user_lines import is_in_library
+from sdyopt.analysis.notation.partition_spec import specs_of
+from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, printable, program_lines
+from sdyopt.analysis.pages.source_files import source_files
+from sdyopt.analysis.report.groupings import ALL_GROUPINGS, grouping_of
+from sdyopt.analysis.report.json_report import number
+from sdyopt.analysis.report.sections import COLLECTIVES, ReportTable, Section, sections_of
+from sdyopt.base.diagnostics.text import counted
+from sdyopt.mlir.value_names import pattern_of
+
+_SCRIPT = Path(__file__).with_name("report.js")
 
 # The maximum number of points of the memory curve. With more operations, a point is the maximum of several.
 MAX_POINTS = 600
-
-# The number of lines of the program that a browser lays out together.
-LINES_PER_BLOCK = 500
-
-# A sharding that occurs at least this often in the program is stored once, and a number refers to it.
-MIN_REPEATS = 200
-
-# The number of colours for axes; the position in the mesh selects one.
-AXIS_COLOURS = 8
-
-_CURVE_WIDTH, _CURVE_HEIGHT = 800, 160
-_AXIS = re.compile(r'"([^"]*)"(?=[:,;=}\] ]|$)')
-_SHARDING = re.compile(r"(?:sdy\.sharding = #sdy\.sharding(?:_per_value<\[)?)?<@[^<>]*>(?:\]>)?")
-
-# The delimiters of the number of a shared text. The program cannot contain them: they are not printable, and
-# unprintable characters have been replaced.
-_BEFORE, _AFTER = "\ue000", "\ue001"
+# Tables that the page has in another form.
+_SHOWN_OTHERWISE = ("by kind and axes", COLLECTIVES, "operations by time", "repeated or padded work")
+_WIDTH_OF_CHANGE = 1000
+_AXIS_SIZE = re.compile(r'"([^"]*)"=(\d+)')
+_SHARDING = re.compile(r"<@[^,<>]+, (\[[^\[\]?]*\])>")
 _NAME = re.compile(r"\s*(%[\w$.-]+(?:#\d+)?)")
+# So many names of weights are at a place.
+_NAMES = 6
+_PHASES = {Phase.FORWARD: "forward", Phase.BACKWARD: "backward", Phase.REMATERIALIZED: "recomputed"}
 
 
-def html_report(report: Report, program: str, title: str) -> str:
-    """The report on a program, whose printed text is shown below the figures."""
-    axes = {axis: number % AXIS_COLOURS for number, axis in enumerate(re.findall(r'"([^"]*)"=', report.mesh))}
-    parts = [
-        *page_start(title),
-        f"<h1>{escape(printable(title))}</h1>",
+def html_report(
+    report: Report, program: str, title: str, check: Check | None = None, source_root: str | None = None
+) -> str:
+    """The page of a report on a program, whose printed text is at its end.
+
+    With a check, the page has the changes that were tried.
+    """
+    sizes = {axis: int(size) for axis, size in _AXIS_SIZE.findall(report.mesh)}
+    page = Page(title, list(sizes))
+    places = check or Check(report, places_of(report.collectives)[:PLACES], report.device_memory, True)
+    _add_figures(page, report, program)
+    page.add_data("grouping", grouping_of(report.group_by, report.collectives).name)
+    files = source_files(_files_of(report), title, source_root)
+    page.add_data("files", {printable(name): program_lines(text) for name, text in files.items()})
+    page.add_data("live", _live(report.timeline(MAX_POINTS), places.device_memory))
+    page.add_text("text-of-program", "\n".join(program_lines(program)))
+    communication, memory, compute, *others = sections_of(report)
+    charts = [h.h3["by line, module or weight"], h.div("#where"), h.h3["by module or call"], h.div("#flame")]
+    body = [
+        _header(page, report, sizes),
+        h.main("#main", tabindex="-1")[
+            _summary(page, report, places, check is not None),
+            _section(page, "communication", communication, _by_axes(page, report), charts),
+            _section(page, "memory", memory, h.h3["over the program"], h.div("#curve")),
+            _section(page, "compute", compute, h.div("#work")),
+            [
+                _section(page, "time" if report.time and not position else "accuracy", each)
+                for position, each in enumerate(others)
+            ],
+            h.section("#source")[h.h2["source"], h.div("#lines")],
+            h.section("#program")[h.h2["program"], h.div("#text")],
+        ],
+        h.noscript[h.p["Tables and charts need JavaScript."]],
     ]
-    if report.mesh:
-        parts.append(f"<p>{report.devices} devices, mesh {_coloured(report.mesh, axes)}</p>")
-    if report.assumption:
-        parts.append(f"<p>{escape(report.assumption)}</p>")
-    links = _lines_of_collectives(program, report.collectives)
-    for section in sections_of(report):
-        parts += _section(section, axes, links)
-        if section.heading.startswith("memory"):
-            parts += _curve(report.memory)
-    parts += _program(program, axes, {line: number for number, line in links.items()})
-    parts.append(f"<script>{_text_of('report.js')}</script></body></html>")
-    return "\n".join(parts) + "\n"
+    return page.html(body, [_SCRIPT])
 
 
-def _text_of(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
+def _header(page: Page, report: Report, sizes: dict[str, int]) -> h.Node:
+    links = [("summary", "summary"), ("communication", "communication"), ("memory", "memory")]
+    links += [("compute", "compute"), *([("time", "time")] if report.time else [])]
+    links += [("source", "source"), ("program", "program")]
+    return h.header[
+        h.h1[printable(page.title)],
+        h.p[
+            counted(report.devices, "device"),
+            [", mesh ", page.axis_chips(sizes)] if sizes else ", no mesh",
+        ],
+        h.p(".note")[printable(report.assumption)] if report.assumption else None,
+        h.nav(aria_label="sections")[(h.a(href=f"#{anchor}")[text] for anchor, text in links)],
+    ]
 
 
-# --- Figures ------------------------------------------------------------------------------------------
+# --- Summary ------------------------------------------------------------------------------------------
 
 
-def _section(section: Section, axes: Mapping[str, int], links: Mapping[int, int]) -> Iterator[str]:
-    yield f"<section><h2>{escape(printable(section.heading))}</h2>"
-    for sentence in section.sentences:
-        yield f"<p>{escape(printable(sentence))}</p>"
-    for table in section.tables:
-        yield from _table(table, axes, links)
-    yield "</section>"
+def _summary(page: Page, report: Report, check: Check, is_tried: bool) -> h.Node:
+    return h.section("#summary")[
+        h.h2(".hidden")["summary"],
+        h.div(".cards")[_wire_card(page, report), _memory_card(report, check), _compute_card(report)],
+        _bar(page, report),
+        h.h2["where devices send most"] if check.places else None,
+        h.ol(".places")[(_place(page, check, number, is_tried) for number in range(len(check.places)))],
+        (
+            h.p(".note")["--check --report=FILE.html adds what was tried to make these cheaper"]
+            if check.places and not is_tried
+            else None
+        ),
+    ]
 
 
-def _table(table: ReportTable, axes: Mapping[str, int], links: Mapping[int, int]) -> Iterator[str]:
-    notes = " class=notes" if table.has_notes else ""
-    yield f"<h3>{escape(table.title)}</h3><div class=scroll><table{notes}><thead><tr>"
-    for number, column in enumerate(table.columns):
-        yield f"<th{' class=n' if number < table.figures else ''}>{escape(column)}</th>"
-    yield "</tr></thead><tbody>"
-    share = table.columns.index("share") if "share" in table.columns else None
-    for row in table.rows:
-        bar = "" if share is None else f' style="--share:{row[share]}"'
-        cells = [
-            _cell(table.columns[number], cell, number < table.figures, axes, links)
-            for number, cell in enumerate(row)
+def _wire_card(page: Page, report: Report) -> h.Node:
+    total = wire_total(report)
+    most = next(iter(wire_totals(report.collectives, _kind).items()), None)
+    share = (
+        [share_text(most[1].high / total.high), " ", page.coloured(most[0])] if most and total.high else ""
+    )
+    time = ""
+    if report.time is not None:
+        time = f"{seconds_text(time_totals(report, report.time)[0].high)} estimated"
+    what = f"sent by each device in {counted(total.count, 'collective')}"
+    return card("communication", total_text(total) if total.count else "none", what, share, time)
+
+
+def _kind(each: Collective) -> str:
+    return f"{each.kind} {along(each.group)}"
+
+
+def _memory_card(report: Report, check: Check) -> h.Node:
+    memory, device = report.memory, check.device_memory
+    where = memory.peak_location.file_text
+    if device is None:
+        fits: h.Node = h.span(".badge")["unknown whether it fits: give --device-memory or --topology"]
+    else:
+        share = Fraction(memory.peak, device or 1)
+        fits = [
+            fits_badge(memory.peak <= device, bytes_text(device)),
+            f" {share_text(share)} of it",
+            h.meter(
+                min="0",
+                max="1",
+                low="0.9",
+                high="0.9999",
+                optimum="0",
+                value=f"{min(float(share), 1):.3f}",
+                aria_label="share of the device memory",
+            ),
         ]
-        yield f"<tr{bar}>{''.join(cells)}"
-    yield "</tbody></table></div>"
-
-
-def _cell(column: str, text: str, is_figure: bool, axes: Mapping[str, int], links: Mapping[int, int]) -> str:
-    content = _coloured(text, axes)
-    if column == "#" and (line := links.get(int(text))) is not None:
-        content = f'<a href="#L{line}">{content}</a>'
-    # HTML lets the end tags of cells and rows be left out.
-    return f"<td class=n>{content}" if is_figure else f"<td>{content}"
-
-
-def _curve(memory: Memory) -> Iterator[str]:
-    """A line chart of live bytes over the operations of the entry function."""
-    points = memory.curve
-    if len(points) < 2:
-        return
-    size = -(-len(points) // MAX_POINTS)
-    shown = [max(points[at : at + size], key=lambda p: p.bytes) for at in range(0, len(points), size)]
-    top = max(max(point.bytes for point in shown), 1)
-    step = _CURVE_WIDTH / max(len(shown) - 1, 1)
-    path = " ".join(
-        f"{'M' if index == 0 else 'L'}{index * step:.1f} {_CURVE_HEIGHT * (1 - point.bytes / top):.1f}"
-        for index, point in enumerate(shown)
+    unknown = (
+        f"{counted(memory.unknown_values, 'value')} of unknown size not counted"
+        if memory.unknown_values
+        else ""
     )
-    yield f"<h3>live bytes over the program, at most {bytes_text(top)}</h3>"
-    yield (
-        f'<svg viewBox="0 0 {_CURVE_WIDTH} {_CURVE_HEIGHT}" preserveAspectRatio="none" role="img" '
-        f'aria-label="live memory over the program"><path class=area d="{path} L{_CURVE_WIDTH} '
-        f'{_CURVE_HEIGHT} L0 {_CURVE_HEIGHT} Z"/><path class=line d="{path}"/></svg>'
+    return card(
+        "memory", bytes_text(memory.peak), f"at the peak{f', {where}' if where else ''}", fits, unknown
     )
-    yield f"<p>peak at {escape(printable(memory.peak_location.path_text))}</p>"
 
 
-# --- The program --------------------------------------------------------------------------------------
+def _compute_card(report: Report) -> h.Node:
+    flops, share = flop_totals(report)[0], useful_share(report)
+    work = f"{flops_text(flops.high)} per device"
+    unknown = f", {counted(flops.unknown, 'product')} unknown" if flops.unknown else ""
+    useful = f"{share_text(share)} of them useful" if share is not None else "useful share unknown"
+    if not flops.count:
+        work, useful = "no product", ""
+    if report.time is None:
+        return card(
+            "compute",
+            flops_text(flops.high),
+            f"per device in {counted(flops.count, 'product')}{unknown}",
+            useful,
+            "time unknown: give --topology",
+        )
+    least, most = (seconds_text(each) for each in time_range(report, report.time))
+    return card(
+        "time",
+        least if least == most else f"{least} to {most}",
+        "estimated for one run",
+        ", ".join(filter(None, (work + unknown, useful))),
+        f"{seconds_text(time_totals(report, report.time)[1].high)} of products",
+    )
+
+
+def _bar(page: Page, report: Report) -> h.Node:
+    """One bar of all that is sent, with a part for each kind and axes."""
+    total = wire_total(report).high
+    if not total:
+        return None
+    parts = [
+        (f"{_share_text(part.high / total)} {name}", float(part.high / total))
+        for name, part in wire_totals(report.collectives, _kind).items()
+        if part.high
+    ]
+    return page.bar(parts, "shares of what is sent, by kind and axes")
+
+
+def _share_text(share: Fraction) -> str:
+    """A percentage, `<1%` for a small one that is not 0."""
+    return "<1%" if 0 < share < Fraction(1, 200) else share_text(share)
+
+
+def _place(page: Page, check: Check, number: int, is_tried: bool) -> h.Node:
+    """What a person would look at first: a line, what is sent there, why, and what was tried."""
+    place = check.places[number]
+    each, total = place.largest, check.wire
+    where = each.location.file_text if each.location.line else (*place.names, each.value)[0]
+    phases = " and ".join(_PHASES[phase] for phase in place.phases) if each.location.line else ""
+    share = f"{share_text(place.total.high / total.high)} of all" if total.high else ""
+    facts = [f"{counted(place.total.count, 'collective')}", share, phases]
+    reason = reason_of(place)
+    unsaid = [name for name in place.names if name not in reason]
+    names = [printable(name) for name in unsaid[:_NAMES]]
+    more = len(unsaid) - len(names)
+    return h.li[
+        h.p(".line")[
+            h.button(
+                type="button",
+                class_="where",
+                data_file=printable(each.location.file),
+                data_line=each.location.line,
+            )[printable(where)],
+            h.strong[total_text(place.total)],
+            h.span(".kind")[page.coloured(_kind(each))],
+            h.span(".note")[", ".join(filter(None, facts))],
+        ],
+        h.pre(".code", data_file=printable(each.location.file), data_line=each.location.line, hidden=True),
+        h.p[page.coloured(reason)],
+        h.p(".note")[f"of {', '.join(names)}{f' and {more} more' if more > 0 else ''}"] if names else None,
+        h.p(".tried")[printable(change_of(check, place, _WIDTH_OF_CHANGE))] if is_tried else None,
+    ]
+
+
+# --- Sections -----------------------------------------------------------------------------------------
+
+
+def _section(page: Page, anchor: str, section: Section, *children: h.Node) -> h.Node:
+    tables = [each for each in section.tables if not _is_shown_otherwise(each)]
+    return page.section(anchor, section, tables, *children)
+
+
+def _is_shown_otherwise(table: ReportTable) -> bool:
+    return table.title in _SHOWN_OTHERWISE or (table.title.startswith("by ") and table.has_notes)
+
+
+def _by_axes(page: Page, report: Report) -> h.Node:
+    """What each axis costs: a table of the axes, with the kinds of collectives along them."""
+    total = wire_total(report).high
+    seconds = _seconds_by_axes(report)
+    parts = wire_totals(report.collectives, lambda each: each.group)
+    if not parts:
+        return None
+    columns = ["axes", "sent", "share", *(["time"] if seconds else []), "collectives"]
+    return [
+        h.h3["by axis"],
+        h.table(".stack")[
+            h.thead[h.tr[(h.th(scope="col")[column] for column in columns)]],
+            h.tbody[
+                (
+                    h.tr[
+                        h.th(scope="row")[page.coloured(group.strip("{}"))],
+                        h.td(data_label="sent")[total_text(part)],
+                        h.td(data_label="share")[_share_text(part.high / total) if total else "unknown"],
+                        h.td(data_label="time")[seconds_text(seconds[group])] if seconds else None,
+                        h.td(data_label="collectives")[_kinds_of(report, group)],
+                    ]
+                    for group, part in parts.items()
+                )
+            ],
+        ],
+    ]
+
+
+def _kinds_of(report: Report, group: str) -> str:
+    along = [each for each in report.collectives if each.group == group]
+    kinds = wire_totals(along, lambda each: each.kind).items()
+    return ", ".join(f"{part.count} {kind}: {total_text(part)}" for kind, part in kinds)
+
+
+def _seconds_by_axes(report: Report) -> dict[str, Fraction | None]:
+    """The estimated time by axes, as far as it is known; None if none of it is."""
+    found: dict[str, Fraction | None] = {}
+    if report.time is not None:
+        for each, timed in zip(report.collectives, report.time.collectives, strict=True):
+            seconds, sum = seconds_of_runs(timed.seconds, each.times), found.setdefault(each.group, None)
+            if seconds is not None:
+                found[each.group] = seconds + (sum or 0)
+    return found
+
+
+# --- Data of tables and charts ------------------------------------------------------------------------
+
+
+class _Rows:
+    """Rows of data: `fields` are their names, and `texts` those whose values are numbers of strings."""
+
+    def __init__(self, strings: Strings, stacks: _Stacks) -> None:
+        self.strings, self.stacks = strings, stacks
+        self.fields: dict[str, bool] = {}
+        self.rows: list[list[object]] = []
+
+    def add(self, location: SourceLocation, **values: str | float | bool | None) -> None:
+        """Adds a row with its fields, and those of its location."""
+        values |= {"phase": _PHASES[location.phase], "file": location.file}
+        self.fields = {name: isinstance(value, str) for name, value in values.items()} | {
+            "at": False,
+            "stack": False,
+        }
+        row: list[object] = [
+            self.strings(each) if isinstance(each, str) else each for each in values.values()
+        ]
+        self.rows.append([*row, location.line, self.stacks.number(location)])
+
+    def data(self) -> dict[str, object]:
+        """The rows as JSON."""
+        texts = [name for name, is_text in self.fields.items() if is_text]
+        return {"fields": list(self.fields), "texts": texts, "rows": self.rows}
+
+
+class _Stacks:
+    """The call stacks of locations: `frames` are [file, line, function], `stacks` the numbers of frames."""
+
+    def __init__(self, strings: Strings) -> None:
+        self._strings = strings
+        self.frames: list[tuple[int, int, int]] = []
+        self.stacks: list[list[int]] = []
+        self._numbers: dict[object, int] = {}
+
+    def number(self, location: SourceLocation) -> int:
+        """The number of a call stack, without the frames in libraries."""
+        frames = [each for each in location.frames if not is_in_library(each)]
+        key = tuple([(each.file, each.line, each.function) for each in frames])
+        if key not in self._numbers:
+            self._numbers[key] = len(self.stacks)
+            self.stacks.append([self._frame(*each) for each in key])
+        return self._numbers[key]
+
+    def _frame(self, file: str, line: int, function: str) -> int:
+        key = self._strings(file), line, self._strings(function)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.frames)
+            self.frames.append(key)
+        return self._numbers[key]
+
+
+def _add_figures(page: Page, report: Report, program: str) -> None:
+    """The collectives and products as data."""
+    strings = Strings()
+    stacks = _Stacks(strings)
+    collectives, products = _Rows(strings, stacks), _Rows(strings, stacks)
+    lines = _lines_of_collectives(program, report.collectives)
+    seconds = _times(report.time.collectives if report.time else None, report.collectives)
+    for each, time in zip(report.collectives, seconds, strict=True):
+        size = wire_bytes_of_runs(each)
+        collectives.add(
+            each.location,
+            number=each.number,
+            size=_whole(size),
+            perIteration=_whole(_per_iteration(each.wire_bytes, each.times, each.per_iteration)),
+            seconds=time,
+            runs=times_text(each.times, each.per_iteration),
+            kind=each.kind,
+            axes=along(each.group),
+            # A reason that is the same for all layers is one reason.
+            why=pattern_of(each.cause),
+            weights=pattern_of(each.moved or each.updated),
+            change=specs_of(each.change),
+            value=each.value,
+            program=lines.get(each.number, 0),
+            **_groups(each),
+        )
+    timed = report.time.products if report.time else [None] * len(report.products)
+    times = _times(report.time.products if report.time else None, report.products)
+    for product, time, limits in zip(report.products, times, timed, strict=True):
+        products.add(
+            product.location,
+            size=None
+            if product.flops is None or product.times is None
+            else product.flops * product.times.high,
+            perIteration=_whole(_per_iteration(product.flops, product.times, product.per_iteration)),
+            seconds=time,
+            runs=times_text(product.times, product.per_iteration),
+            kind=product.kind,
+            useful=_useful(report, product),
+            spare=", ".join(f'"{axis}"' for axis in product.spare_axes) if report.is_sharded else "",
+            limit="" if limits is None else limits.limit,
+            bound="communication-bound" if limits is not None and limits.is_communication_bound else "",
+            value=product.value,
+            **_groups(product),
+        )
+    page.add_data("collectives", collectives.data())
+    page.add_data("products", products.data())
+    page.add_data("frames", stacks.frames)
+    page.add_data("stacks", stacks.stacks)
+    page.add_data("strings", strings.all)
+
+
+def _groups(each: Collective | Product) -> dict[str, str]:
+    """What the page groups by: the groupings of a report."""
+    names = [name for name in ALL_GROUPINGS if name != "weight" or isinstance(each, Collective)]
+    return {name: ALL_GROUPINGS[name].text_of(each) for name in names}
+
+
+def _times(
+    timed: Sequence[TimedCollective | TimedProduct] | None, operations: Sequence[Collective | Product]
+) -> list[float | None]:
+    """The estimated seconds of all runs of operations."""
+    if timed is None:
+        return [None] * len(operations)
+    found = [seconds_of_runs(time.seconds, each.times) for time, each in zip(timed, operations, strict=True)]
+    return [None if each is None else number(each) for each in found]
+
+
+def _per_iteration(
+    figure: Fraction | int | None, times: Times | None, per_iteration: Times | None
+) -> Fraction | int | None:
+    """The figure in one iteration of the loops of unknown trip count; None if there are none."""
+    if figure is None or times is not None or per_iteration is None:
+        return None
+    return figure * per_iteration.high
+
+
+def _whole(size: Fraction | int | None) -> int | None:
+    return None if size is None else round(size)
+
+
+def _useful(report: Report, product: Product) -> float | None:
+    if not report.is_sharded or not product.flops or product.global_flops is None:
+        return None
+    return float(Fraction(product.global_flops, product.flops * report.devices))
+
+
+def _live(timeline: Timeline, memory: int | None) -> dict[str, object]:
+    """What is live at each point: bytes, the number of values, the line, and the largest groups of values."""
+    strings = Strings()
+    return {
+        "points": [
+            [point.bytes, count, strings(point.location.file_text), strings(_PHASES[point.location.phase])]
+            for point, count in zip(timeline.points, timeline.counts, strict=True)
+        ],
+        "groups": [
+            [
+                strings(each.name),
+                strings(each.type),
+                strings(_spec(each.sharding)),
+                strings(each.location.file_text),
+                each.changes,
+            ]
+            for each in timeline.groups
+        ],
+        "strings": strings.all,
+        "memory": memory,
+    }
+
+
+def _spec(sharding: str) -> str:
+    """`P('x', None)` for `<@mesh, [{"x"}, {}]>`, and else the sharding."""
+    found = _SHARDING.fullmatch(sharding)
+    return sharding if found is None else specs_of(found[1])
+
+
+def _files_of(report: Report) -> Iterator[str]:
+    """The files of the program's lines."""
+    collectives = [each.location for each in report.collectives]
+    for location in dict.fromkeys([*collectives, *(each.location for each in report.products)]):
+        yield location.file
+        yield from (frame.file for frame in location.frames if not is_in_library(frame))
 
 
 def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> dict[int, int]:
@@ -133,101 +498,12 @@ def _lines_of_collectives(program: str, collectives: Sequence[Collective]) -> di
     found: dict[int, int] = {}
     waiting = iter(collectives)
     each = next(waiting, None)
-    for number, line in enumerate(program.split("\n"), 1):
+    for position, line in enumerate(program.split("\n"), 1):
         if each is None:
             break
         if f"{each.dialect}.{each.kind}" not in line or (name := _NAME.match(line)) is None:
             continue
         if name[1].partition("#")[0] == each.value.partition("#")[0]:
-            found[each.number] = number
+            found[each.number] = position
             each = next(waiting, None)
     return found
-
-
-def _program(program: str, axes: Mapping[str, int], collectives: Mapping[int, int]) -> Iterator[str]:
-    """The program in blocks of lines: a browser lays out and colours those that are near the screen."""
-    lines = printable_lines(program.rstrip("\n").split("\n"))
-    shared = _repeated(lines)
-    texts = _as_attribute(list(shared))
-    yield f'<section><h2>program</h2><div class=program data-axes="{_as_attribute(list(axes))}"'
-    yield f' data-shared="{texts}">'
-    for start in range(0, len(lines), LINES_PER_BLOCK):
-        block = lines[start : start + LINES_PER_BLOCK]
-        text = [
-            _program_line(line, number, collectives, shared) for number, line in enumerate(block, start + 1)
-        ]
-        # HTML drops a line break at the start of <pre>, so an empty first line needs one more.
-        body = "\n".join(text)
-        yield f'<pre style="--lines:{len(block)}">\n{body}</pre>'
-    yield "</div></section>"
-
-
-def _repeated(lines: Sequence[str]) -> dict[str, int]:
-    """The shardings that the program repeats often, with their numbers."""
-    counts = Counter(text for line in lines for text in _SHARDING.findall(line))
-    texts = (text for text, count in counts.items() if count >= MIN_REPEATS)
-    return {text: number for number, text in enumerate(texts)}
-
-
-def _as_attribute(texts: Sequence[str]) -> str:
-    return escape(json.dumps(texts, ensure_ascii=False))
-
-
-def _program_line(line: str, number: int, collectives: Mapping[int, int], shared: Mapping[str, int]) -> str:
-    def reference(found: re.Match[str]) -> str:
-        at = shared.get(found[0])
-        return found[0] if at is None else f"{_BEFORE}{at}{_AFTER}"
-
-    text = as_tag_text(_SHARDING.sub(reference, line) if shared else line)
-    if number in collectives:
-        return f'<b id=L{number} class=c title="collective {collectives[number]}">{text}</b>'
-    return text
-
-
-def _coloured(text: str, axes: Mapping[str, int]) -> str:
-    """The text as HTML, each axis name in its colour."""
-
-    def axis(match: re.Match[str]) -> str:
-        colour = axes.get(match[1])
-        return match[0] if colour is None else f"<i class=a{colour}>{match[0]}</i>"
-
-    return _AXIS.sub(axis, as_tag_text(printable(text)))
-
-
-# Text of HTML pages: the start of a page, and escaping.
-#
-# Colours and layout of all pages are in `report.css`, which is written into each.
-
-
-# Longer lines of the program are cut: a signature of 1,000 arguments is one line.
-MAX_LINE = 600
-
-# What begins a tag or an entity. Any other `<` or `>`, of which a program has many, need not be escaped.
-_MARKUP = re.compile(r"&|<(?=[A-Za-z/!?])")
-
-
-def page_start(title: str, css: str = "") -> Iterator[str]:
-    """The head of a page, up to the start of its body. `css` is added to `report.css`."""
-    common = (Path(__file__).parent / "report.css").read_text(encoding="utf-8")
-    yield "<!doctype html>"
-    yield '<html lang="en"><head><meta charset="utf-8">'
-    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{escape(printable(title))}</title>"
-    yield f"<style>{common}{css}</style></head><body>"
-
-
-def as_tag_text(text: str) -> str:
-    """The text as HTML between tags, with as few entities as possible."""
-    return _MARKUP.sub(lambda found: "&amp;" if found[0] == "&" else "&lt;", text)
-
-
-def printable_lines(lines: Sequence[str]) -> list[str]:
-    """Lines of a program without control characters, the long ones cut."""
-    return [printable(line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …") for line in lines]
-
-
-def printable(text: str) -> str:
-    """The text with a replacement for each character that is not printable."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -84,8 +84,8 @@ def _time(report: Report, estimate: TimeEstimate) -> dict[str, object]:
     return {
         "communication": _seconds(asdict(communication)),
         "compute": _seconds(asdict(compute)),
-        "elementwise": None if estimate.elementwise is None else [*map(_number, estimate.elementwise)],
-        "range": [*map(_number, time_range(report, estimate))],
+        "elementwise": None if estimate.elementwise is None else [*map(number, estimate.elementwise)],
+        "range": [*map(number, time_range(report, estimate))],
         "collectives": [_seconds(asdict(each)) for each in estimate.collectives],
         "products": [_seconds(asdict(each)) for each in estimate.products],
     }
@@ -93,10 +93,10 @@ def _time(report: Report, estimate: TimeEstimate) -> dict[str, object]:
 
 def _seconds(figures: dict[str, object]) -> dict[str, object]:
     """The figures with numbers of JSON in place of exact fractions."""
-    return {key: _number(value) if isinstance(value, Fraction) else value for key, value in figures.items()}
+    return {key: number(value) if isinstance(value, Fraction) else value for key, value in figures.items()}
 
 
-def _number(value: Fraction) -> float | int:
+def number(value: Fraction) -> float | int:
     """The float nearest to a value; rounded to an integer if it is beyond the range of floats."""
     try:
         return float(value)

@@ -1,14 +1,21 @@
-"""A report as Markdown, for a pull-request comment or the summary of a CI job."""
+"""A report as Markdown, for a pull-request comment or the summary of a CI job.
+
+It is a summary, and details that are folded until they are opened.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html import escape
 
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.report.sections import ReportTable, Section, sections_of
+from sdyopt.analysis.report.sections import ACCURACY, ReportTable, Section, sections_of
+from sdyopt.base.dataclasses import replace
 
 # The maximum number of rows of each table: a comment has a limited length.
 ROWS = 20
+# Of the places where most is sent, this many are in the summary.
+PLACES = 3
 
 # GitHub would notify the user whose name follows an "@", even after a backslash.
 _ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#"} | {"@": "@<!-- -->"})
@@ -26,7 +33,41 @@ def _lines(report: Report) -> Iterator[str]:
     if report.assumption:
         yield markdown_text(report.assumption)
         yield ""
-    yield from section_lines(sections_of(report))
+    sections = sections_of(report)
+    noted = [table for table in sections[0].tables if table.has_notes]
+    first = replace(noted[0], title="where devices send most", rows=noted[0].rows[:PLACES]) if noted else None
+    yield from folded_lines(sections, first)
+
+
+def folded_lines(sections: Sequence[Section], first: ReportTable | None = None) -> Iterator[str]:
+    """A table of what each section is about, `first`, and the sections with their details folded."""
+    figures = [section for section in sections if ": " in section.heading and section.heading != ACCURACY]
+    if figures:
+        yield "| | |"
+        yield "|---|---|"
+        for section in figures:
+            name, _, text = section.heading.partition(": ")
+            verdict = f"; {section.verdict}" if section.verdict else ""
+            yield f"| **{markdown_text(name)}** | {markdown_text(text + verdict)} |"
+        yield ""
+    if first is not None:
+        yield from _table(first)
+        yield ""
+    for section in sections:
+        if section.sentences or section.tables:
+            yield f"<details><summary>{_summary(section.heading)}</summary>"
+            yield ""
+            yield from _details(section)
+            yield "</details>"
+            yield ""
+        elif section not in figures:
+            yield markdown_text(section.heading)
+            yield ""
+
+
+def _summary(text: str) -> str:
+    """A text as HTML, in which nothing is Markdown."""
+    return escape(_printable(text)).replace("@", "@<!-- -->")
 
 
 def section_lines(sections: Sequence[Section]) -> Iterator[str]:
@@ -34,12 +75,16 @@ def section_lines(sections: Sequence[Section]) -> Iterator[str]:
     for section in sections:
         yield f"### {markdown_text(section.heading)}"
         yield ""
-        for sentence in section.sentences:
-            yield f"{markdown_text(sentence)}  "
-        for table in section.tables:
-            yield ""
-            yield from _table(table)
+        yield from _details(section)
+
+
+def _details(section: Section) -> Iterator[str]:
+    for sentence in section.sentences:
+        yield f"{markdown_text(sentence)}  "
+    for table in section.tables:
         yield ""
+        yield from _table(table)
+    yield ""
 
 
 def _table(table: ReportTable) -> Iterator[str]:
@@ -61,4 +106,8 @@ def _row(cells: Sequence[str]) -> str:
 
 def markdown_text(text: str) -> str:
     """The text of a cell or line, escaped so that nothing in it is markup."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text).translate(_ESCAPED)
+    return _printable(text).translate(_ESCAPED)
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -1,42 +1,421 @@
-// Sorts a table by the column that is clicked: figures by size, largest first; everything else by text.
-const UNITS = { s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, EiB: 2 ** 60,
-  FLOP: 1, kFLOP: 1e3, MFLOP: 1e6, GFLOP: 1e9, TFLOP: 1e12, PFLOP: 1e15, EFLOP: 1e18 };
-const figure = (text) => {
-  const match = /([\d.]+) ?(\w+)?%?$/.exec(text.split(" + ")[0]);
-  return match ? parseFloat(match[1]) * (UNITS[match[2]] || 1) : Infinity;
+// The charts and tables of a report.
+const { strings, frames, stacks } = data;
+const itemsOf = ({ fields, texts, rows }) => {
+  const isText = new Set(texts);
+  return rows.map((row) => Object.fromEntries(fields.map((name, number) => [name, isText.has(name) ? strings[row[number]] : row[number]])));
 };
-document.querySelectorAll("th").forEach((head) => head.addEventListener("click", () => {
-  const body = head.closest("table").tBodies[0];
-  const column = head.cellIndex, down = head.dataset.down !== "1";
-  head.dataset.down = down ? "1" : "";
-  const text = (row) => row.cells[column].textContent;
-  const compare = head.className === "n" ? (a, b) => figure(text(b)) - figure(text(a))
-    : (a, b) => text(a).localeCompare(text(b));
-  body.append(...[...body.rows].sort((a, b) => (down ? compare(a, b) : compare(b, a))));
-}));
-// Replaces the numbers of repeated shardings by their text, and colours the axis names of a block of lines when it comes
-// near the screen.
-const program = document.querySelector(".program");
-const axes = new Map(JSON.parse(program.dataset.axes).map((name, number) => [name, number % 8]));
-const AXIS = /"([^"]*)"(?=[:,;=}\] ]|$)/gm;
-const colour = (text) => {
-  const parts = [];
-  let end = 0;
-  for (const match of text.data.matchAll(AXIS)) {
-    if (!axes.has(match[1])) continue;
-    const name = document.createElement("i");
-    name.className = `a${axes.get(match[1])}`;
-    name.textContent = match[0];
-    parts.push(text.data.slice(end, match.index), name);
-    end = match.index + match[0].length;
+const collectives = itemsOf(data.collectives), products = itemsOf(data.products);
+const nameOf = (path) => path.split("/").pop();
+const sumOf = (items, name) => items.reduce((sum, item) => sum + (item[name] || 0), 0);
+const uniqueOf = (items, name) => [...new Set(items.map((item) => item[name]))];
+const groupsOf = (items, key) => {
+  const groups = new Map();
+  for (const item of items) {
+    const name = key(item);
+    if (groups.has(name)) groups.get(name).push(item);
+    else groups.set(name, [item]);
   }
-  if (parts.length) text.replaceWith(...parts, text.data.slice(end));
+  return groups;
 };
-const texts = (pre) => [...pre.childNodes].map((node) => node.firstChild || node);
-const shared = JSON.parse(program.dataset.shared);
-if (shared.length) program.querySelectorAll("pre").forEach((pre) => texts(pre).forEach((text) => {
-  text.data = text.data.replace(/\ue000(\d+)\ue001/g, (_, number) => shared[number]);
-}));
-const near = new IntersectionObserver((entries) => entries.filter((entry) => entry.isIntersecting)
-  .forEach((entry) => { near.unobserve(entry.target); texts(entry.target).forEach(colour); }), { rootMargin: "600px" });
-if (axes.size) program.querySelectorAll("pre").forEach((pre) => near.observe(pre));
+// The sum of figures, those of one iteration of loops of unknown trip count, and the number of unknown ones.
+const totalText = (items, text) => {
+  const known = items.filter((item) => item.size !== null), looped = items.filter((item) => item.perIteration !== null);
+  const unknown = items.length - known.length - looped.length;
+  const parts = [];
+  if (known.length || !items.length) parts.push(text(sumOf(known, "size")));
+  if (looped.length) parts.push(`${text(sumOf(looped, "perIteration"))} × n`);
+  if (!parts.length) return "unknown";
+  return [...parts, ...(unknown ? [`${unknown} unknown`] : [])].join(" + ");
+};
+const timeText = (items) => {
+  const known = items.filter((item) => item.seconds !== null);
+  return known.length ? secondsText(sumOf(known, "seconds")) : "unknown";
+};
+const hasTime = [...collectives, ...products].some((item) => item.seconds !== null);
+
+// --- The source.
+const codeOf = (file, line) => (data.files[file]?.[line - 1] || "").trim();
+const showLine = (file, line) => {
+  sourceOf(file);
+  const target = document.querySelector(`[data-at="${line}"]`);
+  if (!target) return;
+  document.querySelectorAll(".here").forEach((each) => each.classList.remove("here"));
+  target.classList.add("here");
+  target.scrollIntoView({ block: "center" });
+  target.querySelector("button")?.focus({ preventScroll: true });
+};
+document.querySelectorAll("pre.code").forEach((pre) => {
+  pre.textContent = codeOf(pre.dataset.file, Number(pre.dataset.line));
+  pre.hidden = !pre.textContent;
+});
+document.querySelectorAll("button.where").forEach((button) => {
+  if (button.dataset.line === "0") button.replaceWith(element("span", { class: "where", text: button.textContent }));
+  else button.addEventListener("click", () => showLine(button.dataset.file, Number(button.dataset.line)));
+});
+
+// --- Collectives and products, in groups.
+const GROUPINGS = { "call-site": "line", line: "innermost line", scope: "module", weight: "weight", weights: "weight of all layers", function: "function" };
+const members = (items, columns) => element("table", { class: "members" }, element("thead", {}, element("tr", {}, columns.map(([name, figure]) =>
+  element("th", { scope: "col", class: figure ? "n" : null, text: name })))), element("tbody", {}, items.map((item) =>
+  element("tr", {}, columns.map(([, figure, node]) => element("td", { class: figure ? "n" : null }, node(item)))))));
+const MEMBERS = 50;
+const detailOf = (items, columns, reasons) => [...groupsOf(items, (item) => reasons.map((name) => item[name]).join("\n")).values()]
+  .sort((a, b) => sumOf(b, "size") - sumOf(a, "size")).map((same) => {
+    const sorted = [...same].sort((a, b) => (b.size ?? Infinity) - (a.size ?? Infinity));
+    return element("details", {}, element("summary", {}, columns.summary(same)), members(sorted.slice(0, MEMBERS), columns.of),
+      sorted.length > MEMBERS ? element("p", { class: "note", text: `and ${sorted.length - MEMBERS} more` }) : null);
+  });
+const groupedTable = (host, { items, label, text, grouping, groupings, facets, columns, detail, what, noun }) => {
+  if (!items.length) return null;
+  const total = sumOf(items, "size");
+  const select = element("select", { "aria-label": `group ${label} by`, onchange: () => table.show() },
+    groupings.map((name) => element("option", { value: name, text: `by ${GROUPINGS[name]}`, selected: name === grouping })));
+  const table = dataTable(host, {
+    label,
+    choices: groupings.length > 1 ? [select] : [],
+    facets,
+    what: "group",
+    rowsOf: (matches) => {
+      const found = items.filter((item) => matches(Object.values(item).join(" "), item));
+      return [...groupsOf(found, (item) => item[select.value])].map(([name, group]) => ({ name, items: group, share: total ? sumOf(group, "size") / total : undefined }));
+    },
+    columns: [
+      { name: what, figure: true, text: (row) => totalText(row.items, text), order: (row) => sumOf(row.items, "size") || sumOf(row.items, "perIteration") || (row.items.some((item) => item.size === null) ? 1e-9 : 0) },
+      { name: "share", figure: true, text: (row) => (row.share === undefined ? "unknown" : shareText(row.share)), order: (row) => row.share || 0 },
+      ...(hasTime ? [{ name: "time", figure: true, text: (row) => timeText(row.items), order: (row) => sumOf(row.items, "seconds") }] : []),
+      { name: noun, figure: true, text: (row) => row.items.length.toLocaleString("en"), order: (row) => row.items.length },
+      { name: "where", class: "place", text: (row) => row.name, node: (row) => placeNode(row, select.value) },
+      ...columns,
+    ],
+    detail: (row) => detail(row.items),
+  });
+  return { ...table, group: (name) => { select.value = name; table.show(); } };
+};
+const placeNode = (row, grouping) => {
+  const [first] = row.items, code = grouping === "call-site" ? codeOf(first.file, first.at) : "";
+  const name = row.name || { weight: "no weight", weights: "no weight", scope: "no module", function: "no function" }[grouping] || "no line";
+  const place = grouping === "call-site" && first.at ? element("button", { type: "button", class: "where", text: name, onclick: () => showLine(first.file, first.at) }) : element("span", { class: row.name ? "" : "note", text: name });
+  return code ? [place, element("code", { class: "code", text: code })] : [place];
+};
+const programLink = (item) => (item.program ? element("button", { type: "button", class: "where", text: item.value, onclick: () => showProgram(item.program) }) : item.value);
+const kindsNode = (row) => {
+  const kinds = [...groupsOf(row.items, (item) => `${item.kind} ${item.axes}`)].sort(([, a], [, b]) => sumOf(b, "size") - sumOf(a, "size"));
+  return [kinds.slice(0, 3).map(([name]) => element("span", { class: "kind" }, coloured(name))), kinds.length > 3 ? element("span", { class: "note", text: `and ${kinds.length - 3} more` }) : null];
+};
+const whyNode = (row) => {
+  const reasons = [...groupsOf(row.items, (item) => item.why)].sort(([, a], [, b]) => sumOf(b, "size") - sumOf(a, "size"));
+  return [coloured(reasons[0][0]), reasons.length > 1 ? element("span", { class: "note", text: ` and ${counted(reasons.length - 1, "other reason")}` }) : null];
+};
+const where = collectives.length ? groupedTable(at("where"), {
+  items: collectives,
+  label: "collectives",
+  text: bytesText,
+  grouping: data.grouping,
+  groupings: Object.keys(GROUPINGS).filter((name) => name === data.grouping
+    || collectives.some((item) => item[name] && (name !== "weights" || item.weights !== item.weight))),
+  facets: [
+    { name: "kind", options: uniqueOf(collectives, "kind") },
+    { name: "axes", options: uniqueOf(collectives, "axes") },
+    { name: "phase", options: uniqueOf(collectives, "phase") },
+  ],
+  what: "sent",
+  noun: "count",
+  columns: [
+    { name: "kind", text: (row) => row.items[0].kind, node: kindsNode },
+    { name: "why", class: "why", text: (row) => row.items[0].why, node: whyNode },
+  ],
+  detail: (items) => detailOf(items, {
+    summary: (same) => [element("strong", { text: totalText(same, bytesText) }), ` in ${same.length} × `, coloured(`${same[0].kind} ${same[0].axes}`), `, ${same[0].phase}: `, coloured(same[0].why)],
+    of: [["#", true, (item) => item.number], ["sent", true, (item) => totalText([item], bytesText)], ["times", true, (item) => item.runs],
+      ...(hasTime ? [["time", true, (item) => timeText([item])]] : []), ["value", false, programLink], ["weight", false, (item) => item.weight || "–"],
+      ["sharding", false, (item) => coloured(item.change || "–")]],
+  }, ["kind", "axes", "phase", "why"]),
+}) : null;
+if (products.length) groupedTable(at("work"), {
+  items: products,
+  label: "products",
+  text: flopsText,
+  grouping: "call-site",
+  groupings: ["call-site", "line", "scope", "function"].filter((name) => name === "call-site" || products.some((item) => item[name])),
+  facets: [{ name: "phase", options: uniqueOf(products, "phase") }, { name: "limit", options: uniqueOf(products, "limit").filter(Boolean) }],
+  what: "FLOPs",
+  noun: "count",
+  columns: [
+    { name: "useful", figure: true, text: (row) => usefulText(row.items), order: (row) => -usefulOf(row.items) },
+    { name: "repeated along", text: (row) => uniqueOf(row.items, "spare").filter(Boolean).join("; ") || "–" },
+  ],
+  detail: (items) => detailOf(items, {
+    summary: (same) => [element("strong", { text: totalText(same, flopsText) }), ` in ${same.length} × ${same[0].kind}, ${same[0].phase}`],
+    of: [["FLOPs", true, (item) => totalText([item], flopsText)], ["times", true, (item) => item.runs], ["useful", true, (item) => usefulText([item])],
+      ...(hasTime ? [["time", true, (item) => timeText([item])], ["limit", false, (item) => [item.limit, item.bound].filter(Boolean).join(", ")]] : []), ["value", false, (item) => item.value]],
+  }, ["kind", "phase"]),
+});
+function usefulOf(items) {
+  const known = items.filter((item) => item.useful !== null);
+  return known.length === items.length && sumOf(known, "size") ? known.reduce((sum, item) => sum + item.useful * item.size, 0) / sumOf(known, "size") : NaN;
+}
+function usefulText(items) {
+  const share = usefulOf(items);
+  return Number.isNaN(share) ? "unknown" : shareText(share);
+}
+
+// --- A flame graph: a part of a row is a module or a call, as wide as its share; below it is what it contains.
+const pathOf = {
+  module: (item) => [...(item.scope ? item.scope.split("/") : []), item.phase, item.axes === undefined ? item.kind : `${item.kind} ${item.axes}`],
+  call: (item) => [...stacks[item.stack].map((frame) => {
+    const [file, line, name] = frames[frame];
+    return `${strings[name] && strings[name] !== "<module>" ? `${strings[name]} ` : ""}${nameOf(strings[file])}:${line}`;
+  }).reverse(), item.axes === undefined ? item.kind : `${item.kind} ${item.axes}`],
+};
+const MEASURES = {
+  sent: { items: collectives, value: (item) => item.size, text: bytesText },
+  "time of communication": { items: collectives, value: (item) => item.seconds, text: secondsText },
+  FLOPs: { items: products, value: (item) => item.size, text: flopsText },
+  "time of products": { items: products, value: (item) => item.seconds, text: secondsText },
+};
+const treeOf = (items, value, path) => {
+  const root = { name: "all", size: 0, children: new Map(), depth: 0 };
+  for (const item of items) {
+    const size = value(item) || 0;
+    if (!size) continue;
+    let node = root;
+    root.size += size;
+    for (const name of path(item)) {
+      if (!node.children.has(name)) node.children.set(name, { name, size: 0, children: new Map(), parent: node, depth: node.depth + 1 });
+      node = node.children.get(name);
+      node.size += size;
+    }
+  }
+  return root;
+};
+const SMALLEST = 0.004, DEPTH = 14;
+const flame = (host) => {
+  const measures = Object.keys(MEASURES).filter((name) => MEASURES[name].items.some((item) => MEASURES[name].value(item)));
+  if (!measures.length) return;
+  const scopes = [...collectives, ...products].some((item) => item.scope);
+  const draw = () => { root = treeOf(MEASURES[measure.value].items, MEASURES[measure.value].value, pathOf[by.value]); zoom(root); };
+  const measure = element("select", { "aria-label": "measure", onchange: draw }, measures.map((name) => element("option", { text: name })));
+  const by = element("select", { "aria-label": "parts", onchange: draw }, Object.keys(pathOf).map((name) => element("option", { value: name, text: `by ${name}`, selected: name === (scopes ? "module" : "call") })));
+  const chart = element("div", { class: "flame", role: "tree", "aria-label": "parts of the program by cost" });
+  const told = element("p", { class: "note", "aria-live": "polite" });
+  let root;
+  const fullName = (node) => (node.parent?.parent ? `${fullName(node.parent)} › ${node.name}` : node.name);
+  const text = (node) => `${MEASURES[measure.value].text(node.size)}, ${shareText(node.size / root.size)} of all`;
+  const tell = (node) => { told.textContent = `${fullName(node)}: ${text(node)}`; };
+  const zoom = (top) => {
+    chart.replaceChildren();
+    let deepest = 0;
+    const add = (node, left, width) => {
+      if (width < SMALLEST || node.depth - top.depth > DEPTH) return;
+      deepest = Math.max(deepest, node.depth - top.depth + 1);
+      const hue = [...node.name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 997, 7) % 5;
+      const part = element("button", { type: "button", role: "treeitem", "aria-level": node.depth - top.depth + 1, tabindex: node === top ? "0" : "-1", class: `p${hue}`,
+        style: `left:${left * 100}%;width:${width * 100}%;top:${(node.depth - top.depth) * 1.7}em`, title: `${node.name}: ${text(node)}`, onfocus: () => tell(node), onmouseenter: () => tell(node),
+        onclick: () => { zoom(node === top && node.parent ? node.parent : node); chart.querySelector("button").focus(); } }, node.name.replaceAll('"', ""));
+      part.node = node;
+      chart.append(part);
+      let next = left;
+      for (const child of [...node.children.values()].sort((a, b) => b.size - a.size)) {
+        add(child, next, width * child.size / node.size);
+        next += width * child.size / node.size;
+      }
+    };
+    add(top, 0, 1);
+    chart.style.height = `${deepest * 1.7}em`;
+    tell(top);
+  };
+  chart.addEventListener("keydown", (event) => {
+    const parts = [...chart.children], here = parts.indexOf(document.activeElement), node = parts[here]?.node;
+    if (!node) return;
+    const siblings = parts.filter((part) => part.node.depth === node.depth);
+    const target = {
+      ArrowRight: siblings[siblings.indexOf(parts[here]) + 1],
+      ArrowLeft: siblings[siblings.indexOf(parts[here]) - 1],
+      ArrowDown: parts.find((part) => part.node.parent === node),
+      ArrowUp: parts.find((part) => part.node === node.parent),
+    }[event.key];
+    if (event.key.startsWith("Arrow")) event.preventDefault();
+    if (!target) return;
+    parts[here].tabIndex = -1;
+    target.tabIndex = 0;
+    target.focus();
+  });
+  host.append(element("div", { class: "controls" }, measure, by), chart, told,
+    element("p", { class: "note", text: "A click, or Enter, shows a part alone; once more shows what is around it. Arrow keys move." }));
+  draw();
+};
+flame(at("flame"));
+
+// --- The memory over the program, and what is live at a point.
+const ticksOf = (top) => {
+  const unit = 1024 ** Math.floor(Math.log2(top) / 10), most = top / unit;
+  const step = [1, 2, 5, 10, 20, 50, 100, 200, 500].find((each) => most / each <= 5) * unit;
+  return Array.from({ length: Math.floor(top / step) + 1 }, (_, number) => number * step);
+};
+const curve = (host) => {
+  const { points, groups, strings: texts, memory } = data.live;
+  if (points.length < 2) {
+    host.append(element("p", { class: "note", text: "The program has too few operations for a curve." }));
+    return;
+  }
+  const peak = points.reduce((best, point, number) => (point[0] > points[best][0] ? number : best), 0);
+  const top = Math.max(points[peak][0], memory && memory < 1.6 * points[peak][0] ? memory : 0, 1) * 1.05;
+  const HEIGHT = 230, LEFT = 70, BOTTOM = 34, RIGHT = 8;
+  const chart = drawn("svg", { class: "chart", role: "img", "aria-label": `live memory over the program, at most ${bytesText(points[peak][0])}, at ${texts[points[peak][2]] || "an operation without a line"}` });
+  const slider = element("input", { type: "range", min: 0, max: points.length - 1, value: peak, "aria-label": "point of the program" });
+  const panel = element("div", { class: "live" });
+  const cursor = drawn("line", { class: "cursor", y1: 0, y2: HEIGHT - BOTTOM }), dot = drawn("circle", { class: "dot", r: 4 });
+  let x = () => 0;
+  const y = (bytes) => (HEIGHT - BOTTOM) * (1 - bytes / top);
+  const draw = () => {
+    const width = Math.max(host.clientWidth, 200);
+    x = (number) => LEFT + (width - LEFT - RIGHT) * number / (points.length - 1);
+    chart.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
+    const path = points.map(([bytes], number) => `${number ? "L" : "M"}${x(number).toFixed(1)} ${y(bytes).toFixed(1)}`).join("");
+    const ticks = ticksOf(top).map((bytes) => [drawn("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(bytes), y2: y(bytes) }),
+      drawn("text", { x: LEFT - 6, y: y(bytes) + 4, "text-anchor": "end" }, bytesText(bytes).replace(/\.0+ /, " "))]);
+    // Below the axis are the parts of a training step.
+    const bands = [];
+    points.forEach(([, , , phase], number) => {
+      if (bands.at(-1)?.phase === phase) bands.at(-1).end = number;
+      else bands.push({ phase, start: number, end: number });
+    });
+    const strip = bands.flatMap(({ phase, start, end }) => {
+      const from = x(Math.max(start - 0.5, 0)), to = x(Math.min(end + 0.5, points.length - 1));
+      return [drawn("rect", { class: `phase ${texts[phase]}`, x: from, y: HEIGHT - BOTTOM + 4, width: Math.max(to - from, 1), height: 12 }, drawn("title", {}, texts[phase])),
+        ...(to - from > 70 ? [drawn("text", { class: "phase-name", x: from + 4, y: HEIGHT - BOTTOM + 14 }, texts[phase])] : [])];
+    });
+    const limit = memory && memory <= top ? [drawn("line", { class: "limit", x1: LEFT, x2: width - RIGHT, y1: y(memory), y2: y(memory) }),
+      drawn("text", { x: width - RIGHT, y: y(memory) - 4, "text-anchor": "end" }, `device memory ${bytesText(memory)}`)] : [];
+    chart.replaceChildren(...ticks.flat(), ...strip, drawn("text", { x: LEFT, y: HEIGHT - 4 }, "start of the program"),
+      drawn("text", { x: width - RIGHT, y: HEIGHT - 4, "text-anchor": "end" }, "end"),
+      drawn("path", { class: "area", d: `${path}L${x(points.length - 1)} ${y(0)}L${x(0)} ${y(0)}Z` }), drawn("path", { class: "curve", d: path }), ...limit, cursor, dot);
+    show(Number(slider.value));
+  };
+  const liveAt = (number) => groups.map(([name, type, sharding, line, changes]) => {
+    const [, count, bytes] = changes.findLast(([point]) => point <= number) || [0, 0, 0];
+    return { name: texts[name], type: texts[type], sharding: texts[sharding], line: texts[line], count, bytes };
+  }).filter(({ bytes }) => bytes).sort((a, b) => b.bytes - a.bytes);
+  const show = (number) => {
+    const [bytes, count, line] = points[number], live = liveAt(number).slice(0, 12);
+    const place = texts[line] ? ` at ${texts[line]}` : "";
+    for (const [end, value] of [["x1", x(number)], ["x2", x(number)]]) cursor.setAttribute(end, value);
+    dot.setAttribute("cx", x(number));
+    dot.setAttribute("cy", y(bytes));
+    slider.value = number;
+    slider.setAttribute("aria-valuetext", `${bytesText(bytes)}${place}`);
+    const rest = bytes - live.reduce((sum, each) => sum + each.bytes, 0), others = count - live.reduce((sum, each) => sum + each.count, 0);
+    panel.replaceChildren(
+      element("h4", {}, `${number === peak ? "at the peak: " : ""}${bytesText(bytes)} live${place}`),
+      element("table", { class: "stack", "aria-label": "live values" }, element("thead", {}, element("tr", {}, ["bytes", "values", "value", "where", "type", "sharding"].map((name, at) => element("th", { scope: "col", class: at < 2 ? "n" : null, text: name })))),
+        element("tbody", {}, live.map((each) => element("tr", { style: `--share:${each.bytes / bytes * 100}%` },
+          element("td", { class: "n", "data-label": "bytes", text: bytesText(each.bytes) }), element("td", { class: "n", "data-label": "values", text: each.count }),
+          element("td", { "data-label": "value", text: each.name || "temporary" }), element("td", { "data-label": "where", text: each.line || "–" }),
+          element("td", { class: "code", "data-label": "type", text: each.type }), element("td", { class: "code", "data-label": "sharding" }, coloured(each.sharding || "none")))))),
+      others > 0 ? element("p", { class: "note", text: `and ${bytesText(Math.max(rest, 0))} in ${counted(others, "smaller value")}` }) : "");
+  };
+  slider.addEventListener("input", () => show(Number(slider.value)));
+  const follow = (event) => {
+    const box = chart.getBoundingClientRect(), inside = (event.clientX - box.left - LEFT) / Math.max(box.width - LEFT - RIGHT, 1);
+    show(Math.round(Math.max(0, Math.min(1, inside)) * (points.length - 1)));
+  };
+  chart.addEventListener("pointermove", follow);
+  chart.addEventListener("pointerdown", follow);
+  host.append(chart, element("div", { class: "controls" }, slider, element("button", { type: "button", text: "peak", onclick: () => show(peak) })), panel);
+  new ResizeObserver(draw).observe(host);
+  draw();
+};
+curve(at("curve"));
+
+// --- The source, with the cost at each line as a profiler shows it: of the line alone, and with all that it calls.
+const costs = new Map();
+const costOf = (file, line) => {
+  if (!costs.has(file)) costs.set(file, new Map());
+  const lines = costs.get(file);
+  if (!lines.has(line)) lines.set(line, { own: 0, sent: 0, flops: 0, seconds: 0, count: 0 });
+  return lines.get(line);
+};
+for (const [items, name] of [[collectives, "sent"], [products, "flops"]]) {
+  for (const item of items) {
+    const size = item.size || item.perIteration || 0, around = new Map();
+    for (const frame of stacks[item.stack]) around.set(`${frames[frame][0]}:${frames[frame][1]}`, [strings[frames[frame][0]], frames[frame][1]]);
+    if (item.at && !around.size) around.set("", [item.file, item.at]);
+    for (const [file, line] of around.values()) {
+      const cost = costOf(file, line);
+      cost[name] += size;
+      cost.seconds += item.seconds || 0;
+    }
+    if (item.at && name === "sent") {
+      costOf(item.file, item.at).own += size;
+      costOf(item.file, item.at).count += 1;
+    }
+  }
+}
+const CONTEXT = 2;
+const lineTable = element("div", { class: "lines" });
+const fileSelect = element("select", { "aria-label": "file", onchange: () => sourceOf(fileSelect.value) });
+const allLines = element("input", { type: "checkbox", id: "all-lines", onchange: () => sourceOf(fileSelect.value) });
+const sourceOf = (file) => {
+  if (!costs.has(file)) return;
+  fileSelect.value = file;
+  const found = costs.get(file), text = data.files[file], total = sumOf(collectives, "size") || 1;
+  const wanted = new Set();
+  const count = text ? text.length : Math.max(...found.keys());
+  for (const line of found.keys()) {
+    const around = text ? CONTEXT : 0;
+    for (let each = line - around; each <= line + around; each += 1) wanted.add(each);
+  }
+  const rows = [];
+  let skipped = 0;
+  const gap = () => {
+    if (skipped && text) rows.push(element("tr", { class: "gap" }, element("td", { colspan: 5 }, `… ${counted(skipped, "line")}`)));
+    skipped = 0;
+  };
+  for (let line = 1; line <= count; line += 1) {
+    if (!wanted.has(line) && !(allLines.checked && text)) { skipped += 1; continue; }
+    gap();
+    const cost = found.get(line) || { own: 0, sent: 0, flops: 0 };
+    const own = cost.count ? element("button", { type: "button", class: "where", text: cost.own ? bytesText(cost.own) : "unknown", "aria-label": `collectives of line ${line}`, onclick: () => {
+      where.group("call-site");
+      where.search(`${nameOf(file)}:${line}`);
+      at("where").scrollIntoView();
+    } }) : "";
+    rows.push(element("tr", { "data-at": line, style: `--share:${cost.own / total * 100}%` }, element("td", { class: "n cost" }, own),
+      element("td", { class: "n cost", text: cost.sent ? bytesText(cost.sent) : "" }), element("td", { class: "n cost", text: cost.flops ? flopsText(cost.flops) : "" }),
+      element("td", { class: "n note", text: line }), element("td", {}, element("code", { text: text ? text[line - 1] || " " : "" }))));
+  }
+  gap();
+  lineTable.replaceChildren(element("table", { "aria-label": `costs in ${nameOf(file)}` }, element("thead", {}, element("tr", {},
+    [["sent here", "n"], ["with calls", "n"], ["FLOPs with calls", "n"], ["line", "n"], [nameOf(file), ""]].map(([name, kind]) => element("th", { scope: "col", class: kind, text: name })))), element("tbody", {}, rows)));
+};
+const files = [...costs].map(([file, lines]) => [file, [...lines.values()].reduce((sum, cost) => sum + cost.own, 0)]).sort(([, a], [, b]) => b - a).map(([file]) => file);
+if (files.length) {
+  const found = files.filter((file) => data.files[file]);
+  fileSelect.append(...files.map((file) => element("option", { value: file, text: file })));
+  at("lines").append(element("div", { class: "controls" }, fileSelect, found.length ? element("label", { for: "all-lines" }, allLines, " all lines") : ""),
+    found.length ? "" : element("p", { class: "note", text: "The text of these files was not found below the current folder or that of the input: give their folder with --source-root." }), lineTable);
+  lineTable.tabIndex = 0;
+  lineTable.setAttribute("role", "region");
+  lineTable.setAttribute("aria-label", "source with costs");
+  sourceOf(files[0]);
+} else {
+  at("lines").append(element("p", { class: "note", text: "The program states no lines: print it from JAX with as_text(debug_info=True)." }));
+}
+
+// --- The program.
+let programShown = null;
+const loadProgram = () => {
+  programShown ??= textOf("text-of-program").then((text) => {
+    const numbers = new Map(collectives.filter((item) => item.program).map((item) => [item.program, `collective ${item.number}`]));
+    at("text").replaceChildren(programView(text.split("\n"), (line, number) => (
+      numbers.has(number) ? element("b", { id: `L${number}`, class: "c", title: numbers.get(number), text: line }) : line)));
+  });
+  return programShown;
+};
+const showProgram = async (line) => {
+  await loadProgram();
+  document.querySelectorAll(".here").forEach((each) => each.classList.remove("here"));
+  at(`L${line}`)?.classList.add("here");
+  at(`L${line}`)?.scrollIntoView({ block: "center" });
+};
+at("text").append(element("button", { type: "button", text: "show the program", onclick: loadProgram }));

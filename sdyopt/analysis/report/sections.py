@@ -197,7 +197,8 @@ def _memory(report: Report) -> Section:
             f"{bytes_text(memory.replicated)} of the peak are copies of what other devices have, too"
         )
     if report.device_memory is not None:
-        section.sentences.append(_fit_text(memory.peak, report.device_memory))
+        section.verdict = _fit_text(memory.peak, report.device_memory)
+        section.sentences.append(section.verdict)
     if report.carried:
         total = sum(each.bytes or 0 for each in report.carried)
         section.sentences.append(
@@ -318,11 +319,15 @@ def _picked(row: Row, numbers: list[int]) -> Row:
 
 @dataclass(slots=True)
 class Section:
-    """A heading with the main figure, further sentences, and tables; empty tables are left out."""
+    """A heading with the main figure, further sentences, and tables; empty tables are left out.
+
+    `verdict` is the sentence that is worth telling with the figure, "" if none is.
+    """
 
     heading: str
     sentences: list[str] = field(default_factory=list)
     tables: list[ReportTable] = field(default_factory=list)
+    verdict: str = ""
 
     def add_table(
         self,
@@ -352,9 +357,9 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     communication, compute = time_totals(report, estimate)
     total = communication.high + compute.high
     least, most = time_range(report, estimate)
-    spent = _range_text(least, most)
+    spent = range_text(least, most)
     section = Section(f"estimated time: {spent}{_unknown(communication, compute)}")
-    elementwise = "" if estimate.elementwise is None else _range_text(*estimate.elementwise)
+    elementwise = "" if estimate.elementwise is None else range_text(*estimate.elementwise)
     section.sentences.append(
         f"communication {seconds_text(communication.high)}, products {seconds_text(compute.high)}"
         + (f", elementwise operations {elementwise}" if elementwise else "")
@@ -399,7 +404,8 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     return section
 
 
-def _range_text(least: Fraction, most: Fraction) -> str:
+def range_text(least: Fraction, most: Fraction) -> str:
+    """`1.00 s to 2.00 s`."""
     low, high = seconds_text(least), seconds_text(most)
     return low if low == high else f"{low} to {high}"
 

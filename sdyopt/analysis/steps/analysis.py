@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from html import escape
 from pathlib import Path
+
+import htpy as h
 
 from sdyopt.analysis.explain.recorded_program import RecordedProgram, recorded
 from sdyopt.analysis.interface import Analysis, Program, Run
-from sdyopt.analysis.report.html_report import as_tag_text, page_start, printable, printable_lines
+from sdyopt.analysis.pages.page import MAX_LINES, Page, printable, program_lines
 from sdyopt.analysis.steps import Options
 from sdyopt.analysis.steps.step_data import MAX_MISSED, MAX_STEPS, StepData, step_data
 from sdyopt.base.dataclasses import asdict
@@ -39,16 +39,8 @@ class Stepping(Analysis[Options]):
             self.run.write_file(path, steps_page(program.shared(recorded)))
 
 
-# The page of the steps: one HTML file that needs no network.
-#
-# Colours are those of reports. `steps.js` shows a step: it reads the data that is in the file as JSON.
+# The page of the steps: one HTML file that needs no network. `steps.js` shows a step.
 
-
-# Of a longer program, only the first lines are in the file.
-MAX_LINES = 100_000
-
-# The number of lines that a browser lays out together.
-_LINES_PER_BLOCK = 500
 
 _FOLDER = Path(__file__).parent
 _HELP = "← and → step, Page Up and Page Down step by 10, Home and End; click a line for its next step"
@@ -57,26 +49,40 @@ _HELP = "← and → step, Page Up and Page Down step by 10, Home and End; click
 def steps_page(program: RecordedProgram) -> str:
     """The page on a program, whose source is shown. Raises DiagnosticError if the record has no steps."""
     program.check_is_propagated()
-    data, source = step_data(program.record, program.inputs, program.names), program.inputs.source
-    title = f"{source.name}: steps of propagation"
+    data, source = step_data(program), program.inputs.source
     lines = _lines(source)
-    parts = [
-        *page_start(title, (_FOLDER / "steps.css").read_text(encoding="utf-8")),
-        "<header>",
-        f"<h1>{escape(printable(title))}</h1>",
-        *(f"<p class=limit>{sentence}</p>" for sentence in _limits(data, len(lines))),
-        '<div class=bar><button id=back title="one step back (←)">◀</button>',
-        f'<input id=slider type=range min=0 max={len(data.steps)} value=0 aria-label="step">',
-        '<button id=next title="one step forward (→)">▶</button></div>',
-        '<p id=title aria-live="polite"></p>',
-        f"<p class=help>{_HELP}</p></header>",
-        "<main><section id=step></section><section class=program>",
-        *_program(lines[:MAX_LINES]),
-        "</section></main>",
-        f'<script type="application/json" id=data>{_json(data)}</script>',
-        f"<script>{(_FOLDER / 'steps.js').read_text(encoding='utf-8')}</script></body></html>",
+    page = Page(f"{source.name}: steps of propagation", data.axes)
+    page.add_data("steps", asdict(data))
+    page.add_text("text-of-program", "\n".join(program_lines("\n".join(lines))))
+    body = [
+        h.header[
+            h.h1[printable(page.title)],
+            (h.p(".limit")[sentence] for sentence in _limits(data, len(lines))),
+            h.div(".controls")[
+                h.button("#back", type="button", aria_label="one step back", title="one step back (←)")["◀"],
+                h.input(
+                    "#slider", type="range", min="0", max=str(len(data.steps)), value="0", aria_label="step"
+                ),
+                h.button("#next", type="button", aria_label="one step on", title="one step on (→)")["▶"],
+                h.input(
+                    "#search",
+                    type="search",
+                    placeholder="search",
+                    aria_label="search steps",
+                    autocomplete="off",
+                ),
+            ],
+            h.div("#found", hidden=True),
+            h.p("#title", aria_live="polite"),
+            h.p("#place"),
+            h.p(".note")[_HELP],
+        ],
+        h.main("#main", tabindex="-1")[
+            h.section("#step", tabindex="0", aria_label="step"), h.section("#text")
+        ],
+        h.noscript[h.p["The page needs JavaScript."]],
     ]
-    return "\n".join(parts) + "\n"
+    return page.html(body, [_FOLDER / "steps.js"], [_FOLDER / "steps.css"])
 
 
 def _limits(data: StepData, lines: int) -> Iterator[str]:
@@ -90,26 +96,11 @@ def _limits(data: StepData, lines: int) -> Iterator[str]:
 
 
 def _lines(source: Source) -> list[str]:
-    """The lines of the source, without the locations of operations."""
+    """The lines of the source, without the locations of operations. Definitions of locations are empty."""
     text = source.text
     if "loc(" in text or "loc " in text:
         text = without_locations(text)
-    lines = [line.rstrip() for line in text.split("\n")]
-    while lines and (not lines[-1] or lines[-1].startswith("#loc")):
+    lines = ["" if line.startswith("#loc") else line.rstrip() for line in text.split("\n")]
+    while lines and not lines[-1]:
         lines.pop()
-    return printable_lines(lines)
-
-
-def _program(lines: list[str]) -> Iterator[str]:
-    for start in range(0, len(lines), _LINES_PER_BLOCK):
-        block = lines[start : start + _LINES_PER_BLOCK]
-        body = "\n".join(
-            f"<b id=L{number}>{as_tag_text(line)}</b>" for number, line in enumerate(block, start + 1)
-        )
-        yield f'<pre style="--lines:{len(block)}">\n{body}</pre>'
-
-
-def _json(data: StepData) -> str:
-    """The data as JSON that does not end the script."""
-    text = json.dumps(asdict(data), ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return lines

@@ -6,9 +6,13 @@ from collections.abc import Hashable, Iterator, Sequence
 
 from sdyopt.analysis.explain.arrival_text import site_text
 from sdyopt.analysis.explain.names import InputNames, Names, block_or_result, sharding_text
+from sdyopt.analysis.explain.recorded_program import RecordedProgram
+from sdyopt.analysis.figures.source_locations import source_location
+from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.pages.page import printable
+from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.remarks.record_remarks import RecordRemarks
 from sdyopt.analysis.remarks.remark import RemarkFilter
-from sdyopt.analysis.report.html_report import printable
 from sdyopt.analysis.sharding_record.model import Cause, Change, Run, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import dataclass, field
@@ -48,11 +52,11 @@ class Table:
 class StepData:
     """The data of the page.
 
-    `values` are [name, line], `sites` [line, function, operation, values], and `steps` [site, phase, table,
-    changes]; site and table are -1 for a step that starts a run or restores dimension shardings. `missed` are
-    [line, function, sentence, reason, help]. Lines are counted from 1; 0 is no line. `count` and
-    `missed_count` are the numbers of steps and of axes that did not propagate; `steps` and `missed` have the
-    first of them.
+    `values` are [name, line], `sites` [line, function, operation, values, file, line of it], and `steps`
+    [site, phase, table, changes]; site and table are -1 for a step that starts a run or restores dimension
+    shardings. `missed` are [line, function, sentence, reason, help]. Lines are counted from 1; 0 is no line.
+    `code` has the lines of files that are found, by file and line. `count` and `missed_count` are the numbers
+    of steps and of axes that did not propagate; `steps` and `missed` have the first of them.
     """
 
     axes: list[str] = field(default_factory=list)
@@ -63,20 +67,26 @@ class StepData:
     tables: list[object] = field(default_factory=list)
     steps: list[object] = field(default_factory=list)
     missed: list[object] = field(default_factory=list)
+    code: dict[str, dict[int, str]] = field(default_factory=dict)
     count: int = 0
     missed_count: int = 0
 
 
-def step_data(record: ShardingRecord, inputs: InputNames, names: Names) -> StepData:
+def step_data(program: RecordedProgram) -> StepData:
     """The data of all runs of a record."""
-    return _Builder(record, inputs, names).build()
+    return _Builder(
+        program.record, program.inputs, program.names, UserLines.of_module(program.module)
+    ).build()
 
 
 class _Builder:
-    def __init__(self, record: ShardingRecord, inputs: InputNames, names: Names) -> None:
+    def __init__(self, record: ShardingRecord, inputs: InputNames, names: Names, lines: UserLines) -> None:
         self._record = record
         self._inputs = inputs
         self._names = names
+        self._lines = lines
+        # The lines of files that sites are at.
+        self._places: dict[str, dict[int, None]] = {}
         self._shardings, self._values, self._sites = Table(), Table(), Table()
         self._phases, self._tables = Table(), Table()
         self._axes: dict[str, None] = {}
@@ -96,6 +106,10 @@ class _Builder:
         data.axes = list(self._axes)
         data.shardings, data.values, data.sites = self._shardings.items, self._values.items, self._sites.items
         data.phases, data.tables = self._phases.items, self._tables.items
+        for name, text in source_files(self._places, self._inputs.source.name, None).items():
+            lines = dict(enumerate(text.split("\n"), 1))
+            found = {line: printable(lines[line].strip()) for line in self._places[name] if line in lines}
+            data.code[printable(name)] = found
         return data
 
     def _steps_of(self, run: Run, run_text: str, has_room: bool) -> Iterator[object]:
@@ -142,8 +156,12 @@ class _Builder:
         line = self._line_of_op(site.op)
         if not line and first is not None:
             line = self._line_of(run, first)
-        item = [line, printable(function), printable(site_text(run, site)), values]
-        return self._sites.number(site, item)
+        location = self._lines.chosen(source_location(site.op.location))
+        self._places.setdefault(location.file, {})[location.line] = None
+        place = [printable(location.file), location.line]
+        return self._sites.number(
+            site, [line, printable(function), printable(site_text(run, site)), values, *place]
+        )
 
     def _changed(self, run: Run, subject: Subject, sharding: TensorSharding | None) -> Iterator[Changed]:
         """The change of a value to a sharding, if it is shown with another one."""

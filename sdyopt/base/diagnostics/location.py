@@ -179,12 +179,20 @@ class Source:
     """A named text, or a chunk of one.
 
     Offsets count characters of `text`. Lines and columns start at 1 and are those of the whole file, even
-    in a chunk. Columns count bytes, as in MLIR.
+    in a chunk. Columns count bytes, as in MLIR. A binary file has its bytes as `data`, and no text.
     """
 
-    def __init__(self, name: str, text: str, whole: Source | None = None, start: int = 0) -> None:
+    def __init__(
+        self,
+        name: str,
+        text: str,
+        whole: Source | None = None,
+        start: int = 0,
+        data: bytes | None = None,
+    ) -> None:
         self.name = name
         self.text = text
+        self.data = data
         self._whole = whole or self
         self._start = start
 

@@ -19,14 +19,51 @@ _ALIGNMENT_DIGITS = 8
 _NO_KEY = "expected identifier key for 'resource' entry"
 
 
+class Blob:
+    """The bytes of a resource, as they were read: in hexadecimal after their alignment, or as they are."""
+
+    __slots__ = ("_alignment", "_bytes", "_hex")
+
+    def __init__(self, alignment: int, content: bytes | str) -> None:
+        # A text has the alignment in its first digits.
+        self._alignment = alignment
+        self._hex = content if isinstance(content, str) else None
+        self._bytes = content if isinstance(content, bytes) else None
+
+    @property
+    def text(self) -> str:
+        """The text without quotes: `0x`, the alignment as four bytes, and the bytes."""
+        if self._hex is not None:
+            return self._hex
+        assert self._bytes is not None
+        return f"0x{self._alignment.to_bytes(4, 'little').hex().upper()}{self._bytes.hex().upper()}"
+
+    @property
+    def text_length(self) -> int:
+        """The length of `text`."""
+        return len(self._hex) if self._hex is not None else 10 + 2 * len(self._bytes or b"")
+
+    @property
+    def alignment(self) -> int:
+        return self._alignment
+
+    @property
+    def data(self) -> bytes:
+        """The bytes."""
+        if self._bytes is not None:
+            return self._bytes
+        assert self._hex is not None
+        return bytes.fromhex(self._hex[2 + _ALIGNMENT_DIGITS :])
+
+
 @dataclass
 class Resources:
-    """The contents of resource sections as text; blobs may be large and are not decoded.
+    """The contents of resource sections; blobs may be large and are not decoded.
 
-    `blobs` are hexadecimal texts by key. `external` has the values of external tools by group and key.
+    `blobs` are by key. `external` has the values of external tools, as text, by group and key.
     """
 
-    blobs: dict[str, str] = field(default_factory=dict)
+    blobs: dict[str, Blob] = field(default_factory=dict)
     external: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
@@ -91,7 +128,7 @@ def _blob(parser: AsmParser, resources: Resources) -> None:
     alignment = int.from_bytes(bytes.fromhex(digits[:_ALIGNMENT_DIGITS]), "little")
     if alignment & (alignment - 1):
         raise parser.error(f"{message}, but got non-power-of-2 value: {alignment}", offset)
-    resources.blobs[key] = "0x" + digits.upper()
+    resources.blobs[key] = Blob(alignment, "0x" + digits.upper())
 
 
 def _external(parser: AsmParser, resources: Resources, group: str) -> None:
@@ -139,7 +176,9 @@ def resource_section(root: Op, resources: Resources, elide_larger_than: int | No
     # As in MLIR, the limit includes the quotes, and a section may have no entries.
     limit = elide_larger_than
     entries = [
-        f'      {name_text(key)}: "{blob}"' for key, blob in shown if limit is None or len(blob) + 2 <= limit
+        f'      {name_text(key)}: "{blob.text}"'
+        for key, blob in shown
+        if limit is None or blob.text_length + 2 <= limit
     ]
     if not entries:
         return "\n{-#\n\n#-}\n"

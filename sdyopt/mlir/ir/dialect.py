@@ -23,6 +23,7 @@ from sdyopt.mlir.ir.op_fields import (
     Field,
     RegionField,
     active_fields,
+    declared_fields,
 )
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, TERMINATOR, Trait
@@ -139,8 +140,8 @@ def _check_is_new(table: Mapping[K, object], key: K, dialect: str) -> None:
 
 def complete_attributes(op_class: type[Op], attributes: DictAttr) -> DictAttr:
     """These inherent attributes and, for each missing required one, its default if it has one."""
-    for field in op_class.fields.values():
-        if not isinstance(field, AttrField) or field.is_optional or field.default is None:
+    for field in declared_fields(op_class).attributes:
+        if field.is_optional or field.default is None:
             continue
         if attributes.get(field.name) is None:
             attributes = attributes.with_entry(field.name, field.default)
@@ -162,6 +163,11 @@ _inherent_names: dict[type[Op], frozenset[str]] = {}
 
 # The declared fields of the classes whose fields depend on the release.
 _changing_fields: dict[type[Op], dict[str, Field]] = {}
+
+
+def fields_of_all_releases(op_class: type[Op]) -> Mapping[str, Field]:
+    """The fields of a class as it declares them, those that only some releases have included."""
+    return _changing_fields.get(op_class, op_class.fields)
 
 
 @on_change
@@ -191,6 +197,10 @@ class DialectTable:
         except KeyError:
             dialect = self._loaded[namespace] = self._load(namespace)
             return dialect
+
+    def is_used(self, namespace: str) -> bool:
+        """Whether the dialect of this namespace has been loaded."""
+        return self._loaded.get(namespace) is not None
 
     def op_class(self, name: str) -> type[Op] | None:
         """The class of the operation `namespace.mnemonic`; None if it is not registered."""

@@ -159,9 +159,9 @@ _active_logs: list[EditLog] = []
 
 
 @contextmanager
-def recording() -> Iterator[EditLog]:
-    """Records the edits made in the `with` block."""
-    edits = _TrackingEditLog(_trackers[-1]) if _trackers else EditLog()
+def recording(log: EditLog | None = None) -> Iterator[EditLog]:
+    """Records the edits made in the `with` block, in a new log or in the given one."""
+    edits = log or (_TrackingEditLog(_trackers[-1]) if _trackers else EditLog())
     _active_logs.append(edits)
     try:
         yield edits

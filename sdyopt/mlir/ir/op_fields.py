@@ -274,19 +274,61 @@ def regions(constraint: RegionConstraint = ANY_REGION) -> RegionField[tuple[Regi
 Ranges = dict[str, tuple[int, int]]
 
 
+class DeclaredFields:
+    """The fields of a class by kind.
+
+    `attributes` is in the order in which MLIR verifies them: by name. `operand_ranges` and `result_ranges`
+    are those of all operations; None if a field is optional or variadic.
+    """
+
+    __slots__ = ("attributes", "fields", "operand_ranges", "operands", "regions", "result_ranges", "results")
+
+    def __init__(self, fields: Mapping[str, Field]) -> None:
+        self.fields = fields
+        declared = fields.values()
+        self.operands = [field for field in declared if isinstance(field, OperandField)]
+        self.results = [field for field in declared if isinstance(field, ResultField)]
+        self.regions = [field for field in declared if isinstance(field, RegionField)]
+        attributes = [field for field in declared if isinstance(field, AttrField)]
+        self.attributes = sorted(attributes, key=lambda field: field.name)
+        self.operand_ranges = _fixed_ranges(self.operands)
+        self.result_ranges = _fixed_ranges(self.results)
+
+
+def declared_fields(op_class: type[Op]) -> DeclaredFields:
+    """The fields of a class, as the followed release has them."""
+    declared = _declared.get(op_class)
+    if declared is None or declared.fields is not op_class.fields:
+        declared = _declared[op_class] = DeclaredFields(op_class.fields)
+    return declared
+
+
+_declared: dict[type[Op], DeclaredFields] = {}
+
+
 def operand_ranges(signature: OpSignature) -> Ranges:
     """The range of each operand field in the operands, by the field's name."""
-    fields = [f for f in signature.op_class.fields.values() if isinstance(f, OperandField)]
-    return _ranges(signature, fields, len(signature.operand_types))
+    declared = declared_fields(signature.op_class)
+    if declared.operand_ranges is not None and OPERAND_SEGMENTS not in signature.attributes:
+        return declared.operand_ranges
+    return _ranges(signature, declared.operands, len(signature.operand_types))
 
 
 def result_ranges(signature: OpSignature) -> Ranges:
     """The range of each result field in the results, by the field's name."""
-    fields = [f for f in signature.op_class.fields.values() if isinstance(f, ResultField)]
-    return _ranges(signature, fields, len(signature.result_types))
+    declared = declared_fields(signature.op_class)
+    if declared.result_ranges is not None and RESULT_SEGMENTS not in signature.attributes:
+        return declared.result_ranges
+    return _ranges(signature, declared.results, len(signature.result_types))
 
 
-def _ranges(signature: OpSignature, fields: Sequence[ValueField[object, object]], total: int) -> Ranges:
+def _fixed_ranges(fields: Sequence[ValueField[Any, Any]]) -> Ranges | None:
+    if any(field.arity != ONE for field in fields):
+        return None
+    return {field.field_name: (index, 1) for index, field in enumerate(fields)}
+
+
+def _ranges(signature: OpSignature, fields: Sequence[ValueField[Any, Any]], total: int) -> Ranges:
     """The range of each field in all `total` operands or results.
 
     The segment sizes attribute has the size of each field. Without it, the optional and variadic fields share

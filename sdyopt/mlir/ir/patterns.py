@@ -177,7 +177,7 @@ class _Driver:
         patterns = self._patterns_by_class.get(op_class)
         if patterns is None:
             patterns = self._patterns_of(op_class)
-            if is_observed():
+            if is_observed() or _limits:
                 patterns = [replace(pattern, rewrite=_observed(pattern)) for pattern in patterns]
             self._patterns_by_class[op_class] = patterns
         return patterns
@@ -248,7 +248,9 @@ def _observed(pattern: Pattern) -> Callable[[Any, Rewriter], bool]:
     name = pattern.name or getattr(pattern.rewrite, "__qualname__", "")
 
     def rewrite(op: Op, rewriter: Rewriter) -> bool:
-        with action("apply-pattern", f"`apply-pattern pattern: {name} (%s)", op):
+        if _limits and not _limits[-1](APPLY_PATTERN):
+            return False
+        with action(APPLY_PATTERN, f"`apply-pattern pattern: {name} (%s)", op):
             return pattern.rewrite(op, rewriter)
 
     return rewrite
@@ -280,6 +282,24 @@ def observing_actions(observer: Observer) -> Iterator[None]:
         yield
     finally:
         _observers.pop()
+
+
+# The tag of an attempt to apply a pattern.
+APPLY_PATTERN = "apply-pattern"
+# (tag of an action) -> whether it runs.
+Limit = Callable[[str], bool]
+
+_limits: list[Limit] = []
+
+
+@contextmanager
+def limiting_actions(limit: Limit) -> Iterator[None]:
+    """Runs only the attempts to apply patterns in the `with` block that a function admits."""
+    _limits.append(limit)
+    try:
+        yield
+    finally:
+        _limits.pop()
 
 
 def is_observed() -> bool:

@@ -6,22 +6,13 @@ a signature does not have, regions, successors and blocks, is checked for each o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.op_fields import (
-    ONE,
-    OPTIONAL,
-    VARIADIC,
-    AttrField,
-    OperandField,
-    RegionField,
-    ResultField,
-    ValueField,
-)
+from sdyopt.mlir.ir.op_fields import ONE, OPTIONAL, VARIADIC, ValueField, declared_fields
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import (
@@ -56,7 +47,7 @@ def _find_problem(signature: OpSignature, print_type: PrintType) -> SignatureErr
         check = signature.op_class.verify_signature
         if check is not None:
             check(signature)
-        if not any(isinstance(field, RegionField) for field in signature.op_class.fields.values()):
+        if not declared_fields(signature.op_class).regions:
             check_inferred_types(signature, (), print_type)
     except SignatureError as problem:
         problem.__traceback__ = None
@@ -117,15 +108,18 @@ _NOT_INFERRED = "failed to infer returned types"
 
 
 def _check_counts(signature: OpSignature) -> None:
-    fields = signature.op_class.fields.values()
-    results = [f for f in fields if isinstance(f, ResultField)]
-    operands = [f for f in fields if isinstance(f, OperandField)]
-    _check_result_count(signature, results, len(signature.result_types))
-    _check_operand_count(signature, operands, len(signature.operand_types))
+    declared = declared_fields(signature.op_class)
+    operands, results = declared.operands, declared.results
+    operand_count, result_count = len(signature.operand_types), len(signature.result_types)
+    # Without optional and variadic fields, there is one value for each field.
+    if declared.result_ranges is None or result_count != len(results):
+        _check_result_count(signature, results, result_count)
+    if declared.operand_ranges is None or operand_count != len(operands):
+        _check_operand_count(signature, operands, operand_count)
     if ATTR_SIZED_OPERANDS in signature.op_class.traits:
-        _check_segments(signature, operands, "operand", len(signature.operand_types))
+        _check_segments(signature, operands, "operand", operand_count)
     if ATTR_SIZED_RESULTS in signature.op_class.traits:
-        _check_segments(signature, results, "result", len(signature.result_types))
+        _check_segments(signature, results, "result", result_count)
 
 
 def _check_operand_count(
@@ -182,58 +176,50 @@ def _check_segments(
 
 
 def _check_attributes(signature: OpSignature) -> None:
-    for field in _attribute_fields(signature.op_class):
+    for field in declared_fields(signature.op_class).attributes:
         if not field.is_optional and field.default is None and field.name not in signature.attributes:
             raise signature.op_error(f"requires attribute '{field.name}'")
-    problem = attribute_problem(signature.op_class, dict(signature.attributes.entries))
+    problem = attribute_problem(signature.op_class, signature.attributes)
     if problem is not None:
         raise signature.op_error(problem)
 
 
-def attribute_problem(op_class: type[Op], attributes: Mapping[str, Attribute]) -> str | None:
+def attribute_problem(op_class: type[Op], attributes: DictAttr) -> str | None:
     """The error of the first inherent attribute that violates its constraint; None if there is none."""
-    for field in _attribute_fields(op_class):
+    for field in declared_fields(op_class).attributes:
         value = attributes.get(field.name)
         if value is not None and not field.constraint.accepts(value):
             return f"attribute '{field.name}' failed to satisfy constraint: {field.constraint.description}"
     return None
 
 
-def _attribute_fields(op_class: type[Op]) -> list[AttrField[object]]:
-    """The attribute fields in the order in which MLIR verifies them: by name."""
-    fields = [f for f in op_class.fields.values() if isinstance(f, AttrField)]
-    return sorted(fields, key=lambda field: field.name)
-
-
 def _check_types(signature: OpSignature, print_type: PrintType) -> None:
-    for kind, word in ((OperandField, "operand"), (ResultField, "result")):
-        for field in signature.op_class.fields.values():
-            if not isinstance(field, kind):
-                continue
+    declared = declared_fields(signature.op_class)
+    for fields, types, word in (
+        (declared.operands, signature.operand_types, "operand"),
+        (declared.results, signature.result_types, "result"),
+    ):
+        for field in fields:
             start, count = field.range_of(signature)
             if field.arity == OPTIONAL and count > 1:
                 raise signature.op_error(
                     f"{word} group starting at #{start} requires 0 or 1 element, but found {count}"
                 )
-            prefix = "variadic of " if field.arity == VARIADIC else ""
+            accepts = field.constraint.accepts
             for index in range(start, start + count):
-                type = field.types_of(signature)[index]
-                if not field.constraint.accepts(type):
+                if not accepts(types[index]):
+                    prefix = "variadic of " if field.arity == VARIADIC else ""
                     raise signature.op_error(
                         f"{word} #{index} must be {prefix}{field.constraint.description}, but got "
-                        f"'{print_type(type)}'"
+                        f"'{print_type(types[index])}'"
                     )
-
-
-# The cache of `_region_fields`.
-_fields_by_class: dict[type[Op], list[RegionField[object]]] = {}
 
 
 def check_region_count(op: Op) -> None:
     """Checks the number of regions against the declared fields."""
     if not op.name:
         return
-    fields = _region_fields(type(op))
+    fields = declared_fields(type(op)).regions
     count = len(op.regions)
     needed = sum(not field.is_variadic for field in fields)
     if not any(field.is_variadic for field in fields):
@@ -245,14 +231,6 @@ def check_region_count(op: Op) -> None:
             )
     elif count < needed:
         raise op.op_error(f"expected {needed} or more regions")
-
-
-def _region_fields(op_class: type[Op]) -> list[RegionField[object]]:
-    fields = _fields_by_class.get(op_class)
-    if fields is None:
-        fields = [field for field in op_class.fields.values() if isinstance(field, RegionField)]
-        _fields_by_class[op_class] = fields
-    return fields
 
 
 def check_successor_count(op: Op) -> None:
@@ -272,7 +250,7 @@ def check_no_branch_inside(block: Block) -> None:
 
 def check_regions(op: Op) -> None:
     """Checks the constraints of the declared regions."""
-    for declared in _region_fields(type(op)):
+    for declared in declared_fields(type(op)).regions:
         end = len(op.regions) if declared.is_variadic else declared.index + 1
         for index, region in enumerate(op.regions[declared.index : end], declared.index):
             if not declared.constraint.accepts(region):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Protocol
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, watching
 from sdyopt.base.diagnostics.ids import PASS, PIPELINE_ERROR, VERIFY_ERROR, identified, identify
 from sdyopt.base.diagnostics.usage import nearest
+from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.edit_log import EditLog, current_log, recording
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.patterns import APPLY_PATTERN
 from sdyopt.mlir.ir.traits import ISOLATED
 from sdyopt.mlir.pipeline.base import Pass
 from sdyopt.mlir.pipeline.tree import ANY, Pipeline
@@ -28,6 +30,10 @@ class Verify(Protocol):
 class Instrument:
     """Base class of pass instrumentation (IR printing, timing). All callbacks are optional."""
 
+    def admits(self, pass_: Pass, op: Op) -> bool:
+        """Whether a pass runs; called once for each run, before all other callbacks."""
+        return True
+
     def before_pass(self, pass_: Pass, op: Op) -> None:
         pass
 
@@ -42,6 +48,58 @@ class Instrument:
 
     def after_pipeline(self, pipeline: Pipeline) -> None:
         pass
+
+
+class Bisection(Instrument):
+    """Runs only the first `limit` passes, all of them for -1, and writes a line for each (`OptBisect`)."""
+
+    def __init__(self, limit: int, write: Callable[[str], object]) -> None:
+        self._limit = limit
+        self._write = write
+        self._number = 0
+
+    def admits(self, pass_: Pass, op: Op) -> bool:
+        self._number += 1
+        runs = self._limit < 0 or self._number <= self._limit
+        symbol = op.signature.attributes.get("sym_name")
+        name = f" @{symbol.value}" if isinstance(symbol, StringAttr) else ""
+        words = "running" if runs else "NOT running"
+        self._write(f"BISECT: {words} pass ({self._number}) {pass_.flag} on {op.signature.name}{name}\n")
+        return runs
+
+
+# The actions that are counted: runs of passes, and attempts to apply patterns.
+PASS_EXECUTION: Final = "pass-execution"
+COUNTED: Final = (PASS_EXECUTION, APPLY_PATTERN)
+
+
+class DebugCounters(Instrument):
+    """Runs only some of the actions of each kind (`mlir::tracing::DebugCounter`).
+
+    `settings` are `TAG-skip`, how many do not run at first, and `TAG-count`, how many run after these.
+    """
+
+    def __init__(self, settings: Mapping[str, int]) -> None:
+        self._settings = settings
+        self._counts = dict.fromkeys(COUNTED, 0)
+
+    def executes(self, tag: str) -> bool:
+        """Counts an action; whether it runs."""
+        self._counts[tag] += 1
+        number = self._counts[tag] - self._settings.get(f"{tag}-skip", 0)
+        limit = self._settings.get(f"{tag}-count", -1)
+        return number > 0 and (limit < 0 or number <= limit)
+
+    def admits(self, pass_: Pass, op: Op) -> bool:
+        return self.executes(PASS_EXECUTION)
+
+    def __str__(self) -> str:
+        """The number of actions of each kind, and the settings, as MLIR prints them."""
+        rows = []
+        for tag, count in sorted(self._counts.items()):
+            settings = [self._settings.get(f"{tag}-skip", 0), self._settings.get(f"{tag}-count", -1)]
+            rows.append(f"{tag:<32}: {{{','.join(map(str, [count, *settings]))}}}\n")
+        return "".join(["DebugCounter counters:\n", *rows])
 
 
 class PipelineFailure(Exception):
@@ -132,6 +190,8 @@ class _Runner:
     def _run_pass(self, pass_: Pass, op: Op, verifies_all: bool = False) -> bool:
         """Runs a pass, and verifies the operation; returns whether it changed something."""
         _check_schedule(pass_, op)
+        if not all(instrument.admits(pass_, op) for instrument in self._outermost_first):
+            return False
         for instrument in self._outermost_first:
             instrument.before_pass(pass_, op)
         try:

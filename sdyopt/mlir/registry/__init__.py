@@ -9,6 +9,7 @@ from sdyopt.mlir.registry.discovery import (
     find_entry,
     import_passes,
     lookup,
+    of_other_tool,
 )
 from sdyopt.mlir.registry.table import PassEntry, PipelineEntry, register, register_pipeline
 
@@ -23,6 +24,7 @@ __all__ = [
     "find_entry",
     "import_passes",
     "lookup",
+    "of_other_tool",
     "register",
     "register_pipeline",
 ]

@@ -17,6 +17,7 @@ the group `sdyopt.dialects` declares a `Dialect`, for `--load-dialect-plugin`. T
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Final
 
 from sdyopt.base.diagnostics.text import native_path
@@ -59,8 +60,36 @@ def lookup(flag: str) -> PassEntry | PipelineEntry:
     entry = find_entry(flag)
     if entry is None:
         message = f"'{flag}' does not refer to a registered pass or pass pipeline"
-        raise UsageError(message, nearest(flag, entries) or LIST_PASSES)
+        raise UsageError(message, of_other_tool(flag) or nearest(flag, entries) or LIST_PASSES)
     return entry
+
+
+# The passes of the C++ tools that sdy-opt does not have, by tool. Those of a dialect have its name in front.
+_FOREIGN: Final = MappingProxyType(
+    {
+        "stablehlo-opt": re.compile(
+            r"stablehlo-(aggressive-(folder|simplification)|target-independent-optimization|canonicalize-dynamism|"
+            r"check-shape-assertions|(compatibility|complex-math)-expander|convert-to-signless|refine-(arguments|shapes)|"
+            r"legalize-(deprecated-ops|qdq-to-quantized-op|quant-to-math|quantized-op-to-qdq|to-linalg|to-tosa)|"
+            r"wrap-in-composite)|(chlo|shape)-legalize-to-stablehlo"
+        ),
+        "mlir-opt": re.compile(
+            r"(affine|amdgpu|arith|arm|async|bufferization|emitc|func|gpu|linalg|llvm|math|memref|ml-program|nvgpu|"
+            r"nvvm|rocdl|scf|shape|sparse|spirv|tensor|tosa|transform|vector|x86vector|xegpu)-[\w-]+"
+            r"|(convert|lower|fold|expand|finalize|lift|raise|promote|map)-[\w-]+-(to|into|from|in)-[\w-]+"
+            r"|one-shot-bufferize|buffer-[\w-]+|composite-fixed-point-pass|control-flow-sink|empty-tensor-[\w-]+"
+            r"|generate-runtime-verification|int-range-optimizations|loop-invariant-[\w-]+|mem2reg|normalize-memrefs"
+            r"|reconcile-unrealized-casts|remove-dead-values|remove-shape-constraints|sccp|sparsification|sroa"
+            r"|strip-func-quant-types|symbol-privatize|topological-sort|trivial-dce|view-op-graph"
+        ),
+    }
+)
+
+
+def of_other_tool(flag: str) -> str:
+    """Help for the name of a pass of another C++ tool; empty for other names."""
+    tool = next((tool for tool, names in _FOREIGN.items() if names.fullmatch(flag)), "")
+    return tool and f"this is a pass of {tool}, which sdy-opt does not have"
 
 
 def all_passes() -> list[PassEntry | PipelineEntry]:
@@ -174,6 +203,52 @@ def load_dialect_plugin(name: str) -> None:
     if not isinstance(dialect, Dialect):
         raise UsageError(f"{failure}: the entry point is not a Dialect")
     add_dialect(dialect)
+
+
+def load_any_plugin(name: str) -> None:
+    """Registers the passes and the dialect of a Python file, or those of the entry points of a name.
+
+    A file `….toml` lists plugins, relative to its folder, as `sdyopt_plugins` of pytest's options. Raises
+    UsageError.
+    """
+    failure = f"Failed to load plugin from '{name}'"
+    if name.endswith(".toml"):
+        for each in _listed_plugins(name, failure):
+            load_any_plugin(each)
+    elif name.endswith(".py"):
+        dialect = getattr(_module_of_file(name, failure), "DIALECT", None)
+        if isinstance(dialect, Dialect):
+            add_dialect(dialect)
+    else:
+        from importlib.metadata import entry_points  # noqa: PLC0415  slow to import, and rarely used
+
+        loaders = {PASS_GROUP: load_pass_plugin, DIALECT_GROUP: load_dialect_plugin}
+        known = {group: entry_points(group=group).names for group in loaders}
+        found = [group for group in loaders if name in known[group]]
+        if not found:
+            help = nearest_or_all(name, sorted(set().union(*known.values())))
+            message = f"{failure}: no installed package has this entry point"
+            raise UsageError(message, help or "install the package of the plugin in this Python environment")
+        for group in found:
+            loaders[group](name)
+
+
+def _listed_plugins(name: str, failure: str) -> list[str]:
+    """The plugins that a configuration of pytest lists; those that are files, relative to its folder."""
+    import tomllib  # noqa: PLC0415  rarely used
+
+    path = native_path(name)
+    try:
+        options = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as problem:
+        raise UsageError(f"{failure}: {getattr(problem, 'strerror', None) or problem}") from None
+    for key in ("tool", "pytest", "ini_options"):
+        options = options.get(key, {})
+    listed = options.get("sdyopt_plugins")
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        help = 'write sdyopt_plugins = ["./my_pass.py"] in [tool.pytest.ini_options]'
+        raise UsageError(f"{failure}: the file lists no plugins", help)
+    return [str(path.parent / each) if each.endswith(".py") else each for each in listed]
 
 
 def load_plugin(group: str, name: str, failure: str, attribute: str = "") -> object:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.printer.asm_printer import print_for_note
+from sdyopt.mlir.asm.printer.asm_printer import legalization_error
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -116,13 +116,6 @@ class _Conversion:
             if op is not returned:
                 self._rewriter.move(op, before=computation)
         self._rewriter.replace(computation, returned.operands)
-
-
-def legalization_error(op: Op) -> DiagnosticError:
-    """The error of an operation that has no lowering, or whose lowering failed."""
-    return op.error(
-        f"failed to legalize operation '{op.name}' that was explicitly marked illegal: {print_for_note(op)}"
-    )
 
 
 # Checks that an operation without a lowering can run unchanged on the shards of its operands.

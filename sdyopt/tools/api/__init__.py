@@ -6,6 +6,7 @@ while this interface stays the same.
 """
 
 from sdyopt.base.diagnostics.diagnostic import Severity
+from sdyopt.mlir.pipeline.option import option
 from sdyopt.tools.api.advice import Advice
 from sdyopt.tools.api.attributes import Attribute, Type
 from sdyopt.tools.api.checks import Check, CostlyPlace, MeshSweep, check, mesh_sweep
@@ -21,16 +22,18 @@ from sdyopt.tools.api.errors import (
 )
 from sdyopt.tools.api.execution import ExecutionError, Validation
 from sdyopt.tools.api.lint import Findings
-from sdyopt.tools.api.module import Module
+from sdyopt.tools.api.module import Edit, Module
 from sdyopt.tools.api.operations import Block, Function, Operation, Value
 from sdyopt.tools.api.parsing import parse
 from sdyopt.tools.api.pipelines import (
+    Pass,
     PassInfo,
     PassPipeline,
     create_pass,
     list_passes,
     load_dialect_plugin,
     load_pass_plugin,
+    register_pass,
 )
 from sdyopt.tools.api.reports import (
     Collective,
@@ -40,6 +43,7 @@ from sdyopt.tools.api.reports import (
     HloMatch,
     Report,
 )
+from sdyopt.tools.api.rewriting import Pattern, Rewriter
 from sdyopt.tools.api.shardings import Axis, DimensionSharding, Mesh, Sharding
 
 __all__ = [
@@ -54,6 +58,7 @@ __all__ = [
     "CostlyPlace",
     "Diagnostic",
     "DimensionSharding",
+    "Edit",
     "Error",
     "ExecutionError",
     "Explanation",
@@ -67,11 +72,14 @@ __all__ = [
     "Module",
     "Operation",
     "ParseError",
+    "Pass",
     "PassError",
     "PassInfo",
     "PassPipeline",
+    "Pattern",
     "PipelineError",
     "Report",
+    "Rewriter",
     "Severity",
     "Sharding",
     "ShardingChange",
@@ -85,5 +93,7 @@ __all__ = [
     "load_dialect_plugin",
     "load_pass_plugin",
     "mesh_sweep",
+    "option",
     "parse",
+    "register_pass",
 ]

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from math import inf, ldexp, nan
 from typing import Any, Generic, TypeVar
 
+from sdyopt.base import diagnostics
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.ids import PARSE_ERROR, identify
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.interning import Interned
+from sdyopt.base.releases import followed_release
+from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.parser.parser_state import ParserState
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.ir import attribute as ir
-from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, IntegerAttr
+from sdyopt.mlir.ir.builtin_attributes import DenseArray, FloatAttr, IntegerAttr, boolean, integer
 from sdyopt.mlir.ir.floats import FloatFormat, Specials, decode, encode_double
-from sdyopt.mlir.ir.types import DYNAMIC, I1, FloatType, RankedShapedType, ShapedType
+from sdyopt.mlir.ir.types import DYNAMIC, F64, I1, I64, FloatType, RankedShapedType, ShapedType, tensor
+from sdyopt.tools.api.errors import Location, ParseError, diagnostic_of, require_text
+from sdyopt.tools.api.program import discard, session
+from sdyopt.tools.api.shardings import Sharding
+from sdyopt.tools.driver.job import dialect_table
 
 I = TypeVar("I", bound=Interned)  # noqa: E741  the IR object
 
@@ -58,6 +71,17 @@ class Type(View[ir.Type]):
         """The element type of a tensor, vector or memref; None for any other type."""
         return Type(self.ir.element) if isinstance(self.ir, ShapedType) else None
 
+    @classmethod
+    def tensor(cls, shape: Sequence[int | None], element: Type | str) -> Type:
+        """The type of tensors of this shape, with None for each dynamic size."""
+        found = cls.parse(element) if isinstance(element, str) else element
+        return cls(tensor(tuple([DYNAMIC if size is None else size for size in shape]), found.ir))
+
+    @classmethod
+    def parse(cls, text: str) -> Type:
+        """The type of a text, such as `tensor<64x128xf32>`. Raises ParseError."""
+        return cls(_parsed(text, lambda parser: parser.type()))
+
     def __str__(self) -> str:
         return AttributePrinter().type(self.ir)
 
@@ -77,8 +101,92 @@ class Attribute(View[ir.Attribute]):
         convert = _VALUES.get(type(self.ir))
         return self if convert is None else convert(self.ir)
 
+    @classmethod
+    def parse(cls, text: str) -> Attribute:
+        """The attribute of a text, such as `array<i64: 1, 2>`. Raises ParseError."""
+        return cls(_parsed(text, lambda parser: parser.attribute()))
+
+    @classmethod
+    def of(cls, value: AttributeValue) -> Attribute:
+        """The attribute with a value, as `value` returns it: text is a string, not parsed.
+
+        Integers have the type `i64` and floats `f64`; others are parsed from text. Several shardings are
+        those of several values. Raises TypeError for other values.
+        """
+        return cls(_attribute_of(value))
+
     def __str__(self) -> str:
         return AttributePrinter().attribute(self.ir)
+
+
+# What an attribute is made of.
+AttributeValue = (
+    Attribute
+    | Type
+    | Sharding
+    | bool
+    | int
+    | float
+    | str
+    | Sequence["AttributeValue"]
+    | Mapping[str, "AttributeValue"]
+)
+
+
+def _attribute_of(value: AttributeValue) -> ir.Attribute:
+    match value:
+        case Attribute() | Sharding():
+            return value.ir
+        case Type():
+            return ir.TypeAttr(value.ir)
+        case bool():
+            return boolean(value)
+        case int():
+            return integer(value, I64)
+        case float():
+            return FloatAttr(encode_double(value, F64.format), F64)
+        case str():
+            return ir.StringAttr(value)
+        case Mapping():
+            return ir.dictionary({name: _attribute_of(each) for name, each in value.items()})
+        case Sequence():
+            shardings = tuple([each.ir for each in value if isinstance(each, Sharding)])
+            if shardings and len(shardings) == len(value):
+                return ShardingPerValue(shardings)
+            return ir.array([_attribute_of(each) for each in value])
+    raise TypeError(f"no attribute has the value {value!r}")
+
+
+@lru_cache(maxsize=4096)
+def ir_location(location: Location) -> diagnostics.Location:
+    """A location in the IR. Raises ParseError if its text is not one."""
+
+    def read(parser: AsmParser) -> diagnostics.Location:
+        found = parser.accept_location()
+        if found is None:
+            raise parser.error("expected a location, such as loc(unknown)")
+        return found
+
+    return _parsed(location.text, read)
+
+
+P = TypeVar("P")
+
+
+def _parsed(text: str, read: Callable[[AsmParser], P]) -> P:
+    """What a text contains. Raises ParseError."""
+    require_text("what is parsed", text)
+    source = Source("<string>", text)
+    with session(discard, followed_release().name):
+        parser = AsmParser(source, ParserState(source, dialect_table(), True).attribute_parser)
+        try:
+            found = read(parser)
+            if not parser.at_end:
+                raise parser.error("expected the end of the text")
+        except DiagnosticError as error:
+            identify(error.diagnostic, PARSE_ERROR)
+            raise ParseError([diagnostic_of(error.diagnostic, source)]) from None
+    return found
 
 
 def float_value(bits: int, format: FloatFormat) -> float:

@@ -96,7 +96,7 @@ class Check:
     @property
     def report(self) -> Report:
         """The report with all figures."""
-        return Report(self.ir.report, self._title, self._program)
+        return Report(self.ir.report, self._title, self._program, self.ir)
 
     def __str__(self) -> str:
         from sdyopt.analysis.check import check_text
@@ -276,7 +276,9 @@ def check(
 def _module(program: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Module:
     if isinstance(program, Module):
         return program
-    return parse(_lowered(program, arguments, keywords) if hasattr(program, "lower") else program)
+    # Text has a method `lower`, too.
+    is_function = hasattr(program, "lower") and not isinstance(program, str | bytes)
+    return parse(_lowered(program, arguments, keywords) if is_function else program)
 
 
 def _lowered(function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sdyopt.base.diagnostics import diagnostic as ir
 from sdyopt.base.diagnostics.ids import SNAPSHOT_DIFFERENCE, SNAPSHOT_ERROR, identify
@@ -27,6 +27,13 @@ if TYPE_CHECKING:  # imported only for comparisons, because importing rich is sl
 MAX_ROWS = 20
 
 
+class BeforeAndAfter(NamedTuple):
+    """A text in the program before and in the one after; None in a program without it."""
+
+    before: str | None
+    after: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class ShardingChange:
     """A value whose sharding differs between two programs.
@@ -37,13 +44,13 @@ class ShardingChange:
 
     label: str
     location: Location
-    names: tuple[str | None, str | None]
-    types: tuple[str | None, str | None]
+    names: BeforeAndAfter
+    types: BeforeAndAfter
     before: str | None
     after: str | None
 
     def __str__(self) -> str:
-        name = self.label or self.names[1] or self.names[0]
+        name = self.label or self.names.after or self.names.before
         return f"{name}: {self.before} → {self.after}"
 
 
@@ -83,6 +90,10 @@ class Comparison:
 
     def to_markdown(self) -> str:
         return self._write(".md")
+
+    def to_html(self) -> str:
+        """The comparison as an HTML page."""
+        return self._write(".html")
 
     def __str__(self) -> str:
         return self._write(".txt")
@@ -143,8 +154,8 @@ def _change(change: comparison.ShardingChange) -> ShardingChange:
     return ShardingChange(
         change.value.label,
         from_source(change.value.location),
-        (_name(old), _name(new)),
-        (_type(old), _type(new)),
+        BeforeAndAfter(_name(old), _name(new)),
+        BeforeAndAfter(_type(old), _type(new)),
         _sharding(old),
         _sharding(new),
     )

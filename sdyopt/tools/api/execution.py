@@ -80,8 +80,8 @@ def validation_of(program: Program, after: Program, seeds: int, how: HowToRun) -
     devices, is_known, differs = 1, True, False
     with session(discard, program.sdy_version), _execution_errors(program):
         verify = IncrementalVerifier(after.verifier)
-        for function in validate(program.op, after.op, options, verify):
-            found = findings(function, program.op, options)
+        for function in validate(program.module, after.module, options, verify):
+            found = findings(function, program.module, options)
             diagnostics += [diagnostic_of(each, program.source) for each in found]
             results += function.results
             devices = max(devices, function.devices)
@@ -104,7 +104,7 @@ def results_of(
     from sdyopt.analysis.execution.worker.inputs import numpy_type
 
     with session(discard, program.sdy_version), _execution_errors(program):
-        execution = Execution(program.op, how.mode, Worker(how.python, how.timeout, how.memory))
+        execution = Execution(program.module, how.mode, Worker(how.python, how.timeout, how.memory))
         if len(arguments) != len(execution.arguments):
             raise TypeError(f"@main takes {len(execution.arguments)} arguments, not {len(arguments)}")
         for result, index in carry.items():
@@ -135,8 +135,8 @@ def _execution_errors(program: Program) -> Iterator[None]:
         yield
         return
     except NoJax as error:
-        problem = DiagnosticError.at(program.op.location, str(error)).help(error.help)
+        problem = DiagnosticError.at(program.module.location, str(error)).help(error.help)
     except NotValidated as failure:
-        problem = DiagnosticError.at(program.op.location, f"cannot be executed: {failure}")
+        problem = DiagnosticError.at(program.module.location, f"cannot be executed: {failure}")
     problem.diagnostic.id = NOT_VALIDATED
     raise ExecutionError([diagnostic_of(problem.diagnostic, program.source)])

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
-from sdyopt.base.diagnostics.diagnostic import emit
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.base.diagnostics.ids import VERIFY_ERROR, identified
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.ir.edit_log import EditLog
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.tools.api.advice import Advice, advice_on
 from sdyopt.tools.api.comparisons import Comparable, Comparison
-from sdyopt.tools.api.errors import Diagnostic, PassError, VerifyError
+from sdyopt.tools.api.errors import Diagnostic, ParseError, PassError, VerifyError, diagnostic_of
 from sdyopt.tools.api.execution import HowToRun, Validation, results_of, validation_of
 from sdyopt.tools.api.lint import Findings, findings_of
 from sdyopt.tools.api.module_html import module_html
-from sdyopt.tools.api.operations import Function, Operation, operation_view
+from sdyopt.tools.api.operations import ProgramView
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline, create_pass
-from sdyopt.tools.api.program import Program, discard, session
+from sdyopt.tools.api.program import Pickled, Program, discard, session, unpickled
 from sdyopt.tools.api.reports import Explanation, Report, explanation, report_of
-from sdyopt.tools.api.shardings import Mesh, mesh_data
+from sdyopt.tools.api.rewriting import Rewriter
 from sdyopt.tools.driver.chunk import resource_error
 
 PARTITION_PIPELINE = "sdy-partition-pipeline"
 
 
-class Module:
+class Module(ProgramView):
     """A program. `str` is its text. `diagnostics` are the warnings and remarks of the call that returned it.
 
     No method changes it, so views of its operations stay valid and cells of a notebook can run again.
@@ -158,6 +159,17 @@ class Module:
         with session(discard, self._program.sdy_version):
             return Comparable(self._program.source.name, self.ir).differences_from_snapshot(path)
 
+    # --- Editing ------------------------------------------------------------------------------
+
+    def edit(self) -> Edit:
+        """Edits a copy of the program, in a `with` block, after which `edit.module` is the result.
+
+        with module.edit() as edit:
+            edit.set_sharding(module.functions["main"].arguments[0], None)
+        module = edit.module
+        """
+        return Edit(self._program)
+
     # --- Execution ----------------------------------------------------------------------------
 
     def partition(self, **options: object) -> Module:
@@ -210,7 +222,7 @@ class Module:
         return found[0] if steps == 1 else found
 
     def verify(self) -> None:
-        """Raises VerifyError if the program is invalid. Only edits through `ir` can make it invalid."""
+        """Raises VerifyError if the program is invalid. Only edits of `ir` can make it so."""
         collector = self._program.collector()
         with session(collector.handle, self._program.sdy_version), identified(VERIFY_ERROR):
             if not self._program.verifier.verify(self._program.op):
@@ -220,33 +232,14 @@ class Module:
         """A copy that shares no operation with this module."""
         return Module(self._program.clone(), self.diagnostics)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Modules can be pickled, so they can be passed to other processes."""
+        return _unpickled, (self._program.pickled(), self.diagnostics)
+
     @property
     def ir(self) -> ModuleOp:
-        """The module in the IR. Code that edits it is not covered by the stability of this interface."""
-        return self._program.op
-
-    # --- Parts --------------------------------------------------------------------------------
-
-    def walk(self) -> Iterator[Operation]:
-        """All operations in the order of the text, the module itself first."""
-        return Operation(self._program, self.ir).walk()
-
-    @property
-    def operations(self) -> tuple[Operation, ...]:
-        """The operations directly in the module, such as functions and meshes."""
-        return tuple([operation_view(self._program, op) for op in self.ir.block.ops])
-
-    @property
-    def functions(self) -> dict[str, Function]:
-        """The functions directly in the module, by name."""
-        found = (op for op in self.operations if isinstance(op, Function))
-        return {op.symbol_name or "": op for op in found}
-
-    @property
-    def meshes(self) -> dict[str, Mesh]:
-        """The meshes of the `sdy.mesh` operations, by name."""
-        found = (op for op in self.ir.block.ops if isinstance(op, MeshOp))
-        return {op.sym_name: mesh_data(op.mesh, op.sym_name) for op in found}
+        """The module in the IR, which is not covered by the stability of this interface."""
+        return self._program.module
 
     # --- Text ---------------------------------------------------------------------------------
 
@@ -293,6 +286,52 @@ class Module:
     def _repr_html_(self) -> str:
         text = self.as_text(large_elements_limit=16, large_resource_limit=64)
         return module_html(text, list(self.meshes.values()), list(self.functions.values()))
+
+
+def _unpickled(pickled: Pickled, diagnostics: tuple[Diagnostic, ...]) -> Module:
+    try:
+        return Module(unpickled(pickled), diagnostics)
+    except DiagnosticError as error:
+        raise ParseError([diagnostic_of(error.diagnostic, None)]) from None
+
+
+class Edit(Rewriter):
+    """The edits of a copy of a module, which also take values and operations of the module itself.
+
+    At the end of the `with` block the program is verified, and `module` is the result. VerifyError is raised
+    if it is invalid, and PassError for the `error` of an operation that the block raises.
+    """
+
+    def __init__(self, program: Program) -> None:
+        copy, operations, values = program.clone_with_copies()
+        super().__init__(copy, EditLog(), operations, values)
+        self._module: Module | None = None
+        self._collector = copy.collector()
+
+    @property
+    def module(self) -> Module:
+        """The edited module, once the `with` block has ended. Raises ValueError before."""
+        if self._module is None:
+            raise ValueError("the edited module is there after the end of the `with` block")
+        return self._module
+
+    def __enter__(self) -> Self:
+        program = self._program
+        program.editing = lambda: session(self._collector.handle, program.sdy_version)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        program, self._program.editing = self._program, None
+        if isinstance(error, DiagnosticError):
+            self._collector.handle(error.diagnostic)
+            raise PassError(self._collector.diagnostics) from None
+        if error is None:
+            edited = Module(program, ())
+            edited.verify()
+            edited.diagnostics = tuple(self._collector.diagnostics)
+            self._module = edited
 
 
 def _check_module(name: str, value: object) -> None:

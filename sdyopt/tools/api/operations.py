@@ -1,10 +1,12 @@
-"""Operations, blocks and values of a program, as views that cannot change it."""
+"""Operations, blocks and values of a program, as views. A `Rewriter` edits what they show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from sdyopt.base import diagnostics as ir_diagnostics
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, enclosing_module
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.mlir.ir import block as ir_block
@@ -12,10 +14,13 @@ from sdyopt.mlir.ir import value as ir_value
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface, is_private, symbol_name, type_of_function
-from sdyopt.tools.api.attributes import Attribute, Type
+from sdyopt.tools.api.attributes import Attribute, Type, ir_location
 from sdyopt.tools.api.errors import Location, location_of
 from sdyopt.tools.api.program import Program
-from sdyopt.tools.api.shardings import Sharding, sharding_data
+from sdyopt.tools.api.shardings import Mesh, Sharding, mesh_data, sharding_data
+
+# The text and the location of a note.
+Note = tuple[str, Location]
 
 
 class Operation:
@@ -78,6 +83,25 @@ class Operation:
         """This operation and all nested ones, in the order of the text."""
         return (operation_view(self._program, op) for op in self.ir.walk())
 
+    # --- Diagnostics ----------------------------------------------------------------------
+
+    def error(self, message: str, *notes: Note, help: str = "") -> Exception:
+        """An error at this operation, for passes and edits to raise, with notes and help."""
+        error = self.ir.error(message)
+        for text, location in notes:
+            error.note(text, ir_location(location))
+        return error.help(help) if help else error
+
+    def warning(self, message: str, *notes: Note, help: str = "") -> None:
+        """Reports a warning of a pass or an edit."""
+        with self._program.being_edited():
+            self.ir.warning(message, *_ir_notes(notes), help=help)
+
+    def remark(self, message: str, *notes: Note, help: str = "") -> None:
+        """Reports a remark of a pass or an edit."""
+        with self._program.being_edited():
+            self.ir.remark(message, *_ir_notes(notes), help=help)
+
     def __str__(self) -> str:
         return self._program.op_text(self.ir)
 
@@ -104,6 +128,14 @@ class Function(Operation):
         """The arguments of the body; none for a declaration."""
         entry = self.ir.regions[0].entry
         return () if entry is None else Block(self._program, entry).arguments
+
+    @property
+    def body(self) -> Block:
+        """The entry block. Raises ValueError for a declaration."""
+        entry = self.ir.regions[0].entry
+        if entry is None:
+            raise ValueError(f"{self!r} is a declaration, which has no body")
+        return Block(self._program, entry)
 
     @property
     def result_types(self) -> tuple[Type, ...]:
@@ -223,6 +255,46 @@ class Value:
 
     def __hash__(self) -> int:
         return hash(self.ir)
+
+
+class ProgramView:
+    """What modules and rewriters show of a program."""
+
+    __slots__ = ()
+
+    _program: Program
+
+    def walk(self) -> Iterator[Operation]:
+        """All operations in the order of the text, the module itself first."""
+        return operation_view(self._program, self._program.op).walk()
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations directly in the module, such as functions and meshes."""
+        return tuple([operation_view(self._program, op) for op in self._top_level])
+
+    @property
+    def functions(self) -> dict[str, Function]:
+        """The functions directly in the module, by name."""
+        found = (op for op in self.operations if isinstance(op, Function))
+        return {op.symbol_name or "": op for op in found}
+
+    @property
+    def meshes(self) -> dict[str, Mesh]:
+        """The meshes of the `sdy.mesh` operations, by name."""
+        found = (op for op in self._top_level if isinstance(op, MeshOp))
+        return {op.sym_name: mesh_data(op.mesh, op.sym_name) for op in found}
+
+    @property
+    def _top_level(self) -> Iterator[Op]:
+        """The operations of the module, which a pass on functions does not edit."""
+        module = enclosing_module(self._program.op)
+        assert module is not None
+        return module.block.ops
+
+
+def _ir_notes(notes: Iterable[Note]) -> list[tuple[str, ir_diagnostics.Location]]:
+    return [(text, ir_location(location)) for text, location in notes]
 
 
 def operation_view(program: Program, op: Op) -> Operation:

@@ -12,14 +12,14 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.base.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, VERIFY_ERROR, identified, identify
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import NEWEST, release_of
-from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.program import Program, session
 from sdyopt.tools.driver.chunk import resource_error
 from sdyopt.tools.driver.job import MESH_VERSIONS, dialect_table
-from sdyopt.tools.driver.split import check_text, decode
+from sdyopt.tools.driver.split import as_text, check_text, decode, parse_source
 
 
 @runtime_checkable
@@ -44,7 +44,14 @@ class HasOperation(Protocol):
     def operation(self) -> HasAsm: ...
 
 
-ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation
+@runtime_checkable
+class HasMlirModule(Protocol):
+    """A function that JAX has exported, `jax.export.Exported`."""
+
+    def mlir_module(self) -> str: ...
+
+
+ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation | HasMlirModule
 
 _HLO_PREFIX = "HloModule"
 
@@ -79,7 +86,8 @@ def parse(
                 check_text(source)
                 _check_is_mlir(source)
             with identified(PARSE_ERROR):
-                op, resources = parse_module(source, dialects, options)
+                source = as_text(source, dialects, options)
+                op, resources = parse_source(source, dialects, options)
         except DiagnosticError as error:
             emit(error.diagnostic)
             raise ParseError(collector.diagnostics) from None
@@ -87,7 +95,7 @@ def parse(
             emit(resource_error(source, error))
             raise ParseError(collector.diagnostics) from None
         assert isinstance(op, ModuleOp)
-        parsed = Program(op, source, resources, dialects, options, sdy_version)
+        parsed = Program(op, source, resources, options, mesh_version, sdy_version)
         with identified(VERIFY_ERROR):
             if not parsed.verifier.verify(op):
                 raise VerifyError(collector.diagnostics)
@@ -108,6 +116,8 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
         print_text: Callable[..., str] = program.as_text
         options = {"debug_info": True} if "debug_info" in signature(print_text).parameters else {}
         return name, print_text(**options)
+    if isinstance(program, HasMlirModule):
+        return name, program.mlir_module()
     if isinstance(program, HasOperation):
         program = program.operation
     if isinstance(program, HasAsm):
@@ -119,7 +129,7 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
 
 
 def _source_of(name: str, text: str | bytes) -> Source:
-    """The source of a program; raises ParseError for bytecode and for text that is not UTF-8."""
+    """The source of a program; raises ParseError for text that is not UTF-8."""
     if isinstance(text, str) and (text.isascii() or not SURROGATE.search(text)):
         return Source(name, text)
     try:

@@ -5,18 +5,63 @@ Passes and dialects of other packages are plugins.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
-from sdyopt.mlir.pipeline.base import MODULE, Pass
+from sdyopt.base.releases import followed_release
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions
+from sdyopt.mlir.asm.resources import Resources
+from sdyopt.mlir.ir.edit_log import current_log
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline import base
+from sdyopt.mlir.pipeline.base import MODULE
 from sdyopt.mlir.pipeline.option import Option, OptionValue, Scalar
 from sdyopt.mlir.pipeline.tree import Pipeline
-from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, discovery, lookup
+from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, discovery, lookup, register
 from sdyopt.mlir.registry.discovery import read_pipeline
 from sdyopt.tools.api.errors import pipeline_error, require_text
+from sdyopt.tools.api.program import Program
+from sdyopt.tools.api.rewriting import Rewriter
+
+P = TypeVar("P", bound=type[base.Pass])
+
+
+class Pass(base.Pass):
+    """Base class of passes, whose options are fields. The docstring is the manual.
+
+    @sdyopt.register_pass("drop-names")
+    class DropNames(sdyopt.Pass):
+        attribute: str = sdyopt.option(default="name", help="the attribute that contains the name")
+
+        def rewrite(self, rewriter: sdyopt.Rewriter) -> None:
+            for operation in rewriter.walk():
+                rewriter.remove_attribute(operation, self.attribute)
+
+    A pass that sets `anchor = "func.func"` runs on each function.
+    """
+
+    def rewrite(self, rewriter: Rewriter) -> None:
+        """Edits the program. To fail, raise `operation.error(message)`."""
+        raise NotImplementedError
+
+    def run(self, op: Op) -> bool:
+        """Calls `rewrite`."""
+        options = ParseOptions(allow_unregistered_dialects=True)
+        program = Program(op, Source("", ""), Resources(), options, 19, followed_release().name)
+        program.editing = nullcontext
+        rewriter = Rewriter(program, current_log())
+        self.rewrite(rewriter)
+        return rewriter.changed
+
+
+def register_pass(name: str) -> Callable[[P], P]:
+    """Decorator of the class of a pass, which has this name in pipelines, and as a flag of `sdy-opt`."""
+    return register(name)
 
 
 class PassPipeline:
@@ -37,7 +82,7 @@ class PassPipeline:
 
 
 # What runs on a module: the text of a pipeline, a pipeline, or an instance of a pass class.
-Passes = str | PassPipeline | Pass
+Passes = str | PassPipeline | base.Pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +132,8 @@ def combined_pipeline(passes: Sequence[Passes], options: Mapping[str, object]) -
     return combined
 
 
-def _elements(passes: Passes) -> Sequence[Pass | Pipeline]:
-    if isinstance(passes, Pass):
+def _elements(passes: Passes) -> Sequence[base.Pass | Pipeline]:
+    if isinstance(passes, base.Pass):
         return [passes]
     if not isinstance(passes, str | PassPipeline):
         raise TypeError(

@@ -7,28 +7,28 @@ threads wait for each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from threading import RLock
+from typing import NamedTuple
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Handler, handling, separate_run
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import following
-from sdyopt.mlir.asm.parser.module_parser import ParseOptions
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.aliases import Aliases
 from sdyopt.mlir.asm.printer.asm_printer import AsmPrinter, PrintOptions, print_for_note, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.asm.resources import Resources, resource_section
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.tools.api.errors import Collector
-from sdyopt.tools.driver.job import interpreter_settings
+from sdyopt.tools.driver.job import dialect_table, interpreter_settings
 from sdyopt.tools.driver.reproducer import with_external_resources
 
 # Reentrant: a pass may parse and run other programs.
@@ -54,32 +54,60 @@ class Program:
 
     def __init__(
         self,
-        op: ModuleOp,
+        op: Op,
         source: Source,
         resources: Resources,
-        dialects: DialectTable,
         options: ParseOptions,
+        mesh_version: int,
         sdy_version: str,
     ) -> None:
         self.op = op
         self.source = source
         self._resources = resources
-        self.dialects = dialects
         self.options = options
+        self.mesh_version = mesh_version
         self.sdy_version = sdy_version
-        self.verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
+        self.dialects = dialect_table(mesh_version)
+        self.verifier = Verifier(self.dialects, AttributePrinter().type, print_for_note)
+        # The context in which the program is edited, and diagnostics about it are emitted; None while it
+        # cannot be.
+        self.editing: Callable[[], AbstractContextManager[None]] | None = None
+
+    @property
+    def module(self) -> ModuleOp:
+        """The module, of a program that is one."""
+        assert isinstance(self.op, ModuleOp)
+        return self.op
 
     def clone(self) -> Program:
         """A copy that shares no operation with this program. It keeps the order of uses, as passes need."""
+        return self.clone_with_copies()[0]
+
+    def clone_with_copies(self) -> tuple[Program, dict[Op, Op], dict[Value, Value]]:
+        """As `clone`; also the copies of all operations and values."""
+        values: dict[Value, Value] = {}
         with session(discard, self.sdy_version):
-            copy = Rewriter().clone(self.op)
-            _copy_order_of_uses(self.op, copy)
-        return self.with_op(copy)
+            copy = Rewriter().clone(self.op, values)
+            copies = dict(zip(self.op.walk(), copy.walk(), strict=True))
+            _copy_order_of_uses(copies)
+        return self.with_op(copy), copies, values
 
     def with_op(self, op: Op) -> Program:
         """Another module with the resources of this program."""
-        assert isinstance(op, ModuleOp)
-        return Program(op, self.source, self._resources, self.dialects, self.options, self.sdy_version)
+        return Program(op, self.source, self._resources, self.options, self.mesh_version, self.sdy_version)
+
+    def pickled(self) -> Pickled:
+        """What the program can be made of again, in this process or another one."""
+        order = [uses if uses != sorted(uses, reverse=True) else None for uses in _orders_of_uses(self.op)]
+        return Pickled(
+            text=self.text(PrintOptions(debuginfo=True)),
+            name=self.source.name,
+            source=self.source.text,
+            options=self.options,
+            mesh_version=self.mesh_version,
+            sdy_version=self.sdy_version,
+            order=order if any(order) else None,
+        )
 
     def collector(self) -> Collector:
         """A collector of diagnostics about this program."""
@@ -99,6 +127,18 @@ class Program:
             printer.op(op, "")
             return "".join(printer.out)
 
+    @contextmanager
+    def being_edited(self) -> Iterator[None]:
+        """The context of an edit. Raises ValueError if the program cannot be edited."""
+        if self.editing is None:
+            raise ValueError("a module never changes: edit a copy of it, `with module.edit() as edit:`")
+        with self.editing():
+            yield
+
+    def forget_names(self) -> None:
+        """The names of values are others after an edit."""
+        self.__dict__.pop("_ssa_names", None)
+
     def name(self, value: Value) -> str:
         """The SSA name of a value in the printed program, such as `%0`."""
         return self._ssa_names.names[value]
@@ -109,9 +149,54 @@ class Program:
             return SsaNames(self.op)
 
 
-def _copy_order_of_uses(source: Op, copy: Op) -> None:
-    """Gives the use lists of a copy the order of those of the original."""
-    copies = dict(zip(source.walk(), copy.walk(), strict=True))
+class Pickled(NamedTuple):
+    """A program as text, with all that the text lacks.
+
+    `order` has the uses of each value, most recent first, as numbers of operations and operands; None stands
+    for those of a value in reverse order of the text.
+    """
+
+    text: str
+    name: str
+    source: str
+    options: ParseOptions
+    mesh_version: int
+    sdy_version: str
+    order: list[list[tuple[int, int]] | None] | None
+
+
+def unpickled(pickled: Pickled) -> Program:
+    """The program that was pickled. Raises DiagnosticError if a dialect of it is missing in this process."""
+    source = Source(pickled.name, pickled.source)
+    with session(discard, pickled.sdy_version):
+        text = Source(pickled.name, pickled.text)
+        op, resources = parse_module(text, dialect_table(pickled.mesh_version), pickled.options)
+        ops = list(op.walk())
+        numbers = {each: number for number, each in enumerate(ops)}
+        for index, value in enumerate(_values_with_uses(op)):
+            order = None if pickled.order is None else pickled.order[index]
+            uses = order or sorted(((numbers[use.owner], use.index) for use in value.uses), reverse=True)
+            for use in list(value.uses):
+                use.unlink()
+            for number, operand in reversed(uses):
+                ops[number].operand_uses[operand].link(value)
+    return Program(op, source, resources, pickled.options, pickled.mesh_version, pickled.sdy_version)
+
+
+def _orders_of_uses(root: Op) -> list[list[tuple[int, int]]]:
+    """The uses of each value with several, as numbers of operations and operands."""
+    numbers = {each: number for number, each in enumerate(root.walk())}
+    return [[(numbers[use.owner], use.index) for use in value.uses] for value in _values_with_uses(root)]
+
+
+def _values_with_uses(root: Op) -> list[Value]:
+    """The values with several uses, in the order of the text."""
+    values = (value for op in root.walk() for value in _defined_values(op))
+    return [value for value in values if value.first_use is not None and not value.has_one_use]
+
+
+def _copy_order_of_uses(copies: Mapping[Op, Op]) -> None:
+    """Gives the use lists of copies the order of those of the original operations."""
     for op, copied in copies.items():
         for value, new in zip(_defined_values(op), _defined_values(copied), strict=True):
             if value.first_use is None or value.has_one_use:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sdyopt.analysis.figures import figures
 from sdyopt.base.diagnostics import diagnostic as ir
@@ -47,7 +47,8 @@ from sdyopt.tools.api.html import axes_of, bar, coloured, details, frame, html_f
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline
 from sdyopt.tools.api.program import Program, session
 
-if TYPE_CHECKING:  # imported only for comparisons
+if TYPE_CHECKING:  # imported only when they are used
+    from sdyopt.analysis.check.checker import Check
     from sdyopt.analysis.hlo_comparison import hlo_comparison
     from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 
@@ -60,6 +61,20 @@ class HasText(Protocol):
     """What prints itself as HLO, such as what `lowered.compile()` returns in JAX."""
 
     def as_text(self) -> str: ...
+
+
+class Times(NamedTuple):
+    """The least and the greatest number of runs."""
+
+    least: int
+    greatest: int
+
+
+class WireBytes(NamedTuple):
+    """What a device sends, according to the report and to XLA's program."""
+
+    report: int
+    xla: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +95,7 @@ class Collective:
     bytes_in: int | None
     bytes_out: int | None
     wire_bytes: int | None
-    times: tuple[int, int] | None
+    times: Times | None
     location: Location
     value: str
     cause: str
@@ -105,7 +120,7 @@ class ComparedCollective:
     group_size: int
     bytes: int
     wire_bytes: int
-    times: tuple[int, int] | None
+    times: Times | None
     location: Location
 
     def __str__(self) -> str:
@@ -140,11 +155,11 @@ class HloComparison:
         return dict(self.ir.counts)
 
     @property
-    def wire_bytes(self) -> tuple[int, int]:
+    def wire_bytes(self) -> WireBytes:
         """What a device sends in all runs of loops, in the report and in XLA's program."""
         from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
 
-        return round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs))
+        return WireBytes(round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs)))
 
     @property
     def matches(self) -> tuple[HloMatch, ...]:
@@ -166,7 +181,7 @@ class HloComparison:
                     each.group_size,
                     each.bytes,
                     round(each.wire_bytes_of_runs),
-                    None if each.times is None else (each.times.low, each.times.high),
+                    None if each.times is None else Times(each.times.low, each.times.high),
                     from_source(each.location),
                 )
                 for each in found
@@ -208,12 +223,13 @@ class HloComparison:
 class Report:
     """The report of `sdy-opt --report`. `str` is its text. Figures are those of one device."""
 
-    __slots__ = ("_program", "_title", "ir")
+    __slots__ = ("_check", "_program", "_title", "ir")
 
     ir: figures.Report
 
-    def __init__(self, ir: figures.Report, title: str, program: str) -> None:
+    def __init__(self, ir: figures.Report, title: str, program: str, check: Check | None = None) -> None:
         self.ir = ir
+        self._check = check
         self._title = title
         self._program = program
 
@@ -314,9 +330,9 @@ class Report:
             yield "<p><code>report.to_html()</code> is the page, with all tables and the program</p>"
 
     def _write(self, path: str) -> str:
-        from sdyopt.analysis.report.formats import report_text
+        from sdyopt.analysis.report.formats import Reported, report_text
 
-        return report_text(self.ir, path, lambda: self._program, self._title)
+        return report_text(Reported(self.ir, lambda: self._program, self._title, self._check), path)
 
 
 def _collective(found: figures.Collective) -> Collective:
@@ -327,7 +343,7 @@ def _collective(found: figures.Collective) -> Collective:
         found.bytes_in,
         found.bytes_out,
         None if found.wire_bytes is None else round(found.wire_bytes),
-        None if found.times is None else (found.times.low, found.times.high),
+        None if found.times is None else Times(found.times.low, found.times.high),
         from_source(found.location),
         found.value,
         found.cause,

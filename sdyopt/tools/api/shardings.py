@@ -1,17 +1,22 @@
-"""Meshes and shardings as plain data."""
+"""Meshes and shardings as plain data, which may be constructed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import prod
 
 from sdyopt.analysis.figures.mesh_coordinates import all_coordinates, shard_index
+from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.sdy import mesh as ir_mesh
-from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy import sharding as ir_sharding
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.api.html import sharding_html
 
@@ -32,17 +37,35 @@ class Axis:
         return f'"{self.name}"{sub_axis}'
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class Mesh:
     """The axes and devices of a mesh. `str` is MLIR's text of both, such as `<["x"=2, "y"=4]>`.
 
-    `name` is empty for a mesh that is inlined in a sharding. `device_ids` are the devices in row-major order.
+    `Mesh("mesh", {"x": 2, "y": 4})` is the one of this example, and so is that of the shape of a mesh of JAX:
+    `Mesh("mesh", mesh.shape)`. `name` is empty for a mesh that is inlined in a sharding. `device_ids` are the
+    devices in row-major order, by default in increasing order.
     """
 
     name: str
     axes: tuple[Axis, ...]
     device_ids: tuple[int, ...]
-    text: str
+    ir: ir_mesh.Mesh = field(init=False, compare=False)
+
+    def __init__(
+        self,
+        name: str,
+        axes: Mapping[str, int] | Iterable[Axis],
+        device_ids: Iterable[int] | None = None,
+    ) -> None:
+        pairs = axes.items() if isinstance(axes, Mapping) else [(axis.name, axis.size) for axis in axes]
+        ir = ir_mesh.mesh([ir_mesh.MeshAxis(*pair) for pair in pairs], tuple(device_ids or ()))
+        problem = next(filter(None, map(ir_mesh.axis_problem, ir.axes)), ir_mesh.mesh_problem(ir))
+        if problem:
+            raise ValueError(problem)
+        _set(self, "name", name)
+        _set(self, "axes", tuple([Axis(axis.name, axis.size) for axis in ir.axes]))
+        _set(self, "device_ids", ir.device_ids or tuple(range(ir.total_size)))
+        _set(self, "ir", ir)
 
     @property
     def shape(self) -> dict[str, int]:
@@ -53,6 +76,18 @@ class Mesh:
     def size(self) -> int:
         """The number of devices."""
         return len(self.device_ids)
+
+    def axis(self, name: str) -> Axis:
+        """The axis of this name. Raises ValueError if there is none."""
+        for axis in self.axes:
+            if axis.name == name:
+                return axis
+        raise ValueError(f"{self!r} has no axis {name!r}; {nearest_or_all(name, self.shape)}")
+
+    @property
+    def text(self) -> str:
+        """MLIR's text."""
+        return ir_mesh.Mesh.assembly.text(self.ir)
 
     def __str__(self) -> str:
         return self.text
@@ -83,11 +118,19 @@ class DimensionSharding:
         return f"DimensionSharding({self})"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+# What shards a dimension.
+DimensionSpec = None | str | Axis | DimensionSharding | Sequence[str | Axis]
+_REDUCTIONS = {str(kind): kind for kind in ReductionKind}
+
+
+@dataclass(frozen=True, slots=True, repr=False, init=False)
 class Sharding:
     """How a value is sharded. `str` is MLIR's text, `#sdy.sharding<@mesh, [{"x"}, {}]>`.
 
-    `reduction` combines partial results along the unreduced axes: "sum", "max" or "min".
+    `Sharding(mesh, ["x", None])` is the one of this example. What shards a dimension is as in JAX's
+    `PartitionSpec`, which may be given itself: None, an axis, or several. These dimensions are closed, those
+    of `UNCONSTRAINED` open; a `DimensionSharding` says more. `reduction` combines partial results along the
+    unreduced axes: "sum", "max" or "min".
     """
 
     mesh: Mesh
@@ -95,8 +138,40 @@ class Sharding:
     replicated_axes: tuple[Axis, ...]
     unreduced_axes: tuple[Axis, ...]
     reduction: str
-    ir: TensorSharding = field(compare=False)
-    _mesh: ir_mesh.Mesh = field(compare=False)
+    ir: TensorSharding = field(init=False, compare=False)
+
+    def __init__(
+        self,
+        mesh: Mesh,
+        dimensions: Iterable[DimensionSpec],
+        replicated_axes: Iterable[str | Axis] = (),
+        unreduced_axes: Iterable[str | Axis] = (),
+        reduction: str = "sum",
+    ) -> None:
+        if isinstance(dimensions, str):
+            raise TypeError(f"dimensions are several, such as [{dimensions!r}], not text")
+        if reduction not in _REDUCTIONS:
+            raise ValueError(f"a reduction is one of {', '.join(_REDUCTIONS)}, not {reduction!r}")
+        # A PartitionSpec may have unreduced axes, in no particular order.
+        named = getattr(dimensions, "unreduced", ())
+        unreduced = [*unreduced_axes] or [name for name in mesh.shape if name in named]
+        free = getattr(dimensions, "UNCONSTRAINED", None)
+        specs: Iterable[DimensionSpec] = getattr(dimensions, "partitions", dimensions)
+        found = tuple([_dimension(spec, mesh, free) for spec in specs])
+        replicated, reduced = (tuple([_axis(a, mesh) for a in axes]) for axes in (replicated_axes, unreduced))
+        _set(self, "mesh", mesh)
+        _set(self, "dimensions", found)
+        _set(self, "replicated_axes", replicated)
+        _set(self, "unreduced_axes", reduced)
+        _set(self, "reduction", reduction)
+        ir = TensorSharding(
+            SymbolRef(mesh.name) if mesh.name else mesh.ir,
+            tuple([ir_sharding.DimensionSharding(_refs(d.axes), d.is_closed, d.priority) for d in found]),
+            _refs(replicated),
+            _refs(reduced),
+            _REDUCTIONS[reduction],
+        )
+        _set(self, "ir", ir)
 
     @property
     def is_fully_replicated(self) -> bool:
@@ -124,7 +199,7 @@ class Sharding:
 
     def devices(self) -> dict[tuple[int, ...], tuple[int, ...]]:
         """The ids of the devices that have each shard, by the index of the shard in each dimension."""
-        mesh = self._mesh
+        mesh = self.mesh.ir
         found: dict[tuple[int, ...], list[int]] = {}
         points = all_coordinates(mesh, [axis.name for axis in mesh.axes])
         for device, coordinates in zip(self.mesh.device_ids, points, strict=True):
@@ -153,32 +228,63 @@ def _spec_of(dimension: DimensionSharding) -> str | tuple[str, ...] | None:
     return names if len(names) > 1 else names[0] if names else None
 
 
+def _dimension(spec: DimensionSpec, mesh: Mesh, free: object) -> DimensionSharding:
+    """What shards a dimension; `free` stands for an open dimension that is not sharded."""
+    if isinstance(spec, DimensionSharding):
+        return DimensionSharding(tuple([_axis(a, mesh) for a in spec.axes]), spec.is_closed, spec.priority)
+    if spec is None:
+        return DimensionSharding(())
+    if spec is free:
+        return DimensionSharding((), is_closed=False)
+    axes = spec if isinstance(spec, Sequence) and not isinstance(spec, str) else (spec,)
+    return DimensionSharding(tuple([_axis(axis, mesh) for axis in axes]))
+
+
+def _axis(axis: object, mesh: Mesh) -> Axis:
+    """An axis of a mesh, given by itself or by its name. Raises ValueError for an unknown one."""
+    if isinstance(axis, Axis):
+        whole = mesh.axis(axis.name)
+        if axis.pre_size is None and axis.size != whole.size:
+            raise ValueError(f"the axis {axis} of {mesh!r} has the size {whole.size}, not {axis.size}")
+        return axis
+    if not isinstance(axis, str):
+        raise TypeError(f"a dimension is sharded along axes of the mesh, not {axis!r}")
+    return mesh.axis(axis)
+
+
+def _refs(axes: Iterable[Axis]) -> tuple[AxisRef, ...]:
+    return tuple([AxisRef(a.name, None if a.pre_size is None else SubAxis(a.pre_size, a.size)) for a in axes])
+
+
+_set = object.__setattr__
+
+
 def _axis_data(axis: AxisRef, mesh: ir_mesh.Mesh) -> Axis:
     return Axis(axis.name, axis.size(mesh), None if axis.sub_axis is None else axis.sub_axis.pre_size)
 
 
+@lru_cache(maxsize=4096)
 def mesh_data(mesh: ir_mesh.Mesh, name: str) -> Mesh:
     """The data of a mesh in the IR."""
-    axes = tuple([Axis(axis.name, axis.size) for axis in mesh.axes])
-    return Mesh(
-        name, axes, mesh.device_ids or tuple(range(mesh.total_size)), ir_mesh.Mesh.assembly.text(mesh)
-    )
+    return Mesh(name, [Axis(axis.name, axis.size) for axis in mesh.axes], mesh.device_ids)
 
 
 def sharding_data(sharding: TensorSharding, op: Op) -> Sharding:
     """The data of a valid sharding. Its mesh is looked up from `op`."""
     mesh = mesh_of(sharding, op)
     assert mesh is not None
+    return _sharding_data(sharding, mesh)
 
+
+@lru_cache(maxsize=4096)
+def _sharding_data(sharding: TensorSharding, mesh: ir_mesh.Mesh) -> Sharding:
     def axes_data(axes: Sequence[AxisRef]) -> tuple[Axis, ...]:
         return tuple([_axis_data(axis, mesh) for axis in axes])
 
     return Sharding(
         mesh_data(mesh, sharding.mesh_name or ""),
-        tuple([DimensionSharding(axes_data(d.axes), d.is_closed, d.priority) for d in sharding.dims]),
+        [DimensionSharding(axes_data(d.axes), d.is_closed, d.priority) for d in sharding.dims],
         axes_data(sharding.replicated_axes),
         axes_data(sharding.unreduced_axes),
         str(sharding.reduction),
-        sharding,
-        mesh,
     )

@@ -23,7 +23,7 @@ from sdyopt.base.diagnostics.ids import FILE_ERROR
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.diagnostics.text import from_native
 from sdyopt.base.diagnostics.usage import UsageError
-from sdyopt.tools.cli.arguments import Arguments, read_arguments
+from sdyopt.tools.cli.arguments import Arguments, read_arguments, with_files
 from sdyopt.tools.cli.diagnostics_output import FAILURE, INTERRUPTED, SUCCESS, TERMINATED, WRONG_USAGE
 from sdyopt.tools.cli.files import FileProblem, Input, Output, read_input, write_to_stderr
 
@@ -91,10 +91,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_command(arguments: Sequence[str], run: Run) -> int:
     """Runs a command and returns its exit status. Errors are reported on stderr, without a traceback."""
     try:
+        arguments = with_files(arguments)
         output = _diagnostics_output(arguments)
-    except FileProblem as problem:
+    except (FileProblem, OSError, UnicodeDecodeError) as problem:
         _write_error(str(problem))
         return FAILURE
+    except UsageError as error:
+        report_error(error.as_diagnostic(), None, error.message)
+        return WRONG_USAGE
     code = _run_guarded(arguments, output, run)
     if output is not None:
         try:
@@ -167,10 +171,13 @@ def _run(argv: Sequence[str], diagnostics: DiagnosticsOutput | None) -> int:
 def load_plugins(arguments: Arguments) -> None:
     """Loads the plugins that the arguments name."""
     passes, dialects = arguments["load-pass-plugin"], arguments["load-dialect-plugin"]
-    if not passes and not dialects:
+    plugins = arguments["load-plugin"]
+    if not passes and not dialects and not plugins:
         return
-    from sdyopt.mlir.registry.discovery import load_dialect_plugin, load_pass_plugin
+    from sdyopt.mlir.registry.discovery import load_any_plugin, load_dialect_plugin, load_pass_plugin
 
+    for name in plugins:
+        load_any_plugin(name)
     for name in dialects:
         load_dialect_plugin(name)
     for name in passes:

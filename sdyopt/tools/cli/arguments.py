@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from collections.abc import Sequence
 from itertools import pairwise
 from types import MappingProxyType
@@ -44,6 +46,30 @@ class PassFlag:
     name: str
     options: str
     spelling: str
+
+
+def with_files(argv: Sequence[str], enclosing: tuple[str, ...] = ()) -> list[str]:
+    """The arguments, with those in FILE in place of each `@FILE`, as C++ tools read them.
+
+    `enclosing` are the files that are being read. Raises UsageError for a file that names itself, and for a
+    quote without an end. An argument whose file does not exist is left as it is.
+    """
+    arguments = []
+    for argument in argv:
+        path = argument[1:]
+        if not argument.startswith("@") or not os.path.isfile(path):  # noqa: PTH113  pathlib is slow to import
+            arguments.append(argument)
+            continue
+        if path in enclosing:
+            raise UsageError(f"the arguments in '{path}' contain '{argument}'", f"remove '{argument}'")
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123  as above
+            text = file.read()
+        try:
+            words = shlex.split(text)
+        except ValueError as problem:
+            raise UsageError(f"the arguments in '{path}': {problem}") from None
+        arguments += with_files(words, (*enclosing, path))
+    return arguments
 
 
 def read_arguments(argv: Sequence[str]) -> Arguments:
@@ -162,8 +188,8 @@ ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
         "a valid program, or print it with mlir-opt; the input is always verified",
     ),
     (
-        ("debug-counter", "mlir-debug-counter", "mlir-print-debug-counter", "print-debug-counter"),
-        "`--log-actions-to` and a shorter `--pass-pipeline`",
+        ("debug-counter", "print-debug-counter"),
+        "`--mlir-debug-counter`, `--mlir-print-debug-counter`",
     ),
     (
         ("log-mlir-actions-filter", "profile-actions-to", "mlir-enable-debugger-hook"),
@@ -188,7 +214,6 @@ ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (("print-pipeline-passes", "print-passes"), "`--dump-pass-pipeline`, `--list-passes`"),
     (("print-options", "print-all-options"), "`--dump-pass-pipeline`, which prints the options of passes"),
-    (("opt-bisect-limit",), "a shorter `--pass-pipeline`"),
     (("crash-diagnostics-dir", "disable-symbolication"), "`--mlir-pass-pipeline-crash-reproducer`"),
     (("filter-print-funcs", "filter-passes"), "`--mlir-print-ir-before`, `--mlir-print-ir-tree-dir`"),
     (

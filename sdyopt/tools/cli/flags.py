@@ -96,6 +96,13 @@ _OWN = (
     _switch("no-implicit-module", GENERAL, "parse a single top-level operation of any kind"),
     _switch("allow-unregistered-dialect", GENERAL, "allow operations of unregistered dialects"),
     Flag(
+        "load-plugin",
+        GENERAL,
+        "load passes and dialects from entry points, Python files, or a pyproject.toml that lists them",
+        "NAME",
+        is_list=True,
+    ),
+    Flag(
         "load-dialect-plugin",
         GENERAL,
         "load dialects from entry points of installed packages, or from Python files (./NAME.py)",
@@ -279,6 +286,23 @@ _OWN = (
         "",
         needs=_IR_PRINTING,
     ),
+    Flag(
+        "opt-bisect-limit",
+        INSTRUMENTATION,
+        "run only the first N passes of each chunk, -1 for all, and list the passes on stderr",
+        "N",
+        kind=int,
+        is_signed=True,
+    ),
+    Flag(
+        "mlir-debug-counter",
+        INSTRUMENTATION,
+        "skip actions: NAME is pass-execution or apply-pattern, followed by -skip, how many at first are not "
+        "run, or -count, how many are run then",
+        "NAME=N",
+        is_list=True,
+    ),
+    _switch("mlir-print-debug-counter", INSTRUMENTATION, "print how many actions of each kind there were"),
     Flag(
         "log-actions-to",
         INSTRUMENTATION,

@@ -15,12 +15,13 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import FLAG_WITHOUT_EFFECT
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.base.diagnostics.render import DEFAULT_COLUMNS, Paint, leave_plain
-from sdyopt.base.diagnostics.usage import UsageError, nearest
+from sdyopt.base.diagnostics.usage import UsageError, nearest, nearest_or_all, read_uint
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.pipeline.ir_printing import IRPrintingOptions
+from sdyopt.mlir.pipeline.run import COUNTED
 from sdyopt.mlir.pipeline.tree import Pipeline, failed_to_add, parse_pipeline
-from sdyopt.mlir.registry import LIST_PASSES, all_passes, find_entry, lookup
+from sdyopt.mlir.registry import LIST_PASSES, all_passes, find_entry, lookup, of_other_tool
 from sdyopt.tools.cli.arguments import Arguments, PassFlag, missing_flag
 from sdyopt.tools.cli.files import STDIN_NAME, check_files, open_log, read_input, write_file, write_to_stderr
 from sdyopt.tools.cli.flags import FLAGS
@@ -81,7 +82,7 @@ def _unknown(flag: PassFlag) -> UsageError:
     if len(names) > 1 and all(map(find_entry, names)):
         return UsageError(message, f"write {' '.join(f'-{name}' for name in names)}")
     help = nearest(flag.name, [*FLAGS, *(entry.flag for entry in entries)])
-    return UsageError(message, help.replace("'", "'--", 1))
+    return UsageError(message, of_other_tool(flag.name) or help.replace("'", "'--", 1))
 
 
 def selected_sdy_version(arguments: Arguments) -> AbstractContextManager[None]:
@@ -119,6 +120,9 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         print_options=_print_options(arguments),
         ir_printing=_ir_printing_options(arguments),
         assume_verified=arguments["mlir-print-assume-verified"],
+        debug_counters=_debug_counters(arguments),
+        prints_debug_counters=arguments["mlir-print-debug-counter"],
+        bisect_limit=arguments["opt-bisect-limit"],
         log_action=None if arguments["log-actions-to"] is None else open_log(arguments["log-actions-to"]),
         timing=arguments["mlir-timing-display"] if arguments["mlir-timing"] else "",
         timing_as_json=arguments["mlir-output-format"] == "json",
@@ -208,6 +212,22 @@ def _ir_printing_options(arguments: Arguments) -> IRPrintingOptions:
         module_scope=arguments["mlir-print-ir-module-scope"],
         tree_directory=arguments["mlir-print-ir-tree-dir"],
     )
+
+
+def _debug_counters(arguments: Arguments) -> dict[str, int] | None:
+    """The settings of `--mlir-debug-counter`; None if actions are not counted. Raises UsageError."""
+    settings = {}
+    for text in arguments["mlir-debug-counter"]:
+        name, _, number = text.partition("=")
+        names = [f"{tag}-{end}" for tag in COUNTED for end in ("skip", "count")]
+        if name not in names:
+            message = f"for the --mlir-debug-counter option: no counter has the setting '{name}'"
+            raise UsageError(message, nearest_or_all(name, names))
+        try:
+            settings[name] = read_uint(number)
+        except ValueError as problem:
+            raise UsageError(f"for the --mlir-debug-counter option: {problem}") from None
+    return settings if settings or arguments["mlir-print-debug-counter"] else None
 
 
 def _selected_passes(arguments: Arguments, flag: str) -> frozenset[str] | None:

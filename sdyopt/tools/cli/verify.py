@@ -37,6 +37,7 @@ ALLOWED: Final = (
     "diagnostics-output",
     "help",
     "load-dialect-plugin",
+    "load-plugin",
     "max-diagnostic-op-lines",
     "mesh-version",
     "mlir-print-op-on-diagnostic",

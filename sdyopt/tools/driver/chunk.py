@@ -26,11 +26,11 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.resources import Resources, resource_section
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.patterns import observing_actions
+from sdyopt.mlir.ir.patterns import limiting_actions, observing_actions
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.ir_printing import ActionLog, IRPrinter
-from sdyopt.mlir.pipeline.run import Instrument, run_pipeline
+from sdyopt.mlir.pipeline.run import Bisection, DebugCounters, Instrument, run_pipeline
 from sdyopt.mlir.pipeline.timing import TimingRecorder
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 from sdyopt.mlir.registry import lookup
@@ -45,6 +45,7 @@ from sdyopt.tools.driver.reproducer import (
     reproducer_group,
     with_external_resources,
 )
+from sdyopt.tools.driver.split import parse_source
 
 # A text in parts.
 Pages = Sequence[str]
@@ -149,8 +150,10 @@ class ChunkRun:
             raise UsageError(error.message, "remove --no-implicit-module") from None
 
     def _parse(self) -> tuple[Op, Reproducer]:
+        # Passes on VHLO are asked for the program as it is.
+        upgrades = "vhlo-" not in self._job.pipeline.dump()
         with identified(PARSE_ERROR):
-            op, resources = parse_module(self._source, self._dialects, self._parse_options)
+            op, resources = parse_source(self._source, self._dialects, self._parse_options, upgrades)
         with identified(VERIFY_ERROR):
             is_valid = self._verifier.verify(op)
         if not is_valid:
@@ -181,7 +184,7 @@ class ChunkRun:
         succeeded = False
         try:
             verify = IncrementalVerifier(self._verifier) if verify_each else None
-            with self._observing_actions() as instruments:
+            with self._observing_actions() as instruments, self._counting_actions(instruments):
                 instruments += [] if reproducer is None else [reproducer]
                 succeeded = run_pipeline(pipeline, op, verify, [*instruments, *self._instruments()])
         finally:
@@ -203,8 +206,24 @@ class ChunkRun:
         with observing_actions(log.observe):
             yield [log]
 
+    @contextmanager
+    def _counting_actions(self, instruments: list[Instrument]) -> Iterator[None]:
+        """Counts the actions in the `with` block, if the job has counters; adds the instrument for passes."""
+        job = self._job
+        if job.debug_counters is None:
+            yield
+            return
+        counters = DebugCounters(job.debug_counters)
+        instruments.append(counters)
+        with limiting_actions(counters.executes):
+            yield
+        if job.prints_debug_counters:
+            job.write_log(str(counters))
+
     def _instruments(self) -> Iterator[Instrument]:
         job = self._job
+        if job.bisect_limit is not None:
+            yield Bisection(job.bisect_limit, job.write_log)
         if self._timing is not None:
             yield self._timing
         if job.ir_printing.is_needed:

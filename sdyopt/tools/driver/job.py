@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from sdyopt.analysis.interface import AnalysisOptions
@@ -89,6 +89,11 @@ class Job:
     ir_printing: IRPrintingOptions = field(default_factory=IRPrintingOptions)
     # Whether operations are not verified before they are printed.
     assume_verified: bool = False
+    # How many passes run, -1 for all, with a line in the log for each; None for all, without these lines.
+    bisect_limit: int | None = None
+    # The settings of debug counters, None without any, and whether the counters are printed.
+    debug_counters: Mapping[str, int] | None = None
+    prints_debug_counters: bool = False
     # Receives the log of actions.
     log_action: Callable[[str], None] | None = None
 

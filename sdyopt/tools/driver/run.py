@@ -14,7 +14,7 @@ from sdyopt.base.diagnostics.diagnostic import (
     recording_traces,
     separate_run,
 )
-from sdyopt.base.diagnostics.ids import INPUT_ERROR, PASS_NOT_RUN, USAGE_ERROR, identified
+from sdyopt.base.diagnostics.ids import INPUT_ERROR, PARSE_ERROR, PASS_NOT_RUN, USAGE_ERROR, identified
 from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.pipeline.timing import TimingRecorder, statistics_report, timing_report
@@ -23,7 +23,7 @@ from sdyopt.tools.driver.analyses import AnalysedRun, Analyses
 from sdyopt.tools.driver.chunk import ChunkFailed, ChunkRun, Pages, resource_error
 from sdyopt.tools.driver.display import DiagnosticDisplay
 from sdyopt.tools.driver.job import Job, JobFailed, Outcome, dialect_table, interpreter_settings
-from sdyopt.tools.driver.split import check_text, decode, split
+from sdyopt.tools.driver.split import as_text, check_text, decode, split
 
 
 def run_job(job: Job) -> Outcome:
@@ -56,6 +56,11 @@ class _JobRun:
                 with identified(INPUT_ERROR):
                     source = self._display.source = decode(job.name, job.read())
                     check_text(source)
+                if job.analyses:
+                    # They show values by their names in the text.
+                    with identified(PARSE_ERROR):
+                        source = as_text(source, self._dialects, job.parse_options)
+                    self._display.source = source
                 chunks = list(split(source, job.split_marker))
                 run = AnalysedRun(job, source, chunks, self._dialects, run_job)
                 self._analyses = Analyses(run, job.analyses)

@@ -1,4 +1,4 @@
-"""Decodes the input and splits it into chunks."""
+"""Decodes the input, splits it into chunks and parses these."""
 
 from __future__ import annotations
 
@@ -8,16 +8,29 @@ from collections.abc import Iterator
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit
 from sdyopt.base.diagnostics.ids import SPLIT_MARKER
 from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.asm.resources import Resources, resource_section
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
 
 BYTECODE_MAGIC = b"ML\xefR"
 BYTE_ORDER_MARK = "\ufeff"
 
 
 def decode(name: str, data: bytes) -> Source:
-    """The text of an input; raises DiagnosticError for bytecode and invalid UTF-8."""
+    """The text of an input, or its bytes if it is bytecode; raises DiagnosticError for invalid UTF-8.
+
+    What `jax.export` serializes contains bytecode.
+    """
     if data.startswith(BYTECODE_MAGIC):
-        error = DiagnosticError.at(Source(name, "").location(0), "this is MLIR bytecode, not text")
-        raise error.help("convert it to text with mlir-opt, or with `print(module)` in Python")
+        return Source(name, "", data=data)
+    if BYTECODE_MAGIC in data:
+        from sdyopt.mlir.bytecode.jax_export import exported_program
+
+        program = exported_program(data)
+        if program is not None:
+            return Source(name, "", data=program)
     try:
         text = data.decode()
     except UnicodeDecodeError as problem:
@@ -29,6 +42,38 @@ def decode(name: str, data: bytes) -> Source:
             "the file is UTF-16; save it as UTF-8" if is_utf16 else "save the file as UTF-8"
         ) from None
     return Source(name, text)
+
+
+def parse_source(
+    source: Source, dialects: DialectTable, options: ParseOptions, upgrades: bool = True
+) -> tuple[Op, Resources]:
+    """The module of a text or of bytecode, and its resources. Raises DiagnosticError.
+
+    If `upgrades`, VHLO of any version becomes StableHLO.
+    """
+    if source.data is None:
+        op, resources = parse_module(source, dialects, options)
+    else:
+        from sdyopt.mlir.bytecode.reader import read_bytecode
+
+        op, resources = read_bytecode(source.name, source.data, dialects, options)
+    if upgrades and dialects.is_used("vhlo"):
+        from sdyopt.mlir.dialects.vhlo.dialect import CURRENT
+        from sdyopt.mlir.dialects.vhlo.from_vhlo import legalize_to_stablehlo
+        from sdyopt.mlir.dialects.vhlo.to_version import convert_to_version
+
+        convert_to_version(op, CURRENT)
+        legalize_to_stablehlo(op)
+    return op, resources
+
+
+def as_text(source: Source, dialects: DialectTable, options: ParseOptions) -> Source:
+    """The same program as text, with its locations. Raises DiagnosticError for invalid bytecode."""
+    if source.data is None:
+        return source
+    op, resources = parse_source(source, dialects, options)
+    text = print_op(op, PrintOptions(debuginfo=True)) + resource_section(op, resources)
+    return Source(source.name, text)
 
 
 def check_text(source: Source) -> None:
@@ -44,9 +89,10 @@ def check_text(source: Source) -> None:
 def split(source: Source, marker: str) -> Iterator[Source]:
     """The chunks of a source between markers; the whole source if the marker is empty.
 
-    As in mlir-opt, emits a warning for text that equals the marker but for its last two characters.
+    Bytecode is a single chunk. As in mlir-opt, emits a warning for text that equals the marker but
+    for its last two characters.
     """
-    if not marker:
+    if not marker or source.data is not None:
         yield source
         return
     start = 0

@@ -18,12 +18,16 @@ from typing import Any
 
 import pytest
 
+from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import printable
 from sdyopt.tools.lit.directives import RunLine, Substitutions, parse_directives, temporary_path
 from sdyopt.tools.lit.features import Features, MalformedCaseError
-from sdyopt.tools.lit.plugin import FILECHECK, PATHS, TIMEOUT
+from sdyopt.tools.lit.plugin import FILECHECK, PATHS, PLUGINS, TIMEOUT
 from sdyopt.tools.lit.shell import Result, Stage, parse, render, run_pipeline
 from sdyopt.tools.lit.tools import Tools
+
+# The programs that load plugins.
+_WITH_PLUGINS = ("sdy-opt", "sdy-opt-verify")
 
 
 class LitPlugin:
@@ -36,6 +40,7 @@ class LitPlugin:
         if missing := [path for path in self._paths if not path.exists()]:
             raise pytest.UsageError(f"{PATHS}: no such file or folder: {missing[0]}")
         self._seconds = _seconds(config.getini(TIMEOUT))
+        self._plugin_flags = [f"--load-plugin={name}" for name in config.getini(PLUGINS)]
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> LitFile | None:
         if file_path.suffix != ".mlir" or not self._is_test(file_path.resolve()):
@@ -57,6 +62,13 @@ class LitPlugin:
     def substitutions(self) -> dict[str, str]:
         declared = self._config.hook.pytest_sdyopt_lit_substitutions(config=self._config)
         return {name: value for each in reversed(declared) for name, value in each.items()}
+
+    def with_plugins(self, stage: Stage) -> Stage:
+        """A command of a RUN line, with the flags that load the plugins of the project."""
+        program, *words = stage.words
+        if program not in _WITH_PLUGINS:
+            return stage
+        return replace(stage, words=(program, *self._plugin_flags, *words))
 
     @cached_property
     def tools(self) -> Tools:
@@ -133,6 +145,7 @@ class LitCase(pytest.Item):
         plugin = self.plugin
         try:
             pipelines = parse(substitutions.expand(line.command), substitutions.replace)
+            pipelines = [[plugin.with_plugins(stage) for stage in stages] for stages in pipelines]
             for stages in pipelines:
                 result = run_pipeline(stages, plugin.tools.run, plugin.root)
                 if not result.passed:

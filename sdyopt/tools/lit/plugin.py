@@ -12,11 +12,13 @@ import pytest
 from sdyopt.tools.lit import hooks
 
 PATHS, TIMEOUT, FILECHECK = "sdyopt_lit_paths", "sdyopt_lit_timeout", "sdyopt_lit_filecheck"
+PLUGINS = "sdyopt_plugins"
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     _leave_assertions(pluginmanager)
     parser.addini(PATHS, "files and folders of lit tests: .mlir files with RUN lines", "paths", [])
+    parser.addini(PLUGINS, "plugins of sdy-opt that lit tests load: Python files, entry points", "args", [])
     parser.addini(TIMEOUT, "seconds that a program of a RUN line may take", "string", "60")
     parser.addini(
         FILECHECK, "the program that is run for FileCheck; default: the package filecheck", "string", ""

@@ -4,7 +4,7 @@
 // RUN: not sdy-opt %s --compare-with=%t.missing.mlir 2>&1 | filecheck %s --check-prefix=MISSING
 // RUN: not sdy-opt %s --compare-pipeline=-sdy-close-sharding 2>&1 | filecheck %s --check-prefix=PASS
 // RUN: not sdy-opt %s --compare-output=%t.md 2>&1 | filecheck %s --check-prefix=NOTHING
-// RUN: not sdy-opt %s --compare-with=%s --compare-output=%t.html 2>&1 | filecheck %s --check-prefix=SUFFIX
+// RUN: not sdy-opt %s --compare-with=%s --compare-output=%t.pdf 2>&1 | filecheck %s --check-prefix=SUFFIX
 // RUN: not sdy-opt - --compare-with=- 2>&1 < %s | filecheck %s --check-prefix=STDIN
 // RUN: not sdy-opt %s --compare-with=%s --split-input-file='sdy.mesh' 2>&1 | filecheck %s --check-prefix=CHUNKS
 
@@ -16,8 +16,8 @@
 // PASS:    help: did you mean 'sdy-close-shardings'?
 // NOTHING: sdy-opt: the --compare-output option has nothing to compare
 // NOTHING: help: add --compare-with=FILE or --compare-pipeline=PASSES
-// SUFFIX:  sdy-opt: '{{.*}}.html' has the suffix of no comparison format
-// SUFFIX:  help: choose from .json, .md, .txt
+// SUFFIX:  sdy-opt: '{{.*}}.pdf' has the suffix of no comparison format
+// SUFFIX:  help: choose from .html, .json, .md, .txt
 // STDIN:   sdy-opt: the program and the one to compare it with cannot both be read from stdin
 // CHUNKS:  error: the input has {{[0-9]+}} chunks, and --compare-with={{.*}} is one program
 // CHUNKS:  help: compare each chunk in a file of its own

@@ -9,13 +9,17 @@
 // RUN: filecheck %s --check-prefix=JSON < %t.json
 // RUN: sdy-opt %t/new.mlir --compare-with=%t/old.mlir --compare-output=%t.txt -o /dev/null
 // RUN: filecheck %s < %t.txt
+// RUN: sdy-opt %t/new.mlir --compare-with=%t/old.mlir --topology=tpu-v5e --compare-output=%t.html -o /dev/null
+// RUN: filecheck %s --check-prefix=HTML < %t.html
+// With a topology, there are times as well.
+// RUN: sdy-opt %t/new.mlir --compare-with=%t/old.mlir --topology=tpu-v5e | filecheck %s --check-prefix=TIME
 // --report-rows limits the tables, and stdin may be one of the programs.
 // RUN: sdy-opt %t/new.mlir --compare-with=- --report-rows=1 < %t/old.mlir | filecheck %s --check-prefix=ROWS
 
 // CHECK:         assumed: sdy-jax-pipeline
 // CHECK:         shardings: 3 of 3 values changed
 // PROGRAM:       func.func @main
-// MARKDOWN:      ### shardings: 3 of 3 values changed
+// MARKDOWN:      <details><summary>shardings: 3 of 3 values changed</summary>
 // MARKDOWN:      | change | count | where | what | value | sharding |
 // MARKDOWN-NEXT: |---:|---:|---|---|---|---|
 // MARKDOWN-NEXT: | 0 | 1 | new.mlir:2 | argument | %arg0 | tensor\<8x8xf32\>: \[{"x"}, {}\] → \[{}, {"x"}\] |
@@ -34,6 +38,11 @@
 // JSON-NEXT:         "bytes": 128
 // JSON:          "wire_bytes": {
 // JSON-NEXT:       "before": 0,
+// HTML:          <p>after   {{.*}}new.mlir</p>
+// HTML:          <h3>memory</h3><p class="figure">256 B</p><p class="unit">at the peak</p>
+// HTML-SAME:     fits in 16.0 GiB
+// HTML-SAME:     estimated for one run
+// TIME:          estimated time: 0.31 ns
 // ROWS:          before  <stdin>
 // ROWS:          tensor<8x8xf32>: [{"x"}, {}] → [{}, {"x"}]
 // ROWS-NEXT:     … and 1 more

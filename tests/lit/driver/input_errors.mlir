@@ -5,7 +5,7 @@
 
 // RUN: printf 'ML\357R\001' > %t
 // RUN: not sdy-opt %t 2>&1 | filecheck %s --check-prefix=BYTECODE
-// BYTECODE: :1:1: error: this is MLIR bytecode, not text
+// BYTECODE: :0:0: error: invalid bytecode: a text without its terminating NUL byte
 // BYTECODE: help:
 
 // RUN: printf 'module \000 {}' > %t

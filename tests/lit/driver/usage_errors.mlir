@@ -62,3 +62,24 @@
 
 // RUN: not sdy-opt "" 2>&1 | filecheck %s --check-prefix=EMPTY
 // EMPTY: sdy-opt: cannot open input file '': the name is empty
+
+// A pass of another C++ tool is named as such.
+// RUN: not sdy-opt missing.mlir -stablehlo-legalize-to-linalg 2>&1 | filecheck %s --check-prefix=OTHER
+// OTHER:      Unknown command line argument '-stablehlo-legalize-to-linalg'.
+// OTHER-NEXT: help: this is a pass of stablehlo-opt, which sdy-opt does not have
+// RUN: not sdy-opt missing.mlir "--pass-pipeline=builtin.module(convert-scf-to-cf)" 2>&1 | filecheck %s --check-prefix=MLIR
+// MLIR: help: this is a pass of mlir-opt, which sdy-opt does not have
+
+// Arguments of a file take the place of its name; a file does not contain itself, and quotes end.
+// RUN: echo "-cse '--pass-pipeline=builtin.module(x y)'" > %t.args
+// RUN: not sdy-opt missing.mlir @%t.args 2>&1 | filecheck %s --check-prefix=ARGUMENTS
+// ARGUMENTS: '-pass-pipeline' option can't be used with individual pass options
+// RUN: echo "-cse @%t.self" > %t.self
+// RUN: not sdy-opt @%t.self 2>&1 | filecheck %s --check-prefix=SELF
+// SELF:      contain '@{{.*}}.self'
+// SELF-NEXT: help: remove '@{{.*}}.self'
+// RUN: echo "-cse 'x" > %t.open
+// RUN: not sdy-opt @%t.open 2>&1 | filecheck %s --check-prefix=OPEN
+// OPEN: the arguments in '{{.*}}.open': No closing quotation
+// RUN: not sdy-opt @missing 2>&1 | filecheck %s --check-prefix=NOFILE
+// NOFILE: cannot open input file '@missing'

@@ -5,7 +5,7 @@
 sdy.mesh @mesh = <["x"=2]>
 
 // expected-error @+2 {{'func.func' op argument #0 has a non-divisible sharding. Shardy expects function IO to be divisible.}}
-// expected-error @+1 {{failed to legalize operation 'func.func'}}
+// expected-error @+1 {{failed to legalize operation 'func.func' that was explicitly marked illegal: "func.func"()}}
 func.func @input(%a: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   return
 }
@@ -15,7 +15,7 @@ func.func @input(%a: tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
 sdy.mesh @mesh = <["x"=2]>
 
 // expected-error @+2 {{'func.func' op result #0 has a non-divisible sharding. Shardy expects function IO to be divisible.}}
-// expected-error @+1 {{failed to legalize operation 'func.func'}}
+// expected-error @+1 {{failed to legalize operation 'func.func' that was explicitly marked illegal: "func.func"()}}
 func.func @output(%a: tensor<7xf32>) -> (tensor<7xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) {
   return %a : tensor<7xf32>
 }
@@ -27,7 +27,8 @@ sdy.mesh @mesh = <["x"=2]>
 // The result would have padding between its elements. -sdy-resolve-permutation-factors avoids this.
 func.func @reshape(%a: tensor<3x2xf32>) {
   %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<3x2xf32>
-  // expected-error @+1 {{'stablehlo.reshape' op dimension 0 is sharded into shards of different sizes, which cannot be padded here}}
+  // expected-error @+2 {{'stablehlo.reshape' op participating reshape dimensions are not divisible. Reshape sharding should have been resolved by resolve-permutation-factors.}}
+  // expected-error @+1 {{failed to legalize operation 'stablehlo.reshape' that was explicitly marked illegal: %4 = "stablehlo.reshape"(%3)}}
   %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>} : (tensor<3x2xf32>) -> tensor<6xf32>
   return
 }
@@ -39,7 +40,8 @@ sdy.mesh @mesh = <["x"=2]>
 // Both have 20 elements with their padding, but other ones.
 func.func @reshape_with_equal_padding(%a: tensor<3x5xf32>) {
   %0 = sdy.all_slice [{"x"}, {}] %a out_sharding=<@mesh, [{"x"}, {}]> : tensor<3x5xf32>
-  // expected-error @+1 {{'stablehlo.reshape' op dimension 0 is sharded into shards of different sizes, which cannot be padded here}}
+  // expected-error @+2 {{'stablehlo.reshape' op participating reshape dimensions are not divisible. Reshape sharding should have been resolved by resolve-permutation-factors.}}
+  // expected-error @+1 {{failed to legalize operation 'stablehlo.reshape' that was explicitly marked illegal: %4 = "stablehlo.reshape"(%3)}}
   %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>} : (tensor<3x5xf32>) -> tensor<5x3xf32>
   return
 }

@@ -1,12 +1,16 @@
 // RUN: sdy-opt %s -sdy-per-instruction-partitioning | filecheck %s
+// RUN: sdy-opt %s -sdy-per-instruction-partitioning --sdy-version=2026-08 | filecheck %s --check-prefix=BEFORE
 
 // Each operation becomes a manual computation that has its local program.
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 
-// The manual axes are those of the operation's operands and results, in the order of their occurrence.
+// The manual axes are those of the mesh. Before jaxlib 0.11.2, they are those of the operation's operands and
+// results, in the order of their occurrence.
+// BEFORE-LABEL: func.func @dot
+// BEFORE-NEXT: %0 = sdy.manual_computation{{.*}} manual_axes={"y", "x"}
 // CHECK-LABEL: func.func @dot
-// CHECK-NEXT: %0 = sdy.manual_computation(%arg0, %arg1) in_shardings=[<@mesh, [{"y"}, {}]>, <@mesh, [{}, {"x"}]>] out_shardings=[<@mesh, [{"y"}, {"x"}]>] manual_axes={"y", "x"} (%arg2: tensor<2x16xf32>, %arg3: tensor<16x4xf32>) {
+// CHECK-NEXT: %0 = sdy.manual_computation(%arg0, %arg1) in_shardings=[<@mesh, [{"y"}, {}]>, <@mesh, [{}, {"x"}]>] out_shardings=[<@mesh, [{"y"}, {"x"}]>] manual_axes={"x", "y"} (%arg2: tensor<2x16xf32>, %arg3: tensor<16x4xf32>) {
 // CHECK-NEXT: %1 = stablehlo.dot %arg2, %arg3 : (tensor<2x16xf32>, tensor<16x4xf32>) -> tensor<2x4xf32>
 // CHECK-NEXT: sdy.return %1 : tensor<2x4xf32>
 // CHECK-NEXT: } : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>

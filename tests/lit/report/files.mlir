@@ -14,11 +14,15 @@
 // JSON-NEXT: "version": 1,
 // JSON:      "kind": "all_reduce",
 // JSON:      "wire_bytes": 32,
-// MARKDOWN:  ### communication: 32 B on the wire per device, 1 collective
+// MARKDOWN:  | **communication** | 32 B on the wire per device, 1 collective |
+// MARKDOWN:  **where devices send most**
+// MARKDOWN:  <details><summary>communication: 32 B on the wire per device, 1 collective</summary>
 // MARKDOWN:  | 32 B | 100% | 1 | all\_reduce {"x"} |
 // HTML:      <!doctype html>
-// HTML:      all_reduce {<i class=a0>"x"</i>}
-// HTML:      <b id=L{{[0-9]+}} class=c title="collective 0">
+// HTML:      default-src &#39;none&#39;; script-src &#39;sha256-
+// HTML:      <p class="figure">32 B</p><p class="unit">sent by each device in 1 collective</p>
+// HTML-SAME: 100% all_reduce along <i class="a0">x</i>
+// HTML-SAME: unknown whether it fits: give --device-memory or --topology
 // TEXT:      communication: 32 B on the wire per device, 1 collective
 // SUFFIX:    sdy-opt: '{{.*}}.pdf' has the suffix of no report format
 // SUFFIX:    help: choose from .html, .json, .md, .txt

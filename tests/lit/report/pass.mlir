@@ -11,9 +11,9 @@
 // RUN: not sdy-opt %s -sdy-report=topology=%S/Inputs/unknown_key.toml 2>&1 | filecheck %s --check-prefix=TOPOLOGY
 
 // PROGRAM:  sdy.all_gather
-// BEFORE:   ### communication: 0 B on the wire per device, 0 collectives
+// BEFORE:   | **communication** | 0 B on the wire per device, 0 collectives |
 // BEFORE:   | 1 | %0 | pass.mlir:{{[0-9]+}} | tensor\<64x32xf32\> | reshard |
-// AFTER:    ### communication: 6.00 KiB on the wire per device, 1 collective
+// AFTER:    | **communication** | 6.00 KiB on the wire per device, 1 collective |
 // Names of functions are escaped, so that GitHub and GitLab do not show them as mentions of users.
 // AFTER:    a result of @<!-- -->main has this sharding
 // STDERR:   communication: 0 B on the wire per device, 0 collectives

@@ -70,11 +70,14 @@ def test_example_scripts_run_from_another_folder(tmp_path: Path) -> None:
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        return done.stdout + done.stderr
 
     program = ROOT / "examples" / "transformer_train.mlir"
     lines = run(str(ROOT / "examples/api/list_collectives.py"), str(program)).splitlines()
     assert lines[-1] == f"{len(lines) - 1} collectives on 8 devices"
     assert re.fullmatch(r" +[\d,]+ bytes  all_reduce {\"model\"} at transformer_train\.py:\d+", lines[0])
+    halved = run(str(ROOT / "examples/api/halve_communication.py"), str(program))
+    before, after = [int(number.replace(",", "")) for number in re.findall(r"[\d,]{5,}", halved)]
+    assert after < 0.51 * before
     tests = str(ROOT / "examples/api/test_sharding.py")
     assert "3 passed" in run("-m", "pytest", "-q", "-p", "no:cacheprovider", tests)

@@ -154,3 +154,40 @@ def test_views_of_one_operation_are_equal(module: sdyopt.Module) -> None:
     function = module.functions["layer"]
     assert len({*function.arguments, *module.functions["layer"].arguments}) == 2
     assert function.regions[0][0] in {function.regions[0][0]}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "true"),
+        (3, "3 : i64"),
+        (0.5, "5.000000e-01 : f64"),
+        ("a", '"a"'),
+        ([1, [True]], "[1, [true]]"),
+        ({"b": "x", "a": 1}, '{a = 1 : i64, b = "x"}'),
+        (sdyopt.Type.parse("tensor<?xf32>"), "tensor<?xf32>"),
+        (sdyopt.Attribute.parse("array<i64: 1, 2>"), "array<i64: 1, 2>"),
+    ],
+)
+def test_attributes_are_made_of_values(value: Any, text: str) -> None:
+    attribute = sdyopt.Attribute.of(value)
+    assert str(attribute) == text
+    if not isinstance(value, list | sdyopt.Attribute):
+        assert attribute.value == value
+    assert attribute == sdyopt.Attribute.parse(text)
+
+
+def test_shardings_are_attributes() -> None:
+    sharding = sdyopt.Sharding(sdyopt.Mesh("mesh", {"x": 2}), ["x"])
+    assert str(sdyopt.Attribute.of(sharding)) == '#sdy.sharding<@mesh, [{"x"}]>'
+    assert str(sdyopt.Attribute.of([sharding])) == '#sdy.sharding_per_value<[<@mesh, [{"x"}]>]>'
+
+
+def test_text_that_is_no_type_or_attribute_is_an_error() -> None:
+    for parse in (sdyopt.Type.parse, sdyopt.Attribute.parse):
+        with pytest.raises(sdyopt.ParseError) as error:
+            parse("tensor<8xf32> x")
+        assert error.value.message == "expected the end of the text"
+        assert error.value.location.column == 15
+    with pytest.raises(TypeError, match="no attribute has the value"):
+        sdyopt.Attribute.of(object())  # type: ignore[arg-type]

@@ -122,7 +122,6 @@ def test_an_exception_can_be_pickled() -> None:
             "use pathlib.Path for the path of a file",
         ),
         ("HloModule jit_f\n", "this is HLO, not MLIR", "parse what `lower` returns, before `compile`"),
-        (b"ML\xefR", "this is MLIR bytecode, not text", "convert it to text with mlir-opt"),
         (b"\xff", "invalid UTF-8: byte 0xff", ""),
         ("\0", "unexpected NUL character", ""),
     ],
@@ -189,3 +188,14 @@ def test_the_version_of_shardy_is_that_of_the_module() -> None:
     assert "@mesh, [" in str(earlier.run("sdy-export-pipeline"))
     with pytest.raises(ValueError, match=r"unknown version of Shardy '2027-01'; known are jaxlib-0\.12"):
         sdyopt.parse(text, sdy_version="2027-01")
+
+
+class Exported:
+    """Prints itself as what `jax.export.export(f)(…)` returns does."""
+
+    def mlir_module(self) -> str:
+        return "module @exported {}"
+
+
+def test_what_jax_exports_is_parsed() -> None:
+    assert str(sdyopt.parse(Exported())).startswith("module @exported {")

@@ -24,9 +24,16 @@ def public_names() -> Iterator[str]:
         if inspect.isclass(found):
             bases = ", ".join(base.__name__ for base in found.__bases__ if base is not object)
             yield f"class {name}({bases})" if bases else f"class {name}"
-            yield from (f"{name}.{member}" for member in sorted(members(found)))
+            # The members of bases that are not public are members of the class.
+            classes = [base for base in found.__mro__ if base is found or is_hidden(base)]
+            yield from (f"{name}.{each}" for base in classes for each in sorted(members(base)))
         else:
             yield f"{name}{inspect.signature(found)}"
+
+
+def is_hidden(base: type) -> bool:
+    """Whether a base class is not public, but has public members."""
+    return base.__module__.startswith("sdyopt.tools.api.") and base.__name__ not in sdyopt.__all__
 
 
 def members(cls: type) -> Iterator[str]:

@@ -34,7 +34,7 @@ def test_formats_of_a_report() -> None:
     assert report.to_dict() == json.loads(report.to_json())
     assert report.to_dict()["collectives"][0]["kind"] == "all_reduce"
     assert str(report).startswith('8 devices, mesh <["data"=4, "model"=2]>\n')
-    assert "\n### communication: " in report.to_markdown()
+    assert "<summary>communication: " in report.to_markdown()
     html = report.to_html()
     assert "<title>model.mlir</title>" in html
     assert "stablehlo.dot_general" in html

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 import sdyopt
@@ -109,3 +113,72 @@ def test_shardings_of_results_are_in_any_attribute() -> None:
         "#sdy.sharding<@mesh, [{?}]>",
     ]
     assert [value.local_shape for value in values] == [(4,), (8,)]
+
+
+# --- Construction ---------------------------------------------------------------------------------
+
+
+class PartitionSpec:
+    """As in JAX: it must not be iterated over if it has unreduced axes."""
+
+    UNCONSTRAINED = object()
+
+    def __init__(self, *partitions: object, unreduced: Iterable[str] = ()) -> None:
+        self.partitions = partitions
+        self.unreduced = frozenset(unreduced)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.unreduced:
+            raise ValueError
+        return iter(self.partitions)
+
+
+MESH = sdyopt.Mesh("mesh", {"x": 2, "y": 4})
+HALF = sdyopt.Axis("y", 2, pre_size=1)
+
+
+@pytest.mark.parametrize(
+    ("sharding", "text"),
+    [
+        (sdyopt.Sharding(MESH, ["x", None]), '@mesh, [{"x"}, {}]'),
+        (sdyopt.Sharding(MESH, [("y", "x")]), '@mesh, [{"y", "x"}]'),
+        (sdyopt.Sharding(MESH, [HALF, MESH.axis("x")]), '@mesh, [{"y":(1)2}, {"x"}]'),
+        (
+            sdyopt.Sharding(MESH, [sdyopt.DimensionSharding((HALF,), is_closed=False, priority=2)]),
+            '@mesh, [{"y":(1)2, ?}p2]',
+        ),
+        (sdyopt.Sharding(MESH, [], ["x"]), '@mesh, [], replicated={"x"}'),
+        (sdyopt.Sharding(MESH, [None], (), ["y"], "max"), '@mesh, [{}], unreduced=max{"y"}'),
+        (sdyopt.Sharding(MESH, PartitionSpec("x", ("y",))), '@mesh, [{"x"}, {"y"}]'),
+        (sdyopt.Sharding(MESH, PartitionSpec(PartitionSpec.UNCONSTRAINED, None)), "@mesh, [{?}, {}]"),
+        (sdyopt.Sharding(MESH, PartitionSpec(unreduced="yx")), '@mesh, [], unreduced={"x", "y"}'),
+        (sdyopt.Sharding(sdyopt.Mesh("", {"x": 2}), ["x"]), 'mesh<["x"=2]>, [{"x"}]'),
+    ],
+)
+def test_shardings_are_constructed(sharding: sdyopt.Sharding, text: str) -> None:
+    assert str(sharding) == f"#sdy.sharding<{text}>"
+    assert sharding == replace(sharding, dimensions=sharding.dimensions)
+
+
+def test_meshes_are_constructed() -> None:
+    assert str(MESH) == MESH.text == '<["x"=2, "y"=4]>'
+    assert MESH.device_ids == tuple(range(8))
+    assert sdyopt.Mesh("mesh", MESH.axes, range(8)) == MESH
+    assert str(sdyopt.Mesh("m", {"x": 2}, [1, 0])) == '<["x"=2], device_ids=[1, 0]>'
+    assert str(sdyopt.Mesh("m", {}, [5])) == "<[], device_ids=[5]>"
+    assert str(sdyopt.Mesh("m", {})) == "<[]>"
+
+
+def test_wrong_parts_of_shardings_are_errors() -> None:
+    for make, error in (
+        (lambda: sdyopt.Sharding(MESH, ["z"]), "has no axis 'z'; choose from x, y"),
+        (lambda: sdyopt.Sharding(MESH, [sdyopt.Axis("x", 4)]), "has the size 2, not 4"),
+        (lambda: sdyopt.Sharding(MESH, [], reduction="mean"), "one of sum, max, min, not 'mean'"),
+        (lambda: sdyopt.Mesh("m", {"x": 0}), "axis size must be at least 1"),
+        (lambda: sdyopt.Mesh("m", {"x": 2}, [0]), "must match total number of device ids"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            make()
+    for dimensions in ("x", [3], [["x", 3]]):
+        with pytest.raises(TypeError):
+            sdyopt.Sharding(MESH, dimensions)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from benchmarks.programs import training_step
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ModuleParser, ParseOptions
+from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.registry import find_dialect
@@ -157,3 +158,79 @@ def programs(draw: st.DrawFn) -> str:
 @settings(max_examples=300)
 def test_results_are_equal_on_random_layouts(program: str) -> None:
     assert_equal_results(program)
+
+
+# --- Statements of one form --------------------------------------------------------------------
+
+# Each `T` is a tensor type. Some parsers read a type, and some types are in attributes.
+FORMS = [
+    "%R = stablehlo.add %A, %B : T",
+    "%R = stablehlo.add %A, %B : (T, T) -> T",
+    "%R = stablehlo.complex %A, %B : T",
+    "%R = stablehlo.reshape %A : (T) -> T",
+    "%R = stablehlo.select %A, %B, %B : T, T",
+    "%R = stablehlo.constant dense<1> : T",
+    "%R = stablehlo.constant dense<[1, 2]> : T",
+    "%R = stablehlo.iota dim = 0 : T",
+    "%R = stablehlo.broadcast_in_dim %A, dims = [0] : (T) -> T",
+    "%R = stablehlo.reduce(%A init: %B) applies stablehlo.add across dimensions = [0] : (T, T) -> T",
+    "%R:2 = stablehlo.optimization_barrier %A, %B : T, T",
+    "%R = stablehlo.tuple %A, %B : tuple<T, T>",
+    '%R = "t.add"(%A, %B) : (T, T) -> T',
+    '%R = "t.add"(%A, %B) {k = T} : (T, T) -> T',
+    '%R = "t.add"(%A, %B) {k = "T"} : (T, T) -> T',
+    '%R = "t.add"(%A, %B) {k = !t.box<T>} : (T, T) -> T',
+    '%R = "t.add"(%A, %B) {k = dense<1> : T} : (T, T) -> T',
+    '%R = "t.add"(%A, %B) : (T, T) -> (T',
+    "%R = call @f(%A) : (T) -> T",
+    "%R = func.constant @f : (T) -> T",
+    "%R = sdy.sharding_constraint %A <@m, [{}]> : T",
+    "return %A : T // T",
+]
+TYPES = ["tensor<2xi32>", "tensor<2xf32>", "tensor<f32>", "tensor<?xi32>", "tensor<2xcomplex<f32>>"]
+
+
+@st.composite
+def programs_of_forms(draw: st.DrawFn) -> str:
+    """Functions with statements of few forms, whose operands mostly have the written types."""
+    text = "sdy.mesh @m = <[]>\n"
+    forms = draw(st.lists(st.sampled_from(FORMS), min_size=1, max_size=3))
+    for number in range(4):
+        types = draw(st.permutations(TYPES))[: draw(st.sampled_from([1, 1, 2, 5]))]
+        arguments = ", ".join(f"%a{index}: {type}" for index, type in enumerate(types))
+        text += f"func.func @f{number}({arguments}) {{\n"
+        for index, form in enumerate(draw(st.permutations(forms * 2))):
+            statement = form.replace("%R", f"%r{index}")
+            names = [f"%a{i}" for i in range(len(types))]
+            while (match := re.search(r"%[AB]", statement)) is not None:
+                statement = statement.replace(match[0], draw(st.sampled_from(names)), 1)
+            while re.search(r"\bT\b", statement):
+                statement = re.sub(r"\bT\b", draw(st.sampled_from(types)), statement, count=1)
+            text += f"  {statement}\n"
+        text += "  return\n}\n"
+    return text
+
+
+@given(programs_of_forms())
+@settings(max_examples=300)
+def test_results_are_equal_on_statements_of_one_form(program: str) -> None:
+    assert_equal_results(program)
+
+
+def test_statement_of_known_form_is_not_parsed_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    parse_operation = ModuleParser._parse_operation
+
+    def record(parser: ModuleParser) -> OpAsmParser:
+        op_parser = parse_operation(parser)
+        parsed.append(op_parser.text[op_parser.offset : op_parser.position])
+        return op_parser
+
+    monkeypatch.setattr(ModuleParser, "_parse_operation", record)
+    lines = [f"  %{size} = stablehlo.iota dim = 0 : tensor<{size}xi32>\n" for size in range(9)]
+    text = f"func.func @f() {{\n{''.join(lines)}  return\n}}"
+    ModuleParser(Source("in", text), DialectTable(find_dialect), ParseOptions()).module()
+    assert [operation for operation in parsed if operation.startswith("stablehlo")] == [
+        "stablehlo.iota dim = 0 : tensor<0xi32>",
+        "stablehlo.iota dim = 0 : tensor<0>",
+    ]

@@ -44,7 +44,7 @@ def ids(folder: Path, program: str | bytes, *flags: str) -> list[str]:
         (FUNCTION, ["-cze"], ["usage-error"]),
         (FUNCTION, ["--pass-pipeline=builtin.module(cze)"], ["usage-error"]),
         (FUNCTION, ["--budget=missing.toml"], ["file-error"]),
-        (b"ML\xefR", [], ["input-error"]),
+        (b"ML\xefR", [], ["parse-error"]),
         (b"\xff", [], ["input-error"]),
         ("func.func @f(", [], ["parse-error"]),
         ("module {" * 2000, [], ["parse-error"]),

@@ -9,7 +9,6 @@ from sdyopt.tools.driver.split import check_text, decode, split
 @pytest.mark.parametrize(
     ("data", "message", "position"),
     [
-        (b"ML\xefR\x01", "this is MLIR bytecode, not text", (1, 1)),
         (b"ab\nc\xff", "invalid UTF-8: byte 0xff", (2, 2)),
         ("é\0".encode(), "unexpected NUL character", (1, 3)),
     ],

@@ -59,15 +59,9 @@ def test_a_home_that_cannot_be_written_to_stays_empty(own_folder: Path) -> None:
 
 
 def test_output_and_parse_tables_are_written_to_a_home_of_their_own(own_folder: Path) -> None:
-    printed = run(
-        str(ROOT / FIRST_EXAMPLE[0]),
-        FIRST_EXAMPLE[1],
-        "-o",
-        "out.mlir",
-        folder=own_folder,
-        HOME=str(own_folder),
-    )
+    example = ROOT / "examples" / "mlp.mlir"
+    printed = run(str(example), "-o", "out.mlir", folder=own_folder, HOME=str(own_folder))
     assert printed == (0, b"", b"")
-    assert (own_folder / "out.mlir").read_bytes() == first_example().output
+    assert b"sdy.mesh" in (own_folder / "out.mlir").read_bytes()
     [tables] = (own_folder / ".cache" / "sdyopt").iterdir()
     assert tables.stat().st_uid == int(USER)

@@ -170,3 +170,53 @@ def test_values_of_dynamic_shape_are_counted_and_not_guessed() -> None:
         """
     ).memory
     assert (memory.peak, memory.unknown_values) == (0, 1)
+
+
+def test_a_timeline_has_what_is_live_at_each_point_of_a_loop() -> None:
+    # The loop carries %a; its body has two buffers of 1 KiB at once for %0 and %1.
+    found = report(
+        """
+        func.func @main(%a: tensor<16x16xf32>) -> tensor<16x16xf32> {
+          %i = stablehlo.constant dense<0> : tensor<i32>
+          %n = stablehlo.constant dense<3> : tensor<i32>
+          %l:2 = stablehlo.while(%j = %i, %x = %a) : tensor<i32>, tensor<16x16xf32>
+          cond {
+            %c = stablehlo.compare LT, %j, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %c : tensor<i1>
+          } do {
+            %0 = stablehlo.dot %x, %x : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+            %1 = stablehlo.dot %0, %x : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+            %2 = stablehlo.dot %1, %0 : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+            %one = stablehlo.constant dense<1> : tensor<i32>
+            %k = stablehlo.add %j, %one : tensor<i32>
+            stablehlo.return %k, %2 : tensor<i32>, tensor<16x16xf32>
+          }
+          return %l#1 : tensor<16x16xf32>
+        }
+        """
+    )
+    timeline = found.timeline(600)
+    assert max(point.bytes for point in timeline.points) == found.memory.peak
+    at = [point.bytes for point in timeline.points].index(found.memory.peak)
+    live = [
+        (size, number, group.type)
+        for group in timeline.groups
+        for point, number, size in [[each for each in group.changes if each[0] <= at][-1]]
+        if size
+    ]
+    assert sum(size for size, _, _ in live) == found.memory.peak
+    assert sum(number for _, number, _ in live) == timeline.counts[at]
+
+
+def test_a_timeline_of_few_points_has_the_peak() -> None:
+    chain = "\n".join(f"%{n + 1} = stablehlo.dot %{n}, %{n} : (t, t) -> t" for n in range(50))
+    found = report(
+        f"func.func @main(%0: t) -> t {{ {chain}\n return %50 : t }}".replace("t,", "tensor<16x16xf32>,")
+        .replace(": t)", ": tensor<16x16xf32>)")
+        .replace("-> t", "-> tensor<16x16xf32>")
+        .replace(" t)", " tensor<16x16xf32>)")
+        .replace("%50 : t ", "%50 : tensor<16x16xf32> ")
+    )
+    timeline = found.timeline(7)
+    assert len(timeline.points) <= 7
+    assert max(point.bytes for point in timeline.points) == found.memory.peak

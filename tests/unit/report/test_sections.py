@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.report.html_report import MIN_REPEATS, html_report
 from sdyopt.analysis.report.sections import without_empty
 from sdyopt.analysis.report.text_report import text_report
 from sdyopt.base.diagnostics.location import Source
@@ -56,17 +55,6 @@ def test_an_optional_column_without_text_is_left_out() -> None:
     columns = ("bytes", "could be", "type")
     assert without_empty(columns, [("1 B", "", "i8")]) == (("bytes", "type"), [("1 B", "i8")])
     assert without_empty(columns, [("1 B", "less", "i8")]) == (columns, [("1 B", "less", "i8")])
-
-
-def test_a_page_has_a_sharding_once_that_a_large_program_repeats() -> None:
-    report = report_on(_parsed(PRODUCT.replace("SHARDING", SHARDED)))
-    sharding = 'sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}]>]>'
-    line = f"  stablehlo.add {{{sharding}}} : tensor<8xf32>\n"
-    small, large = (html_report(report, line * count, "model") for count in (MIN_REPEATS - 1, MIN_REPEATS))
-    assert 'data-shared="[]"' in small
-    assert small.count("#sdy.sharding_per_value<[<@mesh, [{") == MIN_REPEATS - 1
-    assert large.count("#sdy.sharding_per_value") == large.count("data-shared=") == 1
-    assert large.count("stablehlo.add {\ue0000\ue001}") == MIN_REPEATS
 
 
 def test_text_has_no_escape_sequences_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:

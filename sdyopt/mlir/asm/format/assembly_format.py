@@ -30,6 +30,7 @@ from sdyopt.mlir.ir.op_fields import (
     RegionField,
     ResultField,
     ValueField,
+    declared_fields,
 )
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import FunctionType, Type
@@ -55,8 +56,11 @@ class FormatElement:
 class Assembly:
     """The format of the text after an operation's name.
 
-    Releases without the behaviour `since`, if there is one, have the format `before`.
+    Releases without the behaviour `since`, if there is one, have the format `before`. If the format
+    `is_constant`, the result of the operation has the type of the attribute `value`.
     """
+
+    is_constant = False
 
     def __init__(
         self, elements: Sequence[FormatElement], since: Behavior | None = None, before: Assembly | None = None
@@ -238,7 +242,8 @@ def _assign_types(
     if field_name is not None:
         op_parser.types[field_name] = list(types)
         return
-    fields = [f for f in op_parser.op_class.fields.values() if isinstance(f, kind)]
+    declared = declared_fields(op_parser.op_class)
+    fields: Sequence[ValueField[Any, Any]] = declared.operands if kind is OperandField else declared.results
     sizes = [1 if f.arity == ONE else len(op_parser.operand_names.get(f.field_name, ())) for f in fields]
     if kind is ResultField:
         rest = len(types) - sum(f.arity == ONE for f in fields)
@@ -304,7 +309,7 @@ def visible_attributes(signature: OpSignature, attributes: DictAttr, elided: fro
     """The inherent and discardable attributes, without elided ones, default values and segment sizes."""
     if not signature.attributes.entries:
         return attributes if not elided else attributes.without(*elided)
-    defaults = {f.name: f.default for f in signature.op_class.fields.values() if isinstance(f, AttrField)}
+    defaults = {field.name: field.default for field in declared_fields(signature.op_class).attributes}
     entries = [
         (name, value)
         for name, value in signature.attributes.entries

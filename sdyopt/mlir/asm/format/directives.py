@@ -93,7 +93,9 @@ class UnitKeyword(FormatElement):
 
 def constant_assembly() -> Assembly:
     """The format of an operation with an attribute `value` and one result of its type."""
-    return assembly(Custom(_parse_constant, _write_constant, elides=["value"]))
+    made = assembly(Custom(_parse_constant, _write_constant, elides=["value"]))
+    made.is_constant = True
+    return made
 
 
 def _parse_constant(op_parser: OpAsmParser) -> None:

@@ -49,8 +49,11 @@ _BRACKET = re.compile(
     rf'{STRING_EXTENT}?|//[^\r\n]*|(?P<symbol>[#!]{SUFFIX_ID})<|->|[<>]=|dense<[^"<>/]*>|[][(){{}}<>]'
 )
 _BODY_BRACKET = re.compile(rf'{STRING_EXTENT}?|->|dense<[^"<>/]*>|[][(){{}}<>]')
-# Fast paths: common tensor types and sdy shardings, whose brackets are balanced.
+# Fast paths: common tensor and function types and sdy shardings, whose brackets are balanced.
 _PLAIN_TENSOR = re.compile(r"tensor<[\w?, ]*+>(?!=)", re.ASCII)
+_TENSOR = r"tensor<[\w?]*+>"
+_TENSORS = f"(?:{_TENSOR}(?:, {_TENSOR})*+)?"
+PLAIN_FUNCTION = re.compile(rf"\({_TENSORS}\) -> (?:{_TENSOR}|\({_TENSORS}\))(?!=)", re.ASCII)
 _IN_BRACES = r'(?:"\w*+"|[\w ,?:])*+'
 _PLAIN_BODY = re.compile(rf"<[@\w ,]*+\[(?:\{{{_IN_BRACES}\}}|[\w ,])*+\]>", re.ASCII)
 _CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
@@ -76,6 +79,8 @@ def body_extent(text: str, position: int) -> int:
 def type_extent(text: str, position: int) -> int:
     """The end of the type at `position`; `position` itself if there is none."""
     if (plain := _PLAIN_TENSOR.match(text, position)) is not None:
+        return plain.end()
+    if text.startswith("(", position) and (plain := PLAIN_FUNCTION.match(text, position)) is not None:
         return plain.end()
     while text.startswith("(", position):
         end = bracket_extent(text, position)

@@ -7,7 +7,7 @@ A statement in a region is built from a template if an equal one has been parsed
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
@@ -31,13 +31,22 @@ from sdyopt.mlir.asm.parser.statement_cache import (
     template_of,
     with_value,
 )
+from sdyopt.mlir.asm.parser.statement_forms import (
+    FormText,
+    HoleInspected,
+    OpenScope,
+    StatementForm,
+    form_of,
+    form_text_of,
+)
 from sdyopt.mlir.asm.resources import Resources
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op, UnregisteredOp, build
+from sdyopt.mlir.ir.operation import UNKNOWN, Op, UnregisteredOp, build
+from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import LazyLocation
 
 # The maximum nesting depth of regions.
@@ -91,6 +100,10 @@ class ModuleParser:
         self._labels = [BlockLabels()]
         # The statement templates by default dialect, and those of the current one.
         self._templates_by_dialect: dict[str, dict[str, StatementTemplate]] = {}
+        # The forms that have occurred more than once, None for those without a template; and those that
+        # have occurred.
+        self._forms_by_dialect: dict[str, dict[str, StatementForm | None]] = {}
+        self._new_forms: set[str] = set()
         self._set_default_dialect("builtin")
 
     # --- The whole source ---------------------------------------------------------------
@@ -128,6 +141,25 @@ class ModuleParser:
         module = build(signature, (), location=FileLoc(self.source.name, 0, 0), regions=(region,))
         return module, self.state.resources
 
+    def statements(self, types: Mapping[str, Type], dialect: str) -> Block:
+        """A detached block with the statements of the source, which may use the arguments of the block.
+
+        `types` are those of the arguments by their names, `%` included. The operations of `dialect` are
+        written without its name.
+        """
+        block = Block()
+        self._set_default_dialect(dialect)
+        for name, type in types.items():
+            self.scope.define(name, block.add_argument(type, UNKNOWN), 0, self._parser())
+        self._parse_block_body(block)
+        if self._position < len(self.text):
+            raise self._expected_operation()
+        parser = self._parser()
+        raise_all(self.scope.undefined(parser))
+        self.state.finish(parser)
+        self._labels[0].check(parser)
+        return block
+
     # --- Regions and blocks ---------------------------------------------------------------
 
     def region(self, op_parser: OpAsmParser, arguments: Sequence[Argument] | None) -> Region:
@@ -159,6 +191,7 @@ class ModuleParser:
         """Sets the dialect whose operations may be written without its namespace."""
         self._default_dialect = dialect
         self._templates = self._templates_by_dialect.setdefault(dialect, {})
+        self._forms = self._forms_by_dialect.setdefault(dialect, {})
 
     def successor(self, parser: AsmParser) -> Block:
         """Parses `^label`: a block of the innermost enclosing region."""
@@ -174,7 +207,10 @@ class ModuleParser:
         return match[0], offset
 
     def _parse_region_body(self, region: Region, arguments: Sequence[Argument]) -> None:
+        start = self._position
         is_labelled = self.text.startswith("^", self._skip_trivia())
+        # The first statement starts a line if nothing but trivia precedes it.
+        self._position = start
         names = [argument for argument in arguments if argument.name]
         if names and is_labelled:
             raise self._parser().error("invalid block name in region with named arguments")
@@ -281,7 +317,7 @@ class ModuleParser:
                         return last
             parts = NAMES.split(line)
             key = key_of(parts)
-            template = templates.get(key) or self._template_of_constant(key, start + len(line))
+            template = templates.get(key) or self._new_template(key, start + len(line))
             if template is None:
                 return last
             if template.is_simple and location is None:
@@ -409,6 +445,44 @@ class ModuleParser:
         if constant is not None and is_constant(template, self._value(constant.literal, end)):
             self._templates[constant.key] = template
 
+    def _new_template(self, key: str, end: int) -> StatementTemplate | None:
+        """The template of a statement that ends at an offset, made from another one.
+
+        That is the template of a constant with another value, or of a statement of the same form. None if
+        there is none.
+        """
+        template = self._template_of_constant(key, end) if "dense<" in key else None
+        if template is None and (text := form_text_of(key)) is not None:
+            template = self._template_of_form(text)
+        if template is not None:
+            self._templates[key] = template
+        return template
+
+    def _template_of_form(self, text: FormText) -> StatementTemplate | None:
+        if text.key not in self._forms:
+            if text.key not in self._new_forms:
+                # Many forms occur only once.
+                self._new_forms.add(text.key)
+                return None
+            self._forms[text.key] = self._parse_form(text)
+        form = self._forms[text.key]
+        return None if form is None else form.filled(text.types, self.attribute_parser.plain_type)
+
+    def _parse_form(self, text: FormText) -> StatementForm | None:
+        """Parses a statement of a form with holes; None if there is no template."""
+        statement, holes = text.with_holes()
+        source = Source("", statement)
+        parser = _FormParser(source, self.dialects, self.options)
+        parser.attribute_parser = self.attribute_parser.with_types(source, holes)
+        parser.scope = OpenScope(source, self.type_text)
+        parser._set_default_dialect(self._default_dialect)
+        try:
+            parser._parse_statement(Block())
+        except (DiagnosticError, HoleInspected):
+            return None
+        template = next(iter(parser._templates.values()), None)
+        return None if template is None else form_of(template, text)
+
     def _template_of_constant(self, key: str, end: int) -> StatementTemplate | None:
         """The template of a constant that ends at an offset, made from that of one with another value.
 
@@ -418,10 +492,7 @@ class ModuleParser:
         if constant is None or (template := self._templates.get(constant.key)) is None:
             return None
         value = self._value(constant.literal, end)
-        if value is None or value.type is not template.signature.result_types[0]:
-            return None
-        template = self._templates[key] = with_value(template, value)
-        return template
+        return None if value is None else with_value(template, value)
 
     def _value(self, literal: str, end: int) -> DenseElements | None:
         """The value of a literal that ends at an offset.
@@ -517,3 +588,10 @@ class ModuleParser:
 
     def _expected_operation(self) -> DiagnosticError:
         return self._parser().wrong_token_error("expected operation name in quotes")
+
+
+class _FormParser(ModuleParser):
+    """Parses a statement with holes."""
+
+    def _add_implied_regions(self, op: Op, add_implied_regions: Callable[[Op], None]) -> None:
+        """Does nothing: the types in the regions depend on those of the operation."""

@@ -22,9 +22,7 @@ from sdyopt.mlir.ir.dialect import DialectTable, complete_attributes, inherent_n
 from sdyopt.mlir.ir.op_fields import (
     OPERAND_SEGMENTS,
     RESULT_SEGMENTS,
-    AttrField,
-    OperandField,
-    ResultField,
+    declared_fields,
 )
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op, build
@@ -34,6 +32,7 @@ from sdyopt.mlir.ir.value import LazyLocation, Value
 from sdyopt.mlir.ir.verify_signature import attribute_problem
 
 _SSA_ID = re.compile(f"{TRIVIA}({SSA_ID})")
+_PLAIN_ARGUMENT = re.compile(rf"{TRIVIA}({SSA_ID}): (tensor<[\w?]*+>)(?=[,) ])", re.ASCII)
 _RESULT_NUMBER = re.compile(f"{TRIVIA}#({SUFFIX_ID})")
 _LARGEST_RESULT_NUMBER = (1 << 32) - 1
 
@@ -224,7 +223,7 @@ class OpAsmParser(AsmParser):
 
     def check_attributes(self, attributes: DictAttr, offset: int) -> None:
         """Raises an error if an inherent attribute violates its constraint: MLIR's parser checks it, too."""
-        problem = attribute_problem(self.op_class, dict(attributes.entries)) if attributes.entries else None
+        problem = attribute_problem(self.op_class, attributes) if attributes.entries else None
         if problem is not None:
             raise self.error(f"'{self.name}' op {problem}", offset)
 
@@ -246,6 +245,12 @@ class OpAsmParser(AsmParser):
 
     def argument(self) -> Argument:
         """Parses `%name: type {attributes} loc(…)`."""
+        plain = _PLAIN_ARGUMENT.match(self.text, self.position)
+        if plain is not None and (plain_type := self.attribute_parser.plain_type(plain[2])) is not None:
+            self.position = plain.end()
+            attributes = self.accept_dictionary() if self.text[self.position] == " " else None
+            offset = plain.start(1)
+            return Argument(plain[1], offset, plain_type, attributes, self.location_or_offset(offset))
         name, offset = self.argument_name()
         self.expect(":")
         type = self.type()
@@ -315,8 +320,11 @@ class OpAsmParser(AsmParser):
     def _inherent_attributes(self) -> dict[str, Attribute]:
         """The inherent attributes. One in the dictionary with another storage class counts as missing."""
         attributes = dict(self.attributes)
-        kinds = {f.name: f.constraint for f in self.op_class.fields.values() if isinstance(f, AttrField)}
-        for name in inherent_names(self.op_class) & self.dictionary_attributes.keys():
+        names = inherent_names(self.op_class) & self.dictionary_attributes.keys()
+        if not names:
+            return attributes
+        kinds = {field.name: field.constraint for field in declared_fields(self.op_class).attributes}
+        for name in names:
             attributes.pop(name, None)
             if name not in kinds or kinds[name].has_storage_class(self.dictionary_attributes[name]):
                 attributes[name] = self.dictionary_attributes[name]
@@ -325,21 +333,20 @@ class OpAsmParser(AsmParser):
     def _resolve_fields(self) -> list[Value]:
         values: list[Value] = []
         sizes = []
-        for field in self.op_class.fields.values():
-            if isinstance(field, OperandField):
-                names = self.operand_names.get(field.field_name, [])
-                types = self.types.get(field.field_name, [])
-                values += self.resolve_all(
-                    names, types, self.operand_group_offsets.get(field.field_name, self.offset)
-                )
-                sizes.append(len(names))
+        for field in declared_fields(self.op_class).operands:
+            names = self.operand_names.get(field.field_name, [])
+            types = self.types.get(field.field_name, [])
+            values += self.resolve_all(
+                names, types, self.operand_group_offsets.get(field.field_name, self.offset)
+            )
+            sizes.append(len(names))
         if ATTR_SIZED_OPERANDS in self.op_class.traits:
             self.attributes.setdefault(OPERAND_SEGMENTS, segments(sizes))
         return values
 
     def _result_types(self, operands: Sequence[Value]) -> list[Type]:
         op_class = self.op_class
-        if any(isinstance(f, ResultField) and f.field_name in self.types for f in op_class.fields.values()):
+        if any(field.field_name in self.types for field in declared_fields(op_class).results):
             return self._declared_result_types()
         if op_class.infer_result_types is None:
             return []
@@ -355,11 +362,10 @@ class OpAsmParser(AsmParser):
     def _declared_result_types(self) -> list[Type]:
         types: list[Type] = []
         sizes = []
-        for field in self.op_class.fields.values():
-            if isinstance(field, ResultField):
-                field_types = self.types.get(field.field_name, [])
-                types += field_types
-                sizes.append(len(field_types))
+        for field in declared_fields(self.op_class).results:
+            field_types = self.types.get(field.field_name, [])
+            types += field_types
+            sizes.append(len(field_types))
         if ATTR_SIZED_RESULTS in self.op_class.traits:
             self.attributes.setdefault(RESULT_SEGMENTS, segments(sizes))
         return types

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.lexical import SSA_ID
 from sdyopt.mlir.ir.attribute import DictAttr
@@ -41,7 +40,6 @@ def key_of(parts: list[str]) -> str:
     return "\n".join(parts[::2])
 
 
-@dataclass(slots=True)
 class StatementTemplate:
     """A statement without SSA names and location.
 
@@ -54,13 +52,45 @@ class StatementTemplate:
       `build_at_offset` can build the operation.
     """
 
-    signature: OpSignature
-    attributes: DictAttr
-    groups: tuple[int, ...]
-    order: tuple[int, ...] | None
-    location_offset: int
-    add_implied_regions: Callable[[Op], None] | None
-    is_simple: bool
+    __slots__ = (
+        "add_implied_regions",
+        "attributes",
+        "groups",
+        "is_simple",
+        "location_offset",
+        "order",
+        "signature",
+    )
+
+    def __init__(
+        self,
+        signature: OpSignature,
+        attributes: DictAttr,
+        groups: tuple[int, ...],
+        order: tuple[int, ...] | None,
+        location_offset: int,
+        add_implied_regions: Callable[[Op], None] | None,
+        is_simple: bool,
+    ) -> None:
+        self.signature = signature
+        self.attributes = attributes
+        self.groups = groups
+        self.order = order
+        self.location_offset = location_offset
+        self.add_implied_regions = add_implied_regions
+        self.is_simple = is_simple
+
+    def with_signature(self, signature: OpSignature) -> StatementTemplate:
+        """A copy with another signature."""
+        return StatementTemplate(
+            signature,
+            self.attributes,
+            self.groups,
+            self.order,
+            self.location_offset,
+            self.add_implied_regions,
+            self.is_simple,
+        )
 
 
 def split_location(line: str) -> tuple[str, str]:
@@ -112,7 +142,7 @@ def template_of(
 
 
 class ConstantText(NamedTuple):
-    """The text of a constant: its literal, and the key of all constants with the same other text."""
+    """The text of a constant: its literal with the type, and a key that constants share."""
 
     key: str
     literal: str
@@ -125,29 +155,28 @@ def split_value(key: str) -> ConstantText | None:
         return None
     before, elements, after = match.groups()
     # No program has a NUL character.
-    return ConstantText(f"{before}\0{after}", f"dense<{elements}{after}")
+    return ConstantText(f"{before}\0", f"dense<{elements}{after}")
 
 
 def is_constant(template: StatementTemplate, literal: DenseElements | None) -> bool:
-    """Whether this literal is the value of the statement, and nothing else depends on the elements."""
+    """Whether this literal is the value of the statement, and nothing but the result type depends on it."""
     signature = template.signature
+    assembly = signature.op_class.assembly
     return (
         literal is not None
+        and assembly is not None
+        and assembly.is_constant
         and signature.attributes.entries == (("value", literal),)
         and signature.result_types == (literal.type,)
     )
 
 
 def with_value(template: StatementTemplate, value: DenseElements) -> StatementTemplate:
-    """The template of the same constant with another value."""
-    return StatementTemplate(
-        template.signature.with_attributes(DictAttr((("value", value),))),
-        template.attributes,
-        template.groups,
-        template.order,
-        template.location_offset,
-        template.add_implied_regions,
-        template.is_simple,
+    """The template of the same constant with another value, which may have another type."""
+    signature = template.signature
+    attributes = DictAttr((("value", value),))
+    return template.with_signature(
+        OpSignature(signature.op_class, signature.name, attributes, (), (value.type,))
     )
 
 

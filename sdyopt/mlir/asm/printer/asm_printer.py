@@ -67,17 +67,25 @@ def print_pages(op: Op, options: PrintOptions = PrintOptions()) -> list[str]:
     return printer.pages()
 
 
-def print_for_note(op: Op, generic: bool = True) -> str:
+def print_for_note(op: Op, generic: bool = True, skip_regions: bool = False) -> str:
     """The text of an operation in a diagnostic; a text of several lines starts with a newline.
 
     SSA names are those in a print of the innermost isolated operation that is or contains the operation.
     """
     scope = next((a for a in (op, *op.ancestors()) if ISOLATED in a.traits), op)
-    options = PrintOptions(generic=generic, local_scope=True, elide_elements_larger_than=16)
+    options = PrintOptions(
+        generic=generic, local_scope=True, elide_elements_larger_than=16, skip_regions=skip_regions
+    )
     printer = AsmPrinter(scope, options, Aliases())
     printer.op(op, "")
     text = "".join(printer.pages())
     return f"\n{text}" if "\n" in text else text
+
+
+def legalization_error(op: Op) -> DiagnosticError:
+    """The error of an operation that has no lowering, or whose lowering failed."""
+    text = print_for_note(op, skip_regions=True)
+    return op.error(f"failed to legalize operation '{op.name}' that was explicitly marked illegal: {text}")
 
 
 class _Line:

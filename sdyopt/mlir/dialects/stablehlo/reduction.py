@@ -59,7 +59,7 @@ def parse_reduce(op_parser: OpAsmParser) -> None:
         type = _parse_dimensions_and_type(op_parser)
         _check_inputs(op_parser, type)
         op_parser.operands = op_parser.resolve_all(operands, type.inputs, op_parser.location_offset)
-        op_parser.add_implied_regions = _CompactReducer(op_class, tensor((), element_of(type.inputs[0])))
+        op_parser.add_implied_regions = _CompactReducer(op_class)
     else:
         type = _parse_dimensions_and_type(op_parser)
         op_parser.expect("reducer")
@@ -138,22 +138,27 @@ def _parse_argument(op_parser: OpAsmParser) -> Argument:
 class _CompactReducer:
     """Builds the reducer region of the compact form: one operation on two scalars, and a return."""
 
-    def __init__(self, op_class: type[Op], type: Type) -> None:
-        self._type = type
-        self._inner = OpSignature(op_class, op_class.name, EMPTY_DICT, (type, type), (type,))
-        return_class = op_class.dialect.ops["return"] if op_class.dialect is not None else Op
-        self._returned = OpSignature(return_class, return_class.name, EMPTY_DICT, (type,), ())
+    def __init__(self, op_class: type[Op]) -> None:
+        self._applied = op_class
+        self._return: type[Op] = op_class.dialect.ops["return"] if op_class.dialect is not None else Op
 
     def __call__(self, op: Op) -> None:
         location = op.lazy_location
+        type = op.signature.cached(_scalar_of_first_input)
         region = Region()
         region.parent = op
         block = region.add_block()
-        arguments = [block.add_argument(self._type, location) for _ in range(2)]
-        inner = build(self._inner, arguments, location=location)
+        arguments = [block.add_argument(type, location) for _ in range(2)]
+        applied = OpSignature(self._applied, self._applied.name, EMPTY_DICT, (type, type), (type,))
+        inner = build(applied, arguments, location=location)
         block.append(inner)
-        block.append(build(self._returned, inner.results, location=location))
+        returned = OpSignature(self._return, self._return.name, EMPTY_DICT, (type,), ())
+        block.append(build(returned, inner.results, location=location))
         op.regions = (region,)
+
+
+def _scalar_of_first_input(signature: OpSignature) -> Type:
+    return tensor((), element_of(signature.operand_types[0]))
 
 
 # --- Printing ----------------------------------------------------------------------------------

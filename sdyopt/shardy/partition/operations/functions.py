@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.mlir.asm.printer.asm_printer import legalization_error
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
@@ -13,7 +13,6 @@ from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.stablehlo.control_flow import IfOp
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, TypeAttr
-from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.mlir.ir.types import FunctionType, RankedTensor, Type
 from sdyopt.shardy.partition.local_context import LocalContext
@@ -115,21 +114,16 @@ def _padded_io(function: FuncOp, type: Type, attributes: DictAttr, what: str, pa
     sharding = attributes.get(SHARDING)
     padded = padder.types.padded_type(type, sharding if isinstance(sharding, TensorSharding) else None)
     if padded is not type and function.sym_visibility != "private":
-        raise _legalization_error(
-            function,
+        raise (
             function.op_error(
                 f"{what} has a non-divisible sharding. Shardy expects function IO to be divisible."
-            ).help(
+            )
+            .help(
                 "-sdy-update-non-divisible-input-output-shardings makes input and output shardings divisible"
-            ),
+            )
+            .then(legalization_error(function))
         )
     return padded
-
-
-def _legalization_error(op: Op, error: DiagnosticError) -> DiagnosticError:
-    return error.then(
-        op.error(f"failed to legalize operation '{op.name}' that was explicitly marked illegal")
-    )
 
 
 @pads(ManualComputationOp)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from math import prod
 from typing import NamedTuple
 
+from sdyopt.mlir.asm.printer.asm_printer import legalization_error
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, with_axes
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.types import RankedTensor
@@ -21,7 +22,6 @@ from sdyopt.shardy.partition.padding import (
     pads,
     unpadded_result_shape,
     unpadded_shape,
-    unsupported,
 )
 from sdyopt.shardy.partition.replication import Dim, all_dims, crosses_shards
 from sdyopt.shardy.partition.sharded_body import HaloContext, Values, begin_body, exchanges_halos
@@ -130,7 +130,12 @@ def pad_reshape(op: ReshapeOp, padder: Padder) -> Padded:
     dim = _misplaced_padding(old, new, reshape_groups(before, after))
     # A padded dimension of one element corresponds to another by its padded size only.
     if dim is not None and not _keeps_padding(old, new):
-        raise unsupported(op, dim)
+        error = op.op_error(
+            "participating reshape dimensions are not divisible. "
+            "Reshape sharding should have been resolved by resolve-permutation-factors."
+        )
+        help = f"dimension {dim} has padding before elements; run -sdy-resolve-permutation-factors first"
+        raise error.help(help).then(legalization_error(op))
     return None
 
 

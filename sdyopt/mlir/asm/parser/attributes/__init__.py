@@ -6,6 +6,7 @@ from grammar.lark, parses all others. Both give the same result.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 from sdyopt.base.diagnostics.location import Location, Source
@@ -18,20 +19,26 @@ from sdyopt.mlir.asm.parser.attributes import dialect_symbols as _symbols
 from sdyopt.mlir.asm.parser.attributes import element_literals as _literals
 from sdyopt.mlir.asm.parser.attributes.dialect_symbols import parse_dialect_attribute
 from sdyopt.mlir.asm.parser.attributes.fast_path import (
+    array_at,
     dictionary_at,
     fast_attribute,
+    fast_attribute_of_type,
+    fast_function_type,
     fast_location,
     fast_type,
 )
 from sdyopt.mlir.asm.parser.attributes.lr_parser import load_tables, run
 from sdyopt.mlir.asm.parser.attributes.semantic_actions import ActionContext, Environment
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr, LocationAttr
+from sdyopt.mlir.ir.attribute import Attribute, DictAttr, LocationAttr, TypeAttr
 from sdyopt.mlir.ir.types import Type
 
 __all__ = ["AttributeParser"]
 
 # Longer texts, such as those of big constants, are not cached: few are equal, and hashing them takes time.
 _MAX_CACHED_LENGTH = 100_000
+
+# The maximum number of brackets in an array or a dictionary that does not need the grammar.
+_MAX_BRACKETS = 100
 
 _ACTIONS = (_attributes, _elements, _literals, _symbols, _types)
 
@@ -54,13 +61,26 @@ class AttributeParser:
 
     def type(self, text: str, offset: int) -> Type:
         """Parses a type."""
-        type = self._types.get(text)
+        type = self._types.get(text) or self.plain_type(text)
         if type is None:
-            type = fast_type(text) if self._uses_fast_path else None
-            if type is None:
-                type = cast(Type, self._parse("type", text, offset))
-            self._types[text] = type
+            type = self._types[text] = cast(Type, self._parse("type", text, offset))
         return type
+
+    def plain_type(self, text: str) -> Type | None:
+        """The type of a text that does not need the grammar; None for any other."""
+        type = self._types.get(text)
+        if type is None and self._uses_fast_path:
+            type = fast_function_type(text, self.plain_type) if text[0] == "(" else fast_type(text)
+            if type is not None:
+                self._types[text] = type
+        return type
+
+    def with_types(self, source: Source, types: Mapping[str, Type]) -> AttributeParser:
+        """A parser of another source with the same aliases, and with these types by their text."""
+        parser = AttributeParser(source, self._context.environment, self._uses_fast_path)
+        parser._context.distinct = self._context.distinct
+        parser._types.update(types)
+        return parser
 
     def attribute(self, text: str, offset: int, expected_type: Type | None = None) -> Attribute:
         """Parses an attribute; with an `expected_type`, the text has no type of its own."""
@@ -98,8 +118,18 @@ class AttributeParser:
         return location
 
     def _fast_attribute(self, text: str, offset: int) -> Attribute | None:
-        if text.startswith("#"):
+        first = text[:1]
+        if first == "#":
             return parse_dialect_attribute(self._context, text, offset)
+        if first == "(":
+            type = self.plain_type(text)
+            return None if type is None else TypeAttr(type)
+        if first == "[" or first == "{":
+            # The grammar reports nesting that is too deep.
+            if sum(map(text.count, "[{(<")) > _MAX_BRACKETS:
+                return None
+            parsed = (array_at if first == "[" else dictionary_at)(self.attribute, self._source.text, offset)
+            return parsed[0] if parsed is not None and parsed[1] == offset + len(text) else None
         if text.startswith("loc("):
             location = self._fast_location(text)
             return None if location is None else LocationAttr(location)
@@ -112,13 +142,15 @@ class AttributeParser:
 
     def _attribute_of_type(self, text: str, offset: int, type: Type) -> Attribute:
         attribute = self._typed_attributes.get((text, type))
+        if attribute is None and self._uses_fast_path:
+            attribute = fast_attribute_of_type(text, type)
         if attribute is None:
             outer, self._context.expected_type = self._context.expected_type, type
             try:
                 attribute = cast(Attribute, self._parse("attribute_of_type", text, offset))
             finally:
                 self._context.expected_type = outer
-            self._typed_attributes[text, type] = attribute
+        self._typed_attributes[text, type] = attribute
         return attribute
 
     def _parse(self, start: str, text: str, offset: int) -> Any:

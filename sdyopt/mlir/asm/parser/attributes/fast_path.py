@@ -14,16 +14,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.location import CallSite, FileLoc, Location, NameLoc, UnknownLoc
+from sdyopt.base.diagnostics.location import CallSite, FileLoc, FileRange, Location, NameLoc, UnknownLoc
 from sdyopt.mlir.asm.lexical import BARE_ID, UNESCAPED, WHITESPACE
 from sdyopt.mlir.asm.parser.attributes.builtin_types import integer_type
 from sdyopt.mlir.asm.parser.attributes.dense_elements import dense_elements_from
 from sdyopt.mlir.asm.parser.attributes.element_literals import decode_numbers, pack_floats, pack_integers
-from sdyopt.mlir.asm.parser.lexer import attribute_extent, has_any_of
+from sdyopt.mlir.asm.parser.lexer import PLAIN_FUNCTION, attribute_extent, has_any_of
 from sdyopt.mlir.ir.attribute import (
     UNIT,
+    ArrayAttr,
     Attribute,
     DictAttr,
     LocationAttr,
@@ -50,6 +52,7 @@ from sdyopt.mlir.ir.types import (
     INDEX,
     ComplexType,
     FloatType,
+    FunctionType,
     IndexType,
     IntegerType,
     RankedShapedType,
@@ -73,7 +76,9 @@ _ARRAY = re.compile(rf"array<(i32|i64): ({_ARRAY_INTEGER}(?:, {_ARRAY_INTEGER})*
 # A name with a dot belongs to a dialect.
 _PLAIN_ALIAS = r"[\w$-]+"
 _NAME_OR_FILE_LOCATION = re.compile(
-    rf'loc\("({UNESCAPED})"(?:\(#({_PLAIN_ALIAS})\)|:(\d{{1,9}}):(\d{{1,9}}))?\)', re.ASCII
+    rf'loc\("({UNESCAPED})"(?:\(#({_PLAIN_ALIAS})\)|'
+    r":(\d{1,9}):(\d{1,9})(?: to (\d{1,9})?:(\d{1,9}))?)?\)",
+    re.ASCII,
 )
 _CALL_SITE = re.compile(rf"loc\(callsite\(#({_PLAIN_ALIAS}) at #({_PLAIN_ALIAS})\)\)", re.ASCII)
 
@@ -90,6 +95,19 @@ def fast_type(text: str) -> Type | None:
         return None
     sizes = match[1].split("x")[:-1]
     return RankedTensor(tuple([DYNAMIC if size == "?" else int(size) for size in sizes]), element, None)
+
+
+def fast_function_type(text: str, parse: Callable[[str], Type | None]) -> FunctionType | None:
+    """The function type that `text` denotes, whose parts `parse` parses; None if it needs the grammar."""
+    if PLAIN_FUNCTION.fullmatch(text) is None:
+        return None
+    inputs, _, results = text[1:].partition(") -> ")
+    results = results[1:-1] if results[0] == "(" else results
+    input_types = [parse(input) for input in inputs.split(", ")] if inputs else []
+    result_types = [parse(result) for result in results.split(", ")] if results else []
+    if None in input_types or None in result_types:
+        return None
+    return FunctionType(tuple(cast(list[Type], input_types)), tuple(cast(list[Type], result_types)))
 
 
 def fast_attribute(text: str) -> Attribute | None:
@@ -114,14 +132,27 @@ def fast_attribute(text: str) -> Attribute | None:
     return None if type is None else TypeAttr(type)
 
 
+def fast_attribute_of_type(text: str, type: Type) -> Attribute | None:
+    """The attribute that `text`, without a type of its own, denotes; None if it needs the grammar."""
+    if text[:1] == "@":
+        return fast_attribute(text)
+    if isinstance(type, IntegerType) and type.is_signless and (match := _INTEGER.fullmatch(text)) is not None:
+        return None if match[2] else _integer(text, type)
+    return None
+
+
 def fast_location(text: str, alias: Callable[[str], Attribute | None]) -> Location | None:
     """The location that `text`, `loc(…)`, denotes; None if it needs the grammar. `alias` looks up `#name`."""
     match = _NAME_OR_FILE_LOCATION.fullmatch(text)
     if match is not None:
-        name, child, line, column = match.groups()
+        name, child, line, column, end_line, end_column = match.groups()
         if line is not None:
             # The grammar replaces an empty file name with `-`, as MLIR does.
-            return FileLoc(name, int(line), int(column)) if name else None
+            if not name:
+                return None
+            start = int(line), int(column)
+            end = start if end_column is None else (int(end_line or line), int(end_column))
+            return FileLoc(name, *start) if start == end else FileRange(name, *start, *end)
         inner: Location | None = UnknownLoc() if child is None else _alias_location(child, alias)
         return None if inner is None else NameLoc(name, inner)
     call = _CALL_SITE.fullmatch(text)
@@ -152,16 +183,21 @@ def _simple_type(text: str) -> Type | None:
 def _number(text: str) -> Attribute | None:
     match = _INTEGER.fullmatch(text)
     if match is not None:
-        value, type = int(match[1]), integer_type(match[2]) if match[2] else I64
+        type = integer_type(match[2]) if match[2] else I64
         assert type is not None
-        fits = -1 << (type.width - 1) <= value < 1 << (type.width - 1)
-        # `-0` is out of range for MLIR.
-        return IntegerAttr(value, type) if fits and text[:2] != "-0" else None
+        return _integer(match[1], type)
     match = _FLOAT.fullmatch(text)
     if match is None:
         return None
     float_type = FloatType(match[2]) if match[2] else F64
     return FloatAttr(encode_double(float(match[1]), float_type.format), float_type)
+
+
+def _integer(digits: str, type: IntegerType) -> IntegerAttr | None:
+    value = int(digits)
+    fits = type.width > 1 and -1 << (type.width - 1) <= value < 1 << (type.width - 1)
+    # `-0` is out of range for MLIR.
+    return IntegerAttr(value, type) if fits and digits[:2] != "-0" else None
 
 
 def _dense(text: str) -> Attribute | None:
@@ -259,6 +295,8 @@ def _has_only_floats(text: str, count: int) -> bool:
 
 _DICTIONARY_KEY = re.compile(f"{WHITESPACE}({BARE_ID}){WHITESPACE}(?:(=){WHITESPACE})?")
 _AFTER_ENTRY = re.compile(f"{WHITESPACE}([,}}])")
+_SPACE = re.compile(WHITESPACE)
+_AFTER_ELEMENT = re.compile(rf"{WHITESPACE}([,\]]){WHITESPACE}")
 
 
 def dictionary_at(
@@ -287,3 +325,27 @@ def dictionary_at(
         if following[1] == "}":
             return dictionary(entries), position
     return None
+
+
+def array_at(parse: Callable[[str, int], Attribute], text: str, start: int) -> tuple[ArrayAttr, int] | None:
+    """The array whose bracket opens at `start`, and its end; None if it needs the grammar.
+
+    `parse` parses the text of an attribute at an offset.
+    """
+    elements: list[Attribute] = []
+    space = _SPACE.match(text, start + 1)
+    assert space is not None
+    position = space.end()
+    while True:
+        end = attribute_extent(text, position)
+        if end <= position:
+            return None
+        try:
+            elements.append(parse(text[position:end], position))
+        except DiagnosticError:
+            return None
+        if (following := _AFTER_ELEMENT.match(text, end)) is None:
+            return None
+        position = following.end()
+        if following[1] == "]":
+            return ArrayAttr(tuple(elements)), following.end(1)

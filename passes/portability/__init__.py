@@ -1,0 +1,1 @@
+"""Passes that convert between StableHLO and its versioned form, which portable artifacts have."""

@@ -1,0 +1,190 @@
+"""How the inherent attributes of an operation are encoded as its properties.
+
+They are encoded in the order of their names, each as a reference to an attribute, and followed by segment
+sizes. Releases of StableHLO before properties encoded them with the discardable attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+from sdyopt.mlir.bytecode.encodings import EntryReader, EntryWriter
+from sdyopt.mlir.bytecode.stream import SEGMENT_SIZES, MalformedBytecode
+from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr
+from sdyopt.mlir.ir.builtin_attributes import DenseArray
+from sdyopt.mlir.ir.constraints import AttrConstraint
+from sdyopt.mlir.ir.dialect import fields_of_all_releases
+from sdyopt.mlir.ir.op_fields import (
+    OPERAND_SEGMENTS,
+    RESULT_SEGMENTS,
+    AttrField,
+    Field,
+    OperandField,
+    ResultField,
+)
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS
+from sdyopt.mlir.ir.types import I32
+
+# The optional attributes of operations that earlier releases do not have, the newest first.
+_LATER = {
+    "func.func": ("no_inline",),
+    "func.call": ("arg_attrs", "res_attrs", "no_inline"),
+    "sdy.all_reduce": ("reduction_op",),
+    "sdy.reduce_scatter": ("reduction_op",),
+}
+
+
+class Property(NamedTuple):
+    """An inherent attribute of a class of operations, or (`segments`) the sizes of as many segments."""
+
+    name: str
+    is_optional: bool
+    constraint: AttrConstraint[Any] | None = None
+    segments: int = 0
+
+
+Layout = tuple[Property, ...]
+
+
+def layouts_of(op_class: type[Op]) -> Sequence[Layout]:
+    """The properties of a class in the order of their encoding, as each release has them, newest first."""
+    layouts = _layouts.get(op_class)
+    if layouts is None:
+        layouts = _layouts[op_class] = list(dict.fromkeys(_declared_layouts(op_class)))
+    return layouts
+
+
+_layouts: dict[type[Op], Sequence[Layout]] = {}
+
+
+def _declared_layouts(op_class: type[Op]) -> Iterator[Layout]:
+    declared = fields_of_all_releases(op_class)
+    behaviors = dict.fromkeys(field.behavior for field in declared.values() if field.behavior is not None)
+    for active in product((True, False), repeat=len(behaviors)):
+        is_active = dict(zip(behaviors, active, strict=True))
+        fields = [
+            field if field.behavior is None or is_active[field.behavior] else field.before
+            for field in declared.values()
+        ]
+        layout = _layout(op_class, [field for field in fields if field is not None])
+        yield layout
+        for later in _LATER.get(op_class.name, ()):
+            layout = tuple(each for each in layout if each.name != later)
+            yield layout
+
+
+def _layout(op_class: type[Op], fields: Sequence[Field]) -> Layout:
+    found = [
+        Property(field.name, field.is_optional or field.default is not None, field.constraint)
+        for field in fields
+        if isinstance(field, AttrField)
+    ]
+    found.sort(key=_name)
+    if ATTR_SIZED_OPERANDS in op_class.traits:
+        count = sum(isinstance(field, OperandField) for field in fields)
+        found.append(Property(OPERAND_SEGMENTS, is_optional=False, segments=count))
+    if ATTR_SIZED_RESULTS in op_class.traits:
+        count = sum(isinstance(field, ResultField) for field in fields)
+        found.append(Property(RESULT_SEGMENTS, is_optional=False, segments=count))
+    return tuple(found)
+
+
+def _name(each: Property) -> str:
+    return each.name
+
+
+def read_properties(op_class: type[Op], reader: EntryReader) -> dict[str, Attribute]:
+    """The inherent attributes that properties encode.
+
+    The encoding does not state which release wrote it: it is the first for which all bytes are read, and each
+    attribute is of the declared class.
+    """
+    start, problem = reader.position, None
+    for layout in layouts_of(op_class):
+        reader.position = start
+        try:
+            return _read_layout(layout, reader)
+        except MalformedBytecode as error:
+            problem = problem or error
+    assert problem is not None
+    raise problem
+
+
+def _read_layout(layout: Layout, reader: EntryReader) -> dict[str, Attribute]:
+    attributes: dict[str, Attribute] = {}
+    if reader.version < SEGMENT_SIZES:
+        # Segment sizes were attributes like others.
+        layout = tuple(sorted(layout, key=_name))
+    for each in layout:
+        start = reader.position
+        if each.segments and reader.version >= SEGMENT_SIZES:
+            attributes[each.name] = DenseArray(I32, _read_sparse(reader, each.segments))
+            continue
+        value = reader.optional_attribute() if each.is_optional else reader.attribute()
+        if value is None:
+            continue
+        if each.constraint is not None and not each.constraint.has_storage_class(value):
+            reader.fail(f"the attribute '{each.name}' is of another class", start)
+        attributes[each.name] = value
+    reader.finish()
+    return attributes
+
+
+def write_properties(op_class: type[Op], attributes: DictAttr, writer: EntryWriter) -> None:
+    """Writes inherent attributes as properties."""
+    layout = layouts_of(op_class)[0]
+    if writer.version < SEGMENT_SIZES:
+        layout = tuple(sorted(layout, key=_name))
+    for each in layout:
+        value = attributes.get(each.name)
+        if each.segments and writer.version >= SEGMENT_SIZES:
+            _write_sparse(writer, value.values if isinstance(value, DenseArray) else (0,) * each.segments)
+        elif each.is_optional:
+            writer.optional_attribute(value)
+        else:
+            writer.attribute(UNIT if value is None else value)
+
+
+def _read_sparse(reader: EntryReader, count: int) -> tuple[int, ...]:
+    """Numbers, most of which may be zero: then only the others are encoded, each with its index."""
+    start = reader.position
+    size, is_sparse = reader.flagged()
+    if not size:
+        return (0,) * count
+    if not is_sparse:
+        if size > count:
+            reader.fail(f"{size} sizes of segments are encoded, for {count} segments", start)
+        values = [reader.varint() for _ in range(size)]
+        return tuple(values + [0] * (count - size))
+    bits = reader.varint()
+    if bits > 8:
+        reader.fail(f"an index of {bits} bits in a list of segment sizes", start)
+    sizes = [0] * count
+    for _ in range(size):
+        value = reader.varint()
+        index = value & ((1 << bits) - 1)
+        if index >= count:
+            reader.fail(f"the index {index} is not less than the number of segments, {count}", start)
+        sizes[index] = value >> bits
+    return tuple(sizes)
+
+
+def _write_sparse(writer: EntryWriter, values: Sequence[int]) -> None:
+    nonzero = [(index, value) for index, value in enumerate(values) if value]
+    last = nonzero[-1][0] if nonzero else 0
+    # As in MLIR, all are written unless few are nonzero.
+    if last > 256 or len(nonzero) > len(values) // 2:
+        writer.varint(len(values) << 1)
+        for value in values:
+            writer.varint(value)
+        return
+    writer.varint(len(nonzero) << 1 | 1)
+    if not nonzero:
+        return
+    bits = last.bit_length()
+    writer.varint(bits)
+    for index, value in nonzero:
+        writer.varint(value << bits | index)

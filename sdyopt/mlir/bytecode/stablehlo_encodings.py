@@ -1,0 +1,129 @@
+"""The encodings of StableHLO attributes and types."""
+
+from __future__ import annotations
+
+from sdyopt.mlir.bytecode.builtin_encodings import read_bits, write_bits
+from sdyopt.mlir.bytecode.encodings import (
+    ATTRIBUTE,
+    BOOL,
+    SIGNED,
+    SIGNED_LIST,
+    STRING,
+    TYPE,
+    Codec,
+    DialectEncodings,
+    EntryReader,
+    EntryWriter,
+    attribute_of,
+    enumerated,
+    listed,
+)
+from sdyopt.mlir.dialects.stablehlo.compare_select import ComparisonDirection, ComparisonType
+from sdyopt.mlir.dialects.stablehlo.contraction import DotDimensions
+from sdyopt.mlir.dialects.stablehlo.convolution import ConvDimensions
+from sdyopt.mlir.dialects.stablehlo.custom_call import OutputOperandAlias
+from sdyopt.mlir.dialects.stablehlo.elementwise import ResultAccuracy, ResultAccuracyMode
+from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr
+from sdyopt.mlir.dialects.stablehlo.gather import GatherDimensions, ScatterDimensions
+from sdyopt.mlir.dialects.stablehlo.numerics import FftType, Transpose
+from sdyopt.mlir.dialects.stablehlo.precision import DotAlgorithm, Precision
+from sdyopt.mlir.dialects.stablehlo.random import RngAlgorithm, RngDistribution
+from sdyopt.mlir.dialects.stablehlo.replica_groups import (
+    AxisRef,
+    ChannelHandle,
+    Mesh,
+    MeshAxis,
+    ReplicaGroupMeshAxes,
+    SubAxisInfo,
+)
+from sdyopt.mlir.dialects.stablehlo.types import Bounds, FutureType, TokenType
+from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, SymbolRef
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
+
+stablehlo = ENCODINGS = DialectEncodings("stablehlo")
+
+
+def add_enum(dialect: DialectEncodings, code: int, enum: type[EnumAttr], first: int = 0) -> None:
+    """Declares the encoding of an enum attribute, whose first case has the number `first`."""
+    cases = ("",) * first + enum.cases
+
+    def make(case: str) -> EnumAttr | str:
+        return enum(case) if case else "there is no case with the number 0"
+
+    dialect.attribute(code, enum, enumerated(cases), make=make)
+
+
+DOUBLE = Codec(lambda reader: read_bits(reader, 64), lambda writer, value: write_bits(writer, value, 64))
+
+
+def _read_sub_axis(reader: EntryReader) -> SubAxisInfo | None:
+    return attribute_of(SubAxisInfo).read(reader) if reader.byte() else None
+
+
+def _read_device_ids(reader: EntryReader) -> DenseElements | None:
+    return attribute_of(DenseElements).read(reader) if reader.byte() else None
+
+
+def _write_if_present(writer: EntryWriter, attribute: Attribute | None) -> None:
+    writer.byte(int(attribute is not None))
+    if attribute is not None:
+        writer.attribute(attribute)
+
+
+def _mesh(axes: ArrayAttr, device_ids: DenseElements | None) -> Mesh | str:
+    found = [axis for axis in axes if isinstance(axis, MeshAxis)]
+    if len(found) != len(axes):
+        return "an axis of a mesh is another attribute"
+    return Mesh(tuple(found), device_ids)
+
+
+def _mesh_axes(mesh: Attribute, axes: tuple[Attribute, ...]) -> ReplicaGroupMeshAxes | str:
+    if not isinstance(mesh, Mesh | SymbolRef):
+        return "the mesh of replica groups is neither a mesh nor the name of one"
+    return ReplicaGroupMeshAxes(mesh, ArrayAttr(axes))
+
+
+stablehlo.attribute(1, ChannelHandle, SIGNED, SIGNED)
+add_enum(stablehlo, 2, ComparisonDirection)
+add_enum(stablehlo, 3, ComparisonType)
+stablehlo.attribute(
+    4,
+    ConvDimensions,
+    *(SIGNED, SIGNED, SIGNED_LIST),
+    *(SIGNED, SIGNED, SIGNED_LIST),
+    *(SIGNED, SIGNED, SIGNED_LIST),
+)
+stablehlo.attribute(5, DotDimensions, *[SIGNED_LIST] * 4)
+add_enum(stablehlo, 6, FftType)
+stablehlo.attribute(7, GatherDimensions, *[SIGNED_LIST] * 5, SIGNED)
+add_enum(stablehlo, 8, Precision)
+add_enum(stablehlo, 9, RngAlgorithm)
+add_enum(stablehlo, 10, RngDistribution, first=1)
+stablehlo.attribute(11, ScatterDimensions, *[SIGNED_LIST] * 5, SIGNED)
+add_enum(stablehlo, 12, Transpose)
+stablehlo.attribute(13, Bounds, SIGNED_LIST)
+stablehlo.attribute(14, OutputOperandAlias, SIGNED_LIST, SIGNED, SIGNED_LIST)
+stablehlo.attribute(15, DotAlgorithm, TYPE, TYPE, TYPE, SIGNED, SIGNED, SIGNED, BOOL)
+add_enum(stablehlo, 16, ResultAccuracyMode)
+stablehlo.attribute(17, ResultAccuracy, DOUBLE, DOUBLE, SIGNED, attribute_of(ResultAccuracyMode))
+stablehlo.attribute(
+    18,
+    ReplicaGroupMeshAxes,
+    ATTRIBUTE,
+    listed(ATTRIBUTE),
+    make=_mesh_axes,
+    take=lambda groups: (groups.mesh, groups.axes.elements),
+)
+stablehlo.attribute(19, SubAxisInfo, SIGNED, SIGNED)
+stablehlo.attribute(20, AxisRef, STRING, Codec(_read_sub_axis, _write_if_present))
+stablehlo.attribute(21, MeshAxis, STRING, SIGNED)
+stablehlo.attribute(
+    22,
+    Mesh,
+    attribute_of(ArrayAttr),
+    Codec(_read_device_ids, _write_if_present),
+    make=_mesh,
+    take=lambda mesh: (ArrayAttr(mesh.axes), mesh.device_ids),
+)
+stablehlo.type(0, TokenType)
+stablehlo.type(1, FutureType, listed(TYPE))

@@ -1,0 +1,13 @@
+"""VHLO: StableHLO in versions, which portable artifacts contain.
+
+An operation, attribute or type has the version of StableHLO in which it appeared and, if a newer form
+replaced it, the last version that has it. `types` and `attributes` wrap those of builtin and StableHLO, `ops`
+is the table of operations, `conversion` converts attributes and types, and `legalize` converts programs.
+"""
+
+from sdyopt.mlir.dialects.vhlo import attributes, conversion, ops, types
+from sdyopt.mlir.dialects.vhlo.dialect import vhlo
+
+DIALECT = vhlo
+
+__all__ = ["DIALECT", "attributes", "conversion", "ops", "types"]

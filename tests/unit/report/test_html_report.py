@@ -1,0 +1,104 @@
+"""The page of a report: its data, what it takes from the input, and the source files that it shows."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sdyopt
+from sdyopt.analysis.pages.source_files import source_files
+from sdyopt.analysis.report.html_report import html_report
+from tests.unit.report.programs import report
+
+LOOP = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<8x8xf32>, %n: tensor<i32>) -> tensor<8x8xf32> {
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%j = %i, %b = %a) : tensor<i32>, tensor<8x8xf32>
+  cond {
+    %c = stablehlo.compare LT, %j, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %1 = sdy.all_reduce {"x"} %b out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+    stablehlo.return %j, %1 : tensor<i32>, tensor<8x8xf32>
+  }
+  return %0#1 : tensor<8x8xf32>
+}
+"""
+
+
+def data_of(page: str) -> dict[str, Any]:
+    [found] = re.findall('<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    data: dict[str, Any] = json.loads(found)
+    return data
+
+
+def test_what_is_unknown_is_shown_as_unknown() -> None:
+    page = html_report(report(LOOP), LOOP, "loop.mlir")
+    # 8 x 8 floats are 256 bytes, and an all-reduce along 2 devices sends them once.
+    assert '<p class="figure">256 B × n</p>' in page
+    assert "time unknown: give --topology" in page
+    assert "unknown whether it fits" in page
+    collectives = data_of(page)["collectives"]
+    [row] = collectives["rows"]
+    figures = dict(zip(collectives["fields"], row, strict=True))
+    assert (figures["size"], figures["perIteration"], figures["seconds"]) == (None, 256, None)
+
+
+def test_a_page_takes_no_markup_from_the_program() -> None:
+    evil = '<img src=x onerror=alert(1)></script><script>alert(1)</script>"'
+    text = LOOP.replace('"x"', '"<b>x"').replace("@main", '@"</script><script>alert(2)</script>"')
+    page = html_report(report(text), text, evil)
+    assert page.count("<script>") == 1
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "<b>x" not in page
+
+
+def test_a_long_program_is_compressed() -> None:
+    line = "  // a line of the program that is as long as others\n"
+    pages = [len(html_report(report(LOOP), LOOP + line * count, "loop.mlir")) for count in (3_000, 10_000)]
+    assert pages[1] < pages[0] < 3_000 * len(line) + 100_000
+
+
+def test_files_outside_of_the_folder_are_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, outside = tmp_path / "project", tmp_path / "secret.py"
+    folder.mkdir()
+    outside.write_text("password = 1", encoding="utf-8")
+    (folder / "model.py").write_text("x = 1", encoding="utf-8")
+    (folder / "notes.txt").write_text("notes", encoding="utf-8")
+    (folder / "link.py").symlink_to(outside)
+    monkeypatch.chdir(folder)
+    names = [
+        "model.py",
+        "notes.txt",
+        "link.py",
+        "../secret.py",
+        str(outside),
+        str(folder / "model.py"),
+        "\0.py",
+    ]
+    found = source_files(names, "-", None)
+    assert found == {"model.py": "x = 1", str(folder / "model.py"): "x = 1"}
+    assert source_files(names, "-", "") == {}
+
+
+def test_a_folder_that_is_given_has_the_files_of_another_machine(tmp_path: Path) -> None:
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "nets" / "model.py").write_text("x = 1", encoding="utf-8")
+    name = "/home/someone/project/nets/model.py"
+    assert source_files([name], "program.mlir", str(tmp_path)) == {name: "x = 1"}
+    assert source_files([name], "program.mlir", None) == {}
+
+
+def test_the_page_of_a_check_has_what_was_tried() -> None:
+    program = Path("examples/transformer_train.mlir").read_text(encoding="utf-8")
+    found = sdyopt.check(program)
+    assert 'class="tried"' in found.report.to_html()
+    assert 'class="tried"' not in sdyopt.parse(program).report().to_html()
+
+
+def test_a_page_is_the_same_every_time() -> None:
+    assert html_report(report(LOOP), LOOP, "a") == html_report(report(LOOP), LOOP, "a")
