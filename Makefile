@@ -61,7 +61,7 @@ types: install ## check types
 wheel-check: install ## run sdy-opt from a fresh install of the wheel
 	.ci/wheel-check $(BIN)/python
 
-test-pythons: test wheel-check ## test every Python from 3.11 on that this machine has
+test-pythons: test wheel-check ## compare outputs under every Python from 3.11 on, and test the newest
 	JOBS=$(JOBS) .ci/test-pythons $(VENV)
 
 test-pyodide: install ## run the lit tests under Python 3.14 in Node, if Node and npm are installed
@@ -83,6 +83,7 @@ test-reference: ## compare with the C++ passes of RELEASES="0.12.0.1 0.11.2 0.10
 
 docs: install ## write the pages and tables that are generated from the code
 	$(BIN)/python -m docs.readme
+	$(BIN)/python -m docs.page_image
 	$(BIN)/python -m docs.passes
 	$(BIN)/python -m docs.versions
 	$(BIN)/python -m tests.unit.mistakes
@@ -91,7 +92,7 @@ docs: install ## write the pages and tables that are generated from the code
 	$(BIN)/python -m docs.lint_pages
 
 bench: install ## time sdy-opt; with REFERENCE_PYTHON=… also its C++ passes, and write benchmarks/speed.md
-	$(BIN)/python -m benchmarks.run --sizes 4k,36k,constants $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON) --output benchmarks/speed.md)
+	$(BIN)/python -m benchmarks.run --sizes 4k,36k,constants,varied_2k,varied_11k,varied_47k,models $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON) --output benchmarks/speed.md)
 
 growth: install ## measure how time and memory grow with programs, and write benchmarks/growth.md
 	$(BIN)/python -m benchmarks.growth --output benchmarks/growth.md $(if $(REFERENCE_PYTHON),--reference-python $(REFERENCE_PYTHON))

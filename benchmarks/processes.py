@@ -24,10 +24,19 @@ class Run:
     output: str
 
 
-def run(command: list[str], *, keeps_output: bool = False) -> Run:
-    """Runs a command and measures it; raises BenchmarkFailed. Output goes to a temporary file."""
+def run(command: list[str], *, keeps_output: bool = False, environment: dict[str, str] | None = None) -> Run:
+    """Runs a command and measures it; raises BenchmarkFailed. Output goes to a temporary file.
+
+    `environment` is added to that of this process.
+    """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors)
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            env={**os.environ, **(environment or {})},
+        )
         _, wait_status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(wait_status)
         if process.returncode:

@@ -23,10 +23,13 @@ from benchmarks.processes import BenchmarkFailed, run
 HERE = Path(__file__).parent
 OURS, THEIRS = "sdy-opt", "C++"
 
-# What `benchmarks.programs` generates, by the name of a size: a number of layers of 666 operations each, or
-# big constants.
+# What is generated, by the name of a size. `benchmarks.programs` generates a number of layers of 666
+# operations each, or big constants; `benchmarks.varied` a number of statements that repeat little, or files.
 CONSTANTS = "constants"
+MODELS = "models"
 SIZES = {"4k": "6", "36k": "54", "360k": "540", CONSTANTS: CONSTANTS}
+VARIED = {"varied_2k": "2000", "varied_11k": "11000", "varied_47k": "47000"}
+MODEL_COUNT = 20
 
 # The first one has cheap passes, so that parsing, verification and printing dominate.
 PIPELINES = (
@@ -54,6 +57,8 @@ class Program:
     name: str
     path: Path
     is_generated: bool = False
+    # Programs of a folder have no tables of their own, but one for their sum.
+    folder: str = ""
     operations: int = 0
     figures: Figures = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
 
@@ -80,7 +85,10 @@ def main() -> None:
         except BenchmarkFailed as failure:
             sys.exit(f"error: {failure}")
     _progress("")
-    tables = [_start_table(small), *map(_program_table, programs)]
+    tables = [_start_table(small)]
+    tables += [_program_table(program) for program in programs if not program.folder]
+    for folder in dict.fromkeys(program.folder for program in programs if program.folder):
+        tables.append(_sum_table(folder, [program for program in programs if program.folder == folder]))
     if sum(program.is_generated for program in programs) > 1:
         tables.append(_growth_table(programs))
     for table in tables:
@@ -98,7 +106,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--sizes",
         default="4k,36k",
-        help=f"sizes of the generated programs, from {', '.join(SIZES)}; or `none` (default: %(default)s)",
+        help=f"sizes of the generated programs, from {', '.join([*SIZES, *VARIED, MODELS])}; or `none` "
+        "(default: %(default)s)",
     )
     parser.add_argument("--rounds", type=int, default=5, help="the number of rounds")
     parser.add_argument(
@@ -112,8 +121,9 @@ def _options() -> argparse.Namespace:
     options = parser.parse_args()
     options.pipelines = options.pipelines or list(PIPELINES)
     options.sizes = [] if options.sizes == "none" else options.sizes.split(",")
-    if unknown := [size for size in options.sizes if size not in SIZES]:
-        parser.error(f"unknown size {unknown[0]}; known are {', '.join(SIZES)}")
+    known = [*SIZES, *VARIED, MODELS]
+    if unknown := [size for size in options.sizes if size not in known]:
+        parser.error(f"unknown size {unknown[0]}; known are {', '.join(known)}")
     return options
 
 
@@ -121,12 +131,32 @@ def _programs(options: argparse.Namespace, folder: Path) -> list[Program]:
     folder.mkdir(parents=True, exist_ok=True)
     programs = []
     for size in options.sizes:
+        if size in VARIED or size == MODELS:
+            programs += _varied_programs(size, folder)
+            continue
         path = folder / ("constants.mlir" if size == CONSTANTS else f"training_step_{size}.mlir")
         run([sys.executable, "-m", "benchmarks.programs", SIZES[size], str(path)])
         programs.append(Program(path.stem, path, is_generated=size != CONSTANTS))
     for path in options.programs:
-        files = sorted(path.glob("*.mlir")) if path.is_dir() else [path]
-        programs += [Program(file.stem, file) for file in files]
+        if path.is_dir():
+            programs += [Program(file.stem, file, folder=path.name) for file in sorted(path.glob("*.mlir"))]
+        else:
+            programs.append(Program(path.stem, path))
+    return programs
+
+
+def _varied_programs(size: str, folder: Path) -> list[Program]:
+    """A program of many models, or many programs of one model each."""
+    command = [sys.executable, "-m", "benchmarks.varied"]
+    if size != MODELS:
+        path = folder / f"{size}.mlir"
+        run([*command, VARIED[size], "1", str(path)])
+        return [Program(size, path)]
+    programs = []
+    for seed in range(MODEL_COUNT):
+        path = folder / f"model_{seed}.mlir"
+        run([*command, "1", str(seed), str(path)])
+        programs.append(Program(path.stem, path, folder=f"{MODEL_COUNT} models"))
     return programs
 
 
@@ -192,6 +222,22 @@ def _program_table(program: Program) -> Table:
     ]
     title = f"{program.name}: {program.megabytes:.1f} MB, {program.operations} operations"
     return Table(title, ["", OURS, THEIRS, "ratio"], rows)
+
+
+def _sum_table(folder: str, programs: list[Program]) -> Table:
+    """The sum of the times of programs that run one by one."""
+    total = Program(folder, programs[0].path)
+    total.operations = sum(program.operations for program in programs)
+    total.megabytes = sum(program.megabytes for program in programs)
+    for measurement in programs[0].figures:
+        if measurement.startswith("peak"):
+            continue
+        for tool in (OURS, THEIRS):
+            medians = [program.median(measurement, tool) for program in programs]
+            if None not in medians:
+                total.figures[measurement][tool].append(sum(median or 0 for median in medians))
+    table = _program_table(total)
+    return table._replace(title=f"{folder}, one by one: {table.title.partition(': ')[2]}")
 
 
 def _growth_table(programs: list[Program]) -> Table:

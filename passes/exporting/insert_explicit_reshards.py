@@ -117,6 +117,12 @@ class InsertExplicitReshards(Pass):
         is_addition=True,
     )
 
+    as_partitioner: bool = option(
+        default=False,
+        help="resolve conflicts as the SPMD partitioner of XLA does, instead of by the sizes of tensors",
+        is_addition=True,
+    )
+
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
         follows_august = Behavior.SINGLE_DEVICE_RESHARDS.active
@@ -150,7 +156,7 @@ class _ReshardInserter:
         self._single_devices = (
             SingleDeviceResharder(function, self._mesh_of, rewriter) if reshard_single_devices else None
         )
-        self._planner = ReshardPlanner(self._mesh_of)
+        self._planner = ReshardPlanner(self._mesh_of, as_partitioner=options.as_partitioner)
         self._shardings = ShardingCache()
         self._plans: dict[object, ReshardPlan | None] = {}
         # The all-reduces of the input program.

@@ -35,7 +35,7 @@ The pass is a dialect conversion, which also folds operations that compute an ex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 
 from sdyopt.base.releases import Behavior
@@ -54,6 +54,7 @@ from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import FUNCTION, Pass, option
 from sdyopt.mlir.registry import register
+from sdyopt.shardy.sharding.reshard_to_collectives.partitioner_steps import plan_as_partitioner
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import Plan, plan_collectives
 
 from ..common.support.dialect_conversion import ConversionPattern, convert
@@ -80,9 +81,20 @@ class ReshardToCollectives(Pass):
         is_addition=True,
     )
 
+    as_partitioner: bool = option(
+        default=False,
+        help="use the collectives of the SPMD partitioner of XLA, which may gather whole tensors; reshards "
+        "that change unreduced axes are kept",
+        is_addition=True,
+    )
+
     def run(self, function: FuncOp) -> bool:
         rewriter = Rewriter()
-        lowering = _ReshardLowering(self.keep_redundant_reshards, self.keep_unreduced_axes, self.move_borders)
+        planner = plan_as_partitioner if self.as_partitioner else plan_collectives
+        plan = partial(planner, moves_borders=self.move_borders)
+        lowering = _ReshardLowering(
+            self.keep_redundant_reshards, self.keep_unreduced_axes, self.as_partitioner, plan
+        )
         pattern = ConversionPattern(ReshardOp, lowering.lower, lowering.is_legal)
         convert(function, pattern, rewriter, legal=_COLLECTIVES)
         return rewriter.changed
@@ -91,10 +103,13 @@ class ReshardToCollectives(Pass):
 class _ReshardLowering:
     """Lowers reshards. The plan of a pair of shardings is cached."""
 
-    def __init__(self, keep_redundant: bool, keep_unreduced: bool, moves_borders: bool) -> None:
+    def __init__(
+        self, keep_redundant: bool, keep_unreduced: bool, keep_reductions: bool, plan: Callable[..., Plan]
+    ) -> None:
         self._keep_redundant = keep_redundant
+        self._keep_reductions = keep_reductions
         self._keep_unreduced = keep_unreduced
-        self._plan = cache(partial(plan_collectives, moves_borders=moves_borders))
+        self._plan = cache(plan)
         self._before_barriers: dict[Value, Value] = {}
 
     def is_legal(self, op: ReshardOp) -> bool:
@@ -103,6 +118,8 @@ class _ReshardLowering:
         if self._keep_redundant and target.is_equivalent(source):
             return True
         if Behavior.SINGLE_DEVICE_RESHARDS.active and any(_is_maximal(s, op) for s in (source, target)):
+            return True
+        if self._keep_reductions and source is not None and source.unreduced_axes != target.unreduced_axes:
             return True
         if source is None or target.is_fully_replicated:
             return False

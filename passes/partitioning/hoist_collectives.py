@@ -85,7 +85,7 @@ def _hoist(loop: WhileOp, growth: int, rewriter: Rewriter) -> None:
 
 
 class _Invariants:
-    """Which operations of the body of a loop compute the same in each iteration."""
+    """The operations of the body of a loop that compute the same in each iteration."""
 
     def __init__(self, loop: WhileOp, body: Block) -> None:
         self._loop = loop

@@ -43,10 +43,12 @@ from sdyopt.mlir.dialects.sdy.collectives import (
 )
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.ops import ConstantOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_or_replicated
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
@@ -56,11 +58,13 @@ from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.shapes import TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
 from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.builtin_attributes import DenseElements
+from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I1, FloatType, Type, element_of
 from sdyopt.mlir.ir.value import Value
-from sdyopt.mlir.pipeline import Pass
+from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.combiners import combiner_of
 from sdyopt.shardy.partition.local_builder import shape_of
@@ -77,6 +81,11 @@ _BETWEEN = (PadOp, SliceOp, AllSliceOp, AllReduceOp)
 
 @register("sdy-merge-all-reduces")
 class MergeAllReduces(Pass):
+    whole_sums_only: bool = option(
+        default=False,
+        help="merge only the all-reduces of sums without other terms, as XLA does",
+    )
+
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
         for op in module.nested(AllSliceOp):
@@ -84,8 +93,8 @@ class MergeAllReduces(Pass):
         for gather in module.nested(AllGatherOp):
             _sum_instead_of_gather(gather, types, rewriter)
         for add in module.nested(AddOp):
-            if not _is_term(add):
-                _Sum(add, types, rewriter).merge()
+            if self.whole_sums_only or not _is_term(add):
+                _Sum(add, types, rewriter, self.whole_sums_only).merge()
         return rewriter.changed
 
 
@@ -161,6 +170,17 @@ def _is_merged_sum(op: AllReduceOp | ReduceScatterOp) -> bool:
     return element_of(op.tensor.type) is not I1 and combiner_of(op) is AddOp and _has_one_use(op.results[0])
 
 
+def _is_zero(value: Value) -> bool:
+    """Whether a value is a constant, maybe repeated, of which all elements are 0."""
+    op = value.defining_op
+    while isinstance(op, BroadcastInDimOp):
+        op = op.operand_at(0).defining_op
+    constant = op.signature.attributes.get("value") if isinstance(op, ConstantOp) else None
+    if op is not None and constant is None:
+        constant = constant_value(op)
+    return isinstance(constant, DenseElements) and not any(constant.data)
+
+
 def _has_one_use(value: Value) -> bool:
     uses = iter(value.uses)
     return next(uses, None) is not None and next(uses, None) is None
@@ -181,7 +201,7 @@ class _Term(NamedTuple):
     transposes: Sequence[TransposeOp]
 
     def permuted(self, items: Sequence[T]) -> Sequence[T]:
-        """What belongs to the dimensions of the collective, in the order of those of the term."""
+        """The parts for the dimensions of the collective, in the order of those of the term."""
         for transpose in self.transposes:
             items = [items[dim] for dim in transpose.permutation]
         return items
@@ -192,10 +212,13 @@ class _Term(NamedTuple):
 
 
 class _Sum:
-    """Merges the collectives of the terms of a sum."""
+    """Merges the collectives of the terms of a sum; with `whole_sums_only`, if all terms have the same."""
 
-    def __init__(self, root: AddOp, types: LocalTypes, rewriter: Rewriter) -> None:
+    def __init__(
+        self, root: AddOp, types: LocalTypes, rewriter: Rewriter, whole_sums_only: bool = False
+    ) -> None:
         self._root = root
+        self._whole_sums_only = whole_sums_only
         self._types = types
         self._rewriter = rewriter
 
@@ -218,6 +241,9 @@ class _Sum:
             groups.setdefault((key, term.collective.out_sharding.unreduced_axes), []).append(value)
             terms[value] = term
         if all(len(group) == 1 for group in groups.values()):
+            return
+        others = [value for value in leaves if value not in terms and not _is_zero(value)]
+        if self._whole_sums_only and (others or len(groups) > 1):
             return
         kept = [value for value in leaves if value not in terms or len(_group_of(value, groups)) == 1]
         merged = [group for group in groups.values() if len(group) > 1]

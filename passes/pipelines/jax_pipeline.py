@@ -13,6 +13,7 @@ from ..common.cse import CSE
 from ..common.inline import Inliner
 from ..exporting.insert_explicit_reshards import InsertExplicitReshards
 from ..exporting.reshard_to_collectives import ReshardToCollectives
+from ..importing.broadcast_to_reshape import BroadcastToReshape
 from ..importing.inline_unsharded_calls import InlineUnshardedCalls
 from ..importing.stablehlo_legalize_composite_to_call import LegalizeCompositeToCall
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
@@ -49,6 +50,7 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
         LegalizeCompositeToCall(),
         InlineUnshardedCalls(),
         CSE(),
+        BroadcastToReshape(),
         AddElementwiseShardingRules(),
         *propagation_pipeline(partitioning=exchanges(mark_exchanges=True, reduce_communication=False)),
         CSE(),
@@ -63,13 +65,25 @@ def exchanges(
     reduce_communication: bool = True,
 ) -> Sequence[Pass]:
     """The passes that insert all communication, on types that are still global."""
+
+    def lowering() -> Pass:
+        return ReshardToCollectives(
+            keep_unreduced_axes=True, move_borders=True, as_partitioner=not reduce_communication
+        )
+
     return [
         # Otherwise tensors would be gathered between them.
         UnifyMeshes(),
         # Otherwise the program's own all-reduces would be repeated.
         AllReducesToReshards(),
         ReshardSingleDevices(),
-        InsertExplicitReshards(enable_full_version=True, change_unreduced_meshes=True),
+        # XLA meets each constraint of the program by itself.
+        *([] if reduce_communication else [lowering()]),
+        InsertExplicitReshards(
+            enable_full_version=True,
+            change_unreduced_meshes=True,
+            as_partitioner=not reduce_communication,
+        ),
         # Calls with shardings of their own, now that their operands and results are resharded.
         *([] if keep_calls else [Inliner(default_pipeline="")]),
         # So that random numbers do not depend on their sharding.
@@ -87,9 +101,9 @@ def exchanges(
         simplify(RESHARD_LABEL),
         MergeCollectives(collectives_only=True),
         # Borders between shards are moved by sdy-pad-for-divisibility.
-        ReshardToCollectives(keep_unreduced_axes=True, move_borders=True),
+        lowering(),
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),
         MergeCollectives(collectives_only=True),
-        MergeAllReduces(),
+        MergeAllReduces(whole_sums_only=not reduce_communication),
     ]

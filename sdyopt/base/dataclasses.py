@@ -19,7 +19,7 @@ _set = object.__setattr__
 
 
 class Field(NamedTuple):
-    """How a field is initialized, and in which methods it takes part. See the module of Python."""
+    """The initial value of a field, and the methods in which it takes part. See the module of Python."""
 
     default: Any = MISSING
     default_factory: Callable[[], Any] = MISSING

@@ -20,6 +20,7 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, StepRunner, Strategy
@@ -30,6 +31,10 @@ class FunctionResult(NamedTuple):
 
     function: FuncOp
     result_index: int
+
+    @property
+    def type(self) -> Type:
+        return self.function.function_type.results[self.result_index]
 
 
 # What has a sharding of its own. Any other value has that of its `shardable_value`.

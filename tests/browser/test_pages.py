@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import chdir
 from fractions import Fraction
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 import sdyopt
+from docs import page_image
 from sdyopt.analysis.figures.figures import ONCE, Collective, Report
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
 from sdyopt.analysis.report.html_report import html_report
@@ -22,7 +22,7 @@ from tests.unit.explain.test_steps import MATMUL, explained
 sync_api = pytest.importorskip(
     "playwright.sync_api", reason="requires playwright: pip install 'sdyopt[browser]'"
 )
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = page_image.chromium()
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="requires chromium")
 
 EXAMPLE = "examples/transformer_train.mlir"
@@ -194,6 +194,14 @@ def test_the_first_tab_skips_to_the_figures(browser: Any, folder: Path) -> None:
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_the_image_in_the_documentation_shows_this_page(browser: Any, tmp_path: Path) -> None:
+    """`make docs` draws it again."""
+    path = tmp_path / "report.html"
+    path.write_text(page_image.report_page(), encoding="utf-8")
+    with Opened(browser, path) as page:
+        assert page_image.described(page_image.IMAGE.read_bytes()) == page_image.shown_text(page)
 
 
 def test_a_comparison_has_both_programs(browser: Any, folder: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from benchmarks import run as benchmark
 from benchmarks.processes import BenchmarkFailed, Run, run
 from benchmarks.programs import training_step
+from benchmarks.varied import varied
 
 pytestmark = pytest.mark.sources
 
@@ -71,3 +72,18 @@ def test_tables_compare_both_tools_and_show_growth(
     assert "together 9.000 s 18.000 s 0.50" in shown
     assert "peak memory, in process 8 MB 16 MB 0.50" in shown
     assert "whole process sdy-opt 2000.0 (1.00) 2000.0 (1.00)" in shown
+
+
+def test_varied_programs_are_deterministic_and_repeat_little() -> None:
+    text = varied(2000)
+    assert text == varied(2000) != varied(2000, seed=2)
+    statements = [re.sub(r"%\w+| loc\(.*", "", line) for line in text.splitlines() if " = stablehlo" in line]
+    assert len(statements) > 1500
+    assert len(set(statements)) > 0.6 * len(statements)
+
+
+def test_varied_programs_are_valid(tmp_path: Path) -> None:
+    (tmp_path / "varied.mlir").write_text(varied(500))
+    command = [sys.executable, "-m", "sdyopt", str(tmp_path / "varied.mlir"), "-sdy-propagation-pipeline"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

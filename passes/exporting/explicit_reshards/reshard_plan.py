@@ -24,6 +24,7 @@ from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import common_factor_axes, find_common_axes
 from sdyopt.shardy.sharding.explicit_reshards.dot_result import better_dot_result_axes
+from sdyopt.shardy.sharding.explicit_reshards.partitioner_axes import find_partitioner_axes
 from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import (
     axis_places,
     find_common_reshape_axes,
@@ -79,11 +80,20 @@ class IncompatibleReductionError(Exception):
 
 
 class ReshardPlanner:
-    """Plans the reshards of operations. `find_common_axes` resolves conflicts in full plans."""
+    """Plans the reshards of operations. `find_common_axes` resolves conflicts in full plans.
 
-    def __init__(self, mesh_of: MeshLookup, find_common_axes: FindCommonAxes = find_common_axes) -> None:
+    With `as_partitioner`, conflicts are resolved as by XLA.
+    """
+
+    def __init__(
+        self,
+        mesh_of: MeshLookup,
+        find_common_axes: FindCommonAxes = find_common_axes,
+        as_partitioner: bool = False,
+    ) -> None:
         self._mesh_of = mesh_of
         self._find_common_axes = find_common_axes
+        self._as_partitioner = as_partitioner
 
     def plan(self, op: PlanInput, full: bool) -> ReshardPlan | None:
         """The plan of an operation; None if there is nothing to change, or no common mesh.
@@ -125,7 +135,7 @@ class ReshardPlanner:
         if is_overflowing_reshape:
             axes = find_common_reshape_axes(rule, tensors, mesh_or_ref, mesh)
         else:
-            axes = self._find_common_axes(rule, tensors, element_counts(op.signature), mesh)
+            axes = self._axes(op, tensors, mesh)
         changes = []
         for index, (projection, mapping) in enumerate(zip(tensors, rule.tensors, strict=True)):
             old = op.shardings[index]
@@ -137,6 +147,18 @@ class ReshardPlanner:
                 changes.append((index, _without_clash(new, mesh)))
         reduction_axes = tuple([axis for factor in rule.reduction for axis in axes[factor]])
         return _ShardingChanges(changes, reduction_axes)
+
+    def _axes(self, op: PlanInput, tensors: list[TensorProjection], mesh: Mesh) -> list[Axes]:
+        sizes = element_counts(op.signature)
+        if not self._as_partitioner:
+            return self._find_common_axes(op.rule, tensors, sizes, mesh)
+        if issubclass(op.signature.op_class, _DOTS):
+            # What Shardy does before XLA partitions.
+            better = better_dot_result_axes(op.rule, tensors, sizes)
+            if better is not None:
+                tensors = [*tensors[:2], tensors[2].copy()]
+                tensors[2].set_axes(*better)
+        return find_partitioner_axes(op.signature.op_class, op.rule, tensors, sizes, mesh)
 
     def _results_on_empty_meshes(self, op: PlanInput) -> Iterator[tuple[int, TensorSharding]]:
         """The results that cannot be all-reduced on their own mesh, because it has no axes."""

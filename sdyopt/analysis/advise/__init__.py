@@ -92,7 +92,7 @@ class Options(AnalysisOptions):
 
     @property
     def jobs(self) -> int:
-        """How many trials run at the same time."""
+        """The number of trials that run at the same time."""
         return self.advise_jobs or os.cpu_count() or 1
 
     def prepared(self, request: Request) -> Options:

@@ -81,7 +81,7 @@ def _advised(move: Move, before: Figures, after: Figures) -> AdvisedChange:
 
 @dataclass
 class Advice:
-    """What was found. `program` is the program with the best change, or with all of several changes.
+    """The findings. `program` is the program with the best change, or with all of several changes.
 
     `changes` are alternatives, the best first, or several changes in their order if `is_sequence`. `tried` is
     the number of trials, `proposed` that of moves, `failed` that of trials whose pipeline fails.

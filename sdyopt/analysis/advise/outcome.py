@@ -1,4 +1,4 @@
-"""What becomes of the values of a program: their shardings after propagation, and the bytes sent for them.
+"""The values of a program after passes: their shardings after propagation, and the bytes sent for them.
 
 Passes keep locations, so an operation of the program after the passes is found by that of the original.
 """

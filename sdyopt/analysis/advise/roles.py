@@ -28,7 +28,7 @@ _ROUNDS = 3
 
 
 class Place(NamedTuple):
-    """Where a sharding is written: an argument or result of the program, a constraint, or another value."""
+    """The place of a sharding: an argument or result of the program, a constraint, or another value."""
 
     subject: Subject
     shape: tuple[int, ...]
@@ -78,7 +78,7 @@ class Role(NamedTuple):
 
     @property
     def places(self) -> list[Place]:
-        """Where annotations of this role are, or may be; the first values, if it has neither."""
+        """The places of its annotations, written or possible; the first values, if it has neither."""
         found = [place for each in self.classes for place in each.places]
         return found or [Place(each.first, each.shape, None) for each in self.classes]
 

@@ -32,7 +32,7 @@ from sdyopt.mlir.pipeline.tree import Pipeline
 
 
 class Figures(NamedTuple):
-    """What advice compares. Bytes are those of one device; `seconds` are estimated.
+    """The figures that advice compares. Bytes are those of one device; `seconds` are estimated.
 
     `conflicts` are the wire bytes of activations that are resharded, and `penalty` the seconds that these
     may take if a partitioner moves whole tensors instead.

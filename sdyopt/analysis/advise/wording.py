@@ -13,7 +13,7 @@ from sdyopt.shardy.record import FunctionResult
 
 
 def heading(move: Move) -> str:
-    """What to write, as JAX programs write it."""
+    """The annotation in the words of JAX programs."""
     if move.title:
         return f"{move.title}: {_names(move)}"
     change = move.changes[0]

@@ -45,7 +45,7 @@ class Written:
         return None
 
     def place(self, value: Value) -> Subject | None:
-        """Where the sharding of a value is written: at the constraint on it, or at itself."""
+        """The place where the sharding of a value is written: at the constraint on it, or at itself."""
         found = self.value(value)
         return None if found is None else place_of(found)
 

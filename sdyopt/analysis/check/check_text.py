@@ -57,7 +57,7 @@ def _figures(check: Check) -> Iterator[str]:
 
 
 def communication_of(check: Check) -> str:
-    """What a device sends, and most of what."""
+    """The bytes that a device sends, and what most of them are."""
     report, wire = check.report, check.wire
     devices = f"each of {report.devices} devices" if report.devices > 1 else "the device"
     parts = wire_totals(report.collectives, lambda each: f"{each.kind} {_axes(each.group)}")
@@ -89,7 +89,7 @@ def compute_of(check: Check) -> str:
 
 
 def title_of(check: Check, place: Place) -> str:
-    """Where a place is, what it costs, and what communicates there."""
+    """The title of a place: its line, its cost, and what communicates there."""
     each = place.largest
     where = each.location.file_text if each.location.line else (*place.names, each.value)[0]
     share = f" ({share_text(place.total.high / check.wire.high)})" if check.wire.high else ""
@@ -101,7 +101,7 @@ def title_of(check: Check, place: Place) -> str:
 
 
 def reason_of(place: Place) -> str:
-    """Why the largest collective of a place is necessary, with shardings as JAX writes them."""
+    """The reason for the largest collective of a place, with shardings as JAX writes them."""
     each, names = place.largest, place.names
     of = names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "") if names else ""
     needed_by, needs, _ = each.cause.partition(" needs this sharding")

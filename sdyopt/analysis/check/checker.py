@@ -50,12 +50,12 @@ class Trial(NamedTuple):
 
     @property
     def sent(self) -> Fraction:
-        """How many more bytes a device sends then; negative if they are fewer."""
+        """The additional bytes that a device sends then; negative if they are fewer."""
         return self.effect.after.wire_bytes - self.effect.before.wire_bytes
 
     @property
     def memory(self) -> Fraction:
-        """How many more bytes a device needs at the peak."""
+        """The additional bytes that a device needs at the peak."""
         return Fraction(self.effect.after.peak_bytes - self.effect.before.peak_bytes)
 
     @property
@@ -166,7 +166,7 @@ class Checker:
             place.best = Trial(self._subject(change, len(changes), place), change.jax or "", effect)
 
     def _subject(self, change: Change, count: int, place: Place) -> str:
-        """What a change shards: an argument or result by its name, any other value by its line."""
+        """The subject of a change: an argument or result by its name, any other value by its line."""
         subject = change.subject
         if isinstance(subject, FunctionResult):
             return result_text(*subject)

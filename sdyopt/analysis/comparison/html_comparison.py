@@ -8,7 +8,7 @@ from fractions import Fraction
 import htpy as h
 
 from sdyopt.analysis.comparison.comparison import Comparison
-from sdyopt.analysis.comparison.comparison_formats import ARROW, header_of, sections_of, signed
+from sdyopt.analysis.comparison.comparison_sections import ARROW, header_of, sections_of, signed
 from sdyopt.analysis.comparison.cost_changes import CostChanges, TimeRange
 from sdyopt.analysis.figures.figures import Collective, Report, Total, wire_total, wire_totals
 from sdyopt.analysis.figures.units import bytes_text, flops_text, share_text, total_text
@@ -168,7 +168,7 @@ def _kind(each: Collective) -> str:
 
 
 def _by_axes(page: Page, old: Report, new: Report) -> h.Node:
-    """What each axis costs before and after."""
+    """The cost of each axis before and after."""
     before, after = (wire_totals(report.collectives, lambda each: each.group) for report in (old, new))
     groups = list(dict.fromkeys([*after, *before]))
     if not groups:

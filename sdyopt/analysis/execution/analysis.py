@@ -45,7 +45,7 @@ class Validating(Analysis[Options]):
         self._own: set[str] = set()
 
     def run_passes(self, program: Program) -> Op | None:
-        """The program after the C++ passes of the pipeline; the program itself if it is no module."""
+        """The program after the C++ passes of the pipeline; the program itself if it is not a module."""
         if not self.options.reference_python:
             return None
         if not isinstance(program.op, ModuleOp):
@@ -58,7 +58,7 @@ class Validating(Analysis[Options]):
         """Compares both programs. Raises DiagnosticError if programs cannot be run at all."""
         before, after, path = program.before, program.op, self.options.bisect
         if not isinstance(before, ModuleOp) or not isinstance(after, ModuleOp):
-            message = "not validated: the program is no module"
+            message = "not validated: the program is not a module"
             emit(Diagnostic(Severity.WARNING, after.location, message, id=NOT_VALIDATED))
             return
         verify = program.verify()

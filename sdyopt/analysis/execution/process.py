@@ -10,7 +10,10 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from threading import Thread
+from time import monotonic
+from typing import IO, Any
 
 from sdyopt.base.dataclasses import dataclass
 
@@ -28,6 +31,8 @@ _MARK = b"sdyopt:"
 # The limit of `subprocess` is less than a month.
 _LONGEST = 2**31 // 1000 - 1
 _GIB = 1 << 30
+# A program of a Python that is not one may print forever.
+_MOST_OUTPUT = 1 << 28
 
 # What XLA prints before the process ends because it gets no more memory.
 _OUT_OF_MEMORY = ("mmap error: 12", "bad_alloc", "Out of memory", "out of memory", "Cannot allocate memory")
@@ -49,21 +54,16 @@ class Worker:
         command = [python, "-P", "-c", _START, str(_FOLDER)]
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         try:
-            done = subprocess.run(
-                command,
-                input=data,
-                capture_output=True,
-                timeout=min(self.timeout, _LONGEST),
-                env=environment,
-                check=False,
-            )
+            code, stdout, stderr = _run(command, data, min(self.timeout, _LONGEST), environment)
         except subprocess.TimeoutExpired:
             raise NotValidated(f"it runs for more than {self.timeout} seconds") from None
         except OSError as error:
             raise NoJax(f"cannot run '{python}': {error.strerror}", "name a Python with jax") from None
-        marked = [line.removeprefix(_MARK) for line in done.stdout.splitlines() if line.startswith(_MARK)]
+        if max(len(stdout), len(stderr)) > _MOST_OUTPUT:
+            raise NotValidated(f"'{python}' prints more than {_MOST_OUTPUT >> 20} MiB")
+        marked = [line.removeprefix(_MARK) for line in stdout.splitlines() if line.startswith(_MARK)]
         if not marked:
-            message = f"'{python}' does not run programs: it {_ending(done.returncode)} and no answer"
+            message = f"'{python}' does not run programs: it {_ending(code)} and no answer"
             raise NoJax(message, "name a Python with jax")
         try:
             answers = [json.loads(line) for line in marked if line]
@@ -73,7 +73,7 @@ class Worker:
         if "missing" in last:
             raise NoJax(f"{python} cannot import jax: {last['missing']}", self._help())
         if not answers:
-            raise NotValidated(self._reason(done.returncode, done.stderr.decode("utf-8", "replace")))
+            raise NotValidated(self._reason(code, stderr.decode("utf-8", "replace")))
         return answers
 
     def _help(self) -> str:
@@ -93,6 +93,44 @@ class Worker:
         failed = [match[1] for match in map(_CHECK.search, lines) if match is not None]
         last = (failed or lines)[-1][:200] if lines else ""
         return f"XLA {_ending(code)}{f': {last}' if last else ''}"
+
+
+def _run(
+    command: list[str], data: bytes, timeout: float, environment: dict[str, str]
+) -> tuple[int, bytes, bytes]:
+    """The exit code of a process and what it prints; a process that prints too much is killed."""
+    with TemporaryFile() as request:
+        request.write(data)
+        request.seek(0)
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, stdin=request, stdout=pipe, stderr=pipe, env=environment)
+    with process:
+        assert process.stdout is not None and process.stderr is not None
+        printed = [(process.stdout, bytearray()), (process.stderr, bytearray())]
+        readers = [Thread(target=_read, args=(process, *each), daemon=True) for each in printed]
+        for reader in readers:
+            reader.start()
+        end = monotonic() + timeout
+        try:
+            # The end of what it prints comes before its own, or after it if another process prints, too.
+            for reader in readers:
+                reader.join(max(end - monotonic(), 0))
+            if any(reader.is_alive() for reader in readers):
+                raise subprocess.TimeoutExpired(command, timeout)
+            code = process.wait(max(end - monotonic(), 0))
+        except BaseException:
+            process.kill()
+            raise
+    [stdout, stderr] = [bytes(text) for _, text in printed]
+    return code, stdout, stderr
+
+
+def _read(process: subprocess.Popen[bytes], stream: IO[bytes], into: bytearray) -> None:
+    while chunk := os.read(stream.fileno(), 1 << 16):
+        into += chunk
+        if len(into) > _MOST_OUTPUT:
+            process.kill()
+            return
 
 
 def _ending(code: int) -> str:

@@ -268,7 +268,7 @@ def _rule_text(found: Precedence, question: Question) -> str:
         return f"{annotation_text(winner.origin, question.names)} is annotated with it"
     step = winner.step
     assert step is not None
-    came = f"it came {_along(question.run, step.site)}"
+    came = f"it propagated {_along(question.run, step.site)}"
     return {
         Rule.USER_PRIORITY: f"{came} with user priority p{step.priority}, before the other",
         Rule.OP_PRIORITY: f"{came}, which propagates before this operation",

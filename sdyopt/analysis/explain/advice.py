@@ -1,4 +1,4 @@
-"""What to write so that a value gets an axis: changes of shardings that were tried on the program.
+"""Advice that gives an axis to a value: changes of shardings that were tried on the program.
 
     advice = Advice(module, dialects)           # before passes
     advice.add_to(node, absence, record, run, names)    # after them
@@ -294,11 +294,11 @@ class _Proposals:
             return
         written = [DimensionSharding(tuple([AxisRef(name) for name in names])) for names in dims]
         change = Change(place, TensorSharding(like.mesh_or_ref, tuple(written)), mesh)
-        if not change.is_boundary or _divides(_type(place), written, mesh):
+        if not change.is_boundary or _divides(place.type, written, mesh):
             yield change
 
     def place(self, subject: Subject) -> Subject | None:
-        """Where the sharding of a subject is written: at an annotation that it has, or at itself."""
+        """The place of the sharding of a subject: an annotation that it has, or itself."""
         found = self.advice.subject(subject, self.record, self.run)
         return None if found is None else place_of(found)
 
@@ -314,13 +314,7 @@ def _axis_names(sharding: TensorSharding | None, rank: int, left_out: str) -> li
 
 
 def _rank(subject: Subject) -> int:
-    return rank_of(_type(subject))
-
-
-def _type(subject: Subject) -> Type:
-    if isinstance(subject, FunctionResult):
-        return subject.function.function_type.results[subject.result_index]
-    return subject.type
+    return rank_of(subject.type)
 
 
 def _divides(type: Type, dims: Sequence[DimensionSharding], mesh: Mesh) -> bool:

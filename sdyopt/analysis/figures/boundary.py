@@ -1,4 +1,4 @@
-"""What reshards at the boundary of a program: arguments, results, and the state that steps carry on."""
+"""The reshards at the boundary of a program: arguments, results, and the state that steps carry on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which values of a block get a buffer, and how long: as a compiler such as XLA assigns buffers.
+"""The buffers of a block, and their lifetimes: as a compiler such as XLA assigns buffers.
 
 A value has no buffer of its own if
 

@@ -143,7 +143,7 @@ def _replaced_by(parent: Op | None) -> str:
 
 
 def _exchange_key(op: Op, computation: Op | None) -> Hashable:
-    """What a collective in a manual computation computes from the operands of the computation."""
+    """The results of a collective in a manual computation, from the operands of the computation."""
     if op.regions:
         return op
     operands: list[Hashable] = []

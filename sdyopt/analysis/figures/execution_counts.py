@@ -1,4 +1,4 @@
-"""How often each operation runs: over loops, calls and branches, from the entry functions.
+"""The number of times that each operation runs: over loops, calls and branches, from the entry functions.
 
 A trip count is known only if a counter with a constant start and step is compared with a constant bound. A
 constant may be passed as an argument of calls or computations, or as a loop operand that does not change.
@@ -64,7 +64,7 @@ NONE_ASSUMED = AssumedTrips()
 
 
 class ExecutionCounts:
-    """How often the operations of a module run, per region."""
+    """The number of times that the operations of a module run, per region."""
 
     def __init__(self, module: Op, assumed: AssumedTrips = NONE_ASSUMED) -> None:
         self._module = module
@@ -84,12 +84,12 @@ class ExecutionCounts:
         self._trip_counts: dict[WhileOp, int | None] = {}
 
     def times(self, op: Op) -> Times | None:
-        """How often an operation runs; None if that is unknown."""
+        """The number of times that an operation runs; None if that is unknown."""
         region = op.parent_region
         return ONCE if region is None else self._region(region)
 
     def per_iteration(self, op: Op) -> Times | None:
-        """How often an operation runs in one iteration of the loops of unknown trip count around it."""
+        """The number of runs in one iteration of the loops of unknown trip count around the operation."""
         if self._of_iteration is None:
             assumed = AssumedTrips(self._assumed.by_line, 1 if self._assumed.others is None else None)
             self._of_iteration = ExecutionCounts(self._module, assumed)
@@ -104,7 +104,7 @@ class ExecutionCounts:
         return function in self._entries
 
     def trip_count(self, loop: WhileOp) -> int | None:
-        """How often the body of a loop runs in one run of the loop; None if unknown."""
+        """The number of times that the body of a loop runs in one run of the loop; None if unknown."""
         if loop not in self._trip_counts:
             count = self._count_trips(loop)
             self._trip_counts[loop] = self._assumed.of(loop) if count is None else count

@@ -18,7 +18,7 @@ _AXIS_NAME = re.compile(r'"([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How often an operation runs: between `low` and `high` times, which differ in branches."""
+    """The number of runs of an operation: from `low` to `high`, which differ in branches."""
 
     low: int
     high: int

@@ -33,7 +33,7 @@ latency = "5 us"
 
 # Name -> text.
 MACHINES = {
-    "tpu-v4": _TPU.format(flops=275, memory_bandwidth=1228, memory=32, link=90),
+    "tpu-v4": _TPU.format(flops=275, memory_bandwidth=1200, memory=32, link=90),
     "tpu-v5e": _TPU.format(flops=197, memory_bandwidth=819, memory=16, link=90),
     "tpu-v5p": _TPU.format(flops=459, memory_bandwidth=2765, memory=95, link=180),
     "tpu-v6e": _TPU.format(flops=918, memory_bandwidth=1638, memory=32, link=180),

@@ -372,7 +372,7 @@ class LiveMemory:
         return self._block(blocks[0], set(donated), [*arguments, *kept])
 
     def _callee(self, function: FuncOp) -> Peak:
-        """What a called function needs besides its arguments and results; nothing for recursion."""
+        """The memory of a called function besides its arguments and results; nothing for recursion."""
         if function in self._being_measured:
             return Peak()
         if function not in self._of_callee:

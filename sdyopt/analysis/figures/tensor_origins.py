@@ -1,4 +1,4 @@
-"""Which argument of the program a tensor is a part or a copy of, such as a weight that a loop slices.
+"""The argument of the program that a tensor is a part or a copy of, such as a weight that a loop slices.
 
 %0 = stablehlo.while(%w = %arg0, …)                  // jax.lax.scan over params['layers']
     %1 = stablehlo.dynamic_slice %w, …

@@ -131,7 +131,7 @@ class _Reader:
     # --- Counts -------------------------------------------------------------------------------
 
     def _times(self) -> dict[str, Times | None]:
-        """How often each computation runs; those that no one calls are left out."""
+        """The number of times that each computation runs; those that no one calls are left out."""
         calls: dict[str, list[tuple[str, Times | None]]] = {}
         for caller, lines in self._computations.items():
             for line in lines:

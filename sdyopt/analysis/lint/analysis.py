@@ -9,6 +9,7 @@ from sdyopt.analysis.lint.rule import UNIT_TEXTS, all_rules
 from sdyopt.analysis.lint.settings import ALL, Settings, read_settings, select
 from sdyopt.base.diagnostics.diagnostic import Severity, emit
 from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR, identified
+from sdyopt.base.diagnostics.text import counted
 
 # The severities at which a run fails, by --lint-fail-on.
 _FAILING = {
@@ -59,7 +60,7 @@ def summary_text(result: LintResult) -> str:
             costs = f"  {UNIT_TEXTS[rule.unit](cost)} {rule.cost}" if cost and rule.cost else ""
             lines.append(f"{count:>5}  {rule.id}{costs}")
     total = sum(count for count, _ in result.counts.values())
-    text = "no findings" if not total else f"{total} finding{'s' if total > 1 else ''}"
+    text = "no findings" if not total else counted(total, "finding")
     if result.untried:
         text += f"; {result.untried} more could not be tried, because the program is large"
     if result.allowed:

@@ -74,12 +74,12 @@ class Proposals:
             arguments = [each for each in function.entry.arguments if isinstance(each, BlockArgument)]
             subjects: list[Subject] = [*arguments, *results]
             for subject in subjects:
-                type = type_of(subject)
+                type = subject.type
                 if isinstance(type, RankedTensor) and type.rank:
                     sharding = sharding_of(subject)
                     key = type.shape, None if sharding is None else sharding.dims
                     groups.setdefault(key, []).append(subject)
-        return sorted(groups.values(), key=lambda group: -sum(bytes_of(type_of(each)) or 0 for each in group))
+        return sorted(groups.values(), key=lambda group: -sum(bytes_of(each.type) or 0 for each in group))
 
     @cached_property
     def constraints(self) -> list[list[OpResult]]:
@@ -95,7 +95,7 @@ class Proposals:
         return sorted(groups.values(), key=lambda group: -sum(bytes_of(each.type) or 0 for each in group))
 
     def group_of(self, value: Value) -> list[Subject]:
-        """What changes together with a value of the program with collectives; [] if a pass created it."""
+        """The changes that belong to one of a value with collectives; [] if a pass created the value."""
         written = None if self._trials.base is None else self._trials.written(value)
         if written is None:
             return []
@@ -109,7 +109,7 @@ class Proposals:
         """These axes for the dimensions of subjects, if that is a change that JAX accepts."""
         changes = []
         for subject in subjects:
-            old, type = sharding_of(subject), type_of(subject)
+            old, type = sharding_of(subject), subject.type
             mesh_or_ref, mesh = self.mesh or (None, None)
             if old is not None:
                 mesh_or_ref, mesh = old.mesh_or_ref, find_mesh(old.mesh_or_ref, self.module)
@@ -242,13 +242,6 @@ def _is_backward(location: SourceLocation) -> bool:
     return "transpose(" in location.name_stack
 
 
-def type_of(subject: Subject) -> Type:
-    """The type of a subject."""
-    if isinstance(subject, FunctionResult):
-        return subject.function.function_type.results[subject.result_index]
-    return subject.type
-
-
 def sharding_of(subject: Subject) -> TensorSharding | None:
     """The sharding that a subject is annotated with."""
     if isinstance(subject, FunctionResult):
@@ -265,7 +258,7 @@ def sharding_of(subject: Subject) -> TensorSharding | None:
 
 def axes_of(subject: Subject) -> list[list[str]]:
     """The axes of each dimension of an annotation, by name."""
-    return names_of(sharding_of(subject), type_of(subject))
+    return names_of(sharding_of(subject), subject.type)
 
 
 def names_of(sharding: TensorSharding | None, type: Type) -> list[list[str]]:

@@ -112,7 +112,7 @@ def resize(module: Op, sizes: Sizes) -> None:
 
 
 def undivided(module: Op) -> str:
-    """Which argument or result has a dimension that its axes do not divide, as JAX requires; "" for none."""
+    """The argument or result with a dimension that its axes do not divide, as JAX requires; "" for none."""
     for function in module.walk():
         if not isinstance(function, FuncOp) or is_private(function) or function.is_declaration:
             continue

@@ -12,7 +12,7 @@ from functools import partial
 from sdyopt.analysis.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
 from sdyopt.analysis.notation.text_parser import TextParser
 from sdyopt.base.diagnostics.location import Source
-from sdyopt.mlir.asm.format.directives import symbol_text
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.dialects.mesh.attributes import Axes, MeshSharding, axes_lists_text, sharding_text
 from sdyopt.mlir.dialects.mesh.attributes import ReductionKind as PartialKind
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, mesh_order

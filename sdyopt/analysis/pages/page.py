@@ -28,6 +28,8 @@ _AXIS = re.compile(r"""(["'])([^"']*)\1(?=[:,;=}\]) ]|$)""")
 _QUOTED = re.compile(r'"([^"]*)"')
 # So many parts of a bar are named below it.
 _LEGEND = 8
+# Headline figures of more characters are smaller.
+_LONG = 14
 
 # Longer lines of a program are cut: a signature of 1,000 arguments is one line.
 MAX_LINE = 600
@@ -185,7 +187,10 @@ class Page:
 def card(title: str, figure: h.Node, unit: h.Node, *lines: h.Node) -> h.Node:
     """A headline figure, with what it is of, and further lines."""
     return h.div(".card")[
-        h.h3[title], h.p(".figure")[figure], h.p(".unit")[unit], (h.p[line] for line in lines if line)
+        h.h3[title],
+        h.p(".figure.long" if isinstance(figure, str) and len(figure) > _LONG else ".figure")[figure],
+        h.p(".unit")[unit],
+        (h.p[line] for line in lines if line),
     ]
 
 

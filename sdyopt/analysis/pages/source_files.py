@@ -44,7 +44,7 @@ def _text(name: str, roots: list[Path], is_given: bool) -> str | None:
 
 
 def _candidates(name: str, top: Path, is_given: bool) -> Iterator[Path]:
-    """Where a file may be: at its name, and in a folder that is given also at the end of its name."""
+    """The possible places of a file: its name, and the end of its name in a folder that is given."""
     yield top / name
     parts = PurePath(name).parts
     if is_given:

@@ -71,7 +71,7 @@ class _Command:
         self._seconds = seconds
 
     def failure(self, text: str) -> str:
-        """Why the command fails for a program; empty if it succeeds."""
+        """The reason why the command fails for a program; empty if it succeeds."""
         self._file.write_text(text, encoding="utf-8", errors="surrogateescape")
         try:
             return self._run()

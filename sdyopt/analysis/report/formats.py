@@ -22,7 +22,7 @@ DEFAULT_WIDTH = 100
 
 @dataclass(frozen=True)
 class Reported:
-    """What a report file is made of.
+    """The data of a report file.
 
     `program` prints the program, for HTML only. `check` has the changes that were tried, if there is one.
     `source_root` is the folder of the source files that HTML shows; with None they are searched for.

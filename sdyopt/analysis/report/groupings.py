@@ -1,4 +1,4 @@
-"""How a report groups collectives: by line, call site, named scope, weight or function of the program."""
+"""The groupings of collectives in a report: by line, call site, named scope, weight or function."""
 
 from __future__ import annotations
 

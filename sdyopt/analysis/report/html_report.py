@@ -270,7 +270,7 @@ def _is_shown_otherwise(table: ReportTable) -> bool:
 
 
 def _by_axes(page: Page, report: Report) -> h.Node:
-    """What each axis costs: a table of the axes, with the kinds of collectives along them."""
+    """The cost of each axis: a table of the axes, with the kinds of collectives along them."""
     total = wire_total(report).high
     seconds = _seconds_by_axes(report)
     parts = wire_totals(report.collectives, lambda each: each.group)
@@ -422,7 +422,7 @@ def _add_figures(page: Page, report: Report, program: str) -> None:
 
 
 def _groups(each: Collective | Product) -> dict[str, str]:
-    """What the page groups by: the groupings of a report."""
+    """The tabs of the page: the groupings of a report."""
     names = [name for name in ALL_GROUPINGS if name != "weight" or isinstance(each, Collective)]
     return {name: ALL_GROUPINGS[name].text_of(each) for name in names}
 
@@ -457,7 +457,7 @@ def _useful(report: Report, product: Product) -> float | None:
 
 
 def _live(timeline: Timeline, memory: int | None) -> dict[str, object]:
-    """What is live at each point: bytes, the number of values, the line, and the largest groups of values."""
+    """The live values at each point: bytes, their number, the line, and the largest groups of values."""
     strings = Strings()
     return {
         "points": [

@@ -215,13 +215,13 @@ class Rule(Enum):
 
     ANNOTATION = "the tensor is annotated with it"
     USER_PRIORITY = "it has a higher user priority"
-    OP_PRIORITY = "it came along operations of a higher op priority"
+    OP_PRIORITY = "it propagated along operations of a higher op priority"
     STRATEGY = "the basic strategy comes before the aggressive one"
     MORE_ELEMENTS = "it came from a larger tensor"
     SHARDED_SIZE = "its dimension has the larger sharded size"
     EARLIER_TENSOR = "it came from an earlier operand"
     LOWER_FACTOR = "its dimension comes first in the sharding rule"
-    ORDER = "it came first"
+    ORDER = "it propagated first"
 
 
 class Precedence(NamedTuple):

@@ -20,7 +20,7 @@ from sdyopt.analysis.snapshot.snapshot import (
 )
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError
-from sdyopt.base.diagnostics.text import native_path
+from sdyopt.base.diagnostics.text import counted, native_path
 
 # The maximum number of differences that are shown one by one.
 SHOWN = 20
@@ -55,9 +55,8 @@ class SnapshotCheck:
         if not shown:
             return
         if len(found) > SHOWN:
-            rest = len(found) - SHOWN
-            message = f"{rest} more difference{'s' if rest > 1 else ''} from the snapshot"
-            shown.append(self._file.error(message))
+            rest = counted(len(found) - SHOWN, "more difference")
+            shown.append(self._file.error(f"{rest} from the snapshot"))
         shown[-1].help(f"if this is intended, write the snapshot again with --snapshot={self._file.name}")
         for error in shown:
             yield error.diagnostic

@@ -71,7 +71,7 @@ class Change(NamedTuple):
         return op.input
 
     def text(self, name: str) -> str:
-        """What to write in a program of JAX. `name` is that of `named`."""
+        """The annotation for a program of JAX. `name` is that of `named`."""
         spec = self.jax or dims_text(self.sharding)
         if isinstance(self.subject, FunctionResult):
             return f"shard {result_text(*self.subject)} as {spec}"
@@ -119,7 +119,7 @@ def is_input(value: OpResult | BlockArgument) -> bool:
 
 
 def place_of(subject: Subject) -> Subject:
-    """Where the sharding of a subject is written: at the constraint on it, if there is one, or at itself."""
+    """The place of the sharding of a subject: the constraint on it, if there is one, or itself."""
     if isinstance(subject, FunctionResult) or is_input(subject):
         return subject
     users = [use for use in subject.users if isinstance(use, ShardingConstraintOp)]

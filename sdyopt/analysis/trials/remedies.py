@@ -15,6 +15,7 @@ from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.trials.annotation_edits import Change, is_input
 from sdyopt.analysis.trials.trials import Edit, Effect, Measure, Passes, Trials
 from sdyopt.base.dataclasses import dataclass, replace
+from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
@@ -31,7 +32,7 @@ _SHOWN_IN_JAX = 2
 
 @dataclass(frozen=True)
 class Remedy:
-    """What to write in a program of JAX, the same in Shardy's words, and the edit of a copy that does it.
+    """An annotation for a program of JAX, the same in Shardy's words, and the edit of a copy that does it.
 
     `subjects` are changed. A remedy may be passes that run before partitioning.
     """
@@ -53,7 +54,7 @@ class Tried(NamedTuple):
 
     @property
     def help(self) -> str:
-        """What to write, and the effect that it had, in JAX's words first."""
+        """The annotation, and its effect, in JAX's words first."""
         after = "" if self.is_first else ", with the changes above"
         cost = ", at a cost" if self.effect.is_worse else ""
         text = f"{self.remedy.text}{cost}: tried{after}, {self.effect.text}"
@@ -132,7 +133,7 @@ def joined(remedies: Sequence[Remedy]) -> Remedy:
     )
     return replace(
         first,
-        text=f"{first.text}, and the {more} other{'s' if more > 1 else ''} on this line likewise",
+        text=f"{first.text}, and the {counted(more, 'other')} on this line likewise",
         sdy=sdy,
         edit=_all(edits),
         subjects=frozenset().union(*[each.subjects for each in different]),
@@ -174,7 +175,7 @@ class Remedies:
         return min(found)[-1] if found else None
 
     def effect(self, remedy: Remedy) -> Effect | None:
-        """What a remedy changes, after the accepted ones; None if it cannot be tried."""
+        """The change of a remedy, after the accepted ones; None if it cannot be tried."""
         key = len(self._accepted), remedy.text, remedy.sdy
         if key not in self._tried:
             if not self.remaining or any(remedy.subjects & each.subjects for each in self._accepted):

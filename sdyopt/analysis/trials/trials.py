@@ -131,7 +131,7 @@ class Effect(NamedTuple):
         return worse, after.wire_bytes, after.peak_bytes
 
     def saved(self, measure: Measure) -> Fraction:
-        """How much less one device sends, stores or computes; negative if it is more."""
+        """By how much less one device sends, stores or computes; negative if it is more."""
         return self.before.measured(measure) - self.after.measured(measure)
 
 
@@ -168,7 +168,7 @@ class Trials:
             return self._make(self._completion.completed(self.module, self._copies))
 
     def shared(self, make: Callable[[Trials], T]) -> T:
-        """What a function makes of these trials, made once."""
+        """The result of a function of these trials, computed once."""
         if make not in self._shared:
             self._shared[make] = make(self)
         made: T = self._shared[make]
@@ -180,16 +180,16 @@ class Trials:
 
     @property
     def count(self) -> int:
-        """How many trials a rule may make."""
+        """The number of trials that a rule may make."""
         return max(1, min(MAX_TRIALS, MAX_OPERATIONS // max(self._size, 1)))
 
     @property
     def total(self) -> int:
-        """How many trials all remedies together may make."""
+        """The number of trials that all remedies together may make."""
         return max(MIN_REMEDIES, min(MAX_REMEDIES, MAX_OPERATIONS // max(self._size, 1)))
 
     def written(self, value: Value) -> OpResult | BlockArgument | None:
-        """What a value of the program with collectives was before passes; None if a pass created it."""
+        """The value before passes of one of the program with collectives; None if a pass created it."""
         assert self.with_collectives is not None
         values = self._record.values
         for each in (value, *values.predecessors(value)):

@@ -51,6 +51,13 @@ def is_bare_id(name: str) -> bool:
     return _BARE_ID.fullmatch(name) is not None
 
 
+def symbol_text(name: str) -> str:
+    """`@name`, quoted if necessary; MLIR's `@<<INVALID EMPTY SYMBOL>>` if the name is empty."""
+    if not name:
+        return "@<<INVALID EMPTY SYMBOL>>"
+    return f"@{name}" if is_bare_id(name) else f'@"{escape(name)}"'
+
+
 _ESCAPE = re.compile(ESCAPE)
 _SIMPLE = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 _SPECIAL = re.compile(r'[^\x20-\x7e]|["\\]')

@@ -1,4 +1,4 @@
-"""How the inherent attributes of an operation are encoded as its properties.
+"""The encoding of the inherent attributes of an operation as properties.
 
 They are encoded in the order of their names, each as a reference to an attribute, and followed by segment
 sizes. Releases of StableHLO before properties encoded them with the discardable attributes.

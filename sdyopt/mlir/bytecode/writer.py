@@ -57,7 +57,7 @@ _BLOB_KIND, _STRING_KIND = 0, 2
 
 @dataclass(frozen=True)
 class BytecodeOptions:
-    """How bytecode is written: the version of the format, who writes it, and whether blobs are left out."""
+    """The options of the writer: the version of the format, who writes it, and whether blobs are left out."""
 
     version: int = NEWEST_VERSION
     producer: str = "sdy-opt"

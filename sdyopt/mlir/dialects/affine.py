@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, TypeOf, assembly
-from sdyopt.mlir.asm.format.directives import ImpliedType
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.arith.compare import make_constant
@@ -30,7 +30,7 @@ from sdyopt.mlir.ir.affine import (
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, integer
-from sdyopt.mlir.ir.constraints import TypeConstraint, of_class
+from sdyopt.mlir.ir.constraints import INDEX_VALUE, of_class
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, result, results
@@ -54,8 +54,6 @@ _BUILD: dict[AffineOperator, Callable[[AffineExpr, AffineExpr], AffineExpr]] = {
 # Limits of a composed map. Its text and its operands can double with each map composed.
 _MAX_SIZE = 1_000
 _MAX_OPERANDS = 1_000
-
-INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
 class AffineApply(Op):
@@ -336,7 +334,7 @@ class ApplyOp(AffineApply):
 
     out = result(INDEX_VALUE)
 
-    assembly = assembly(Custom(_parse_apply, _write_apply, elides=["map"]), AttrDict())
+    assembly = assembly("custom<apply>($map) attr-dict", apply=custom(_parse_apply, _write_apply))
     canonicalizations = (Pattern(_simplify),)
 
     @staticmethod
@@ -364,17 +362,6 @@ class ApplyOp(AffineApply):
         return None
 
 
-def _parse_into(op_parser: OpAsmParser) -> None:
-    op_parser.expect("into")
-    op_parser.expect("(")
-
-
-def _write_into(out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-    out.literal("into")
-    out.text(" ")
-    out.literal("(")
-
-
 @affine.op("delinearize_index", PURE)
 class DelinearizeIndexOp(Op):
     """The multi-index of a row-major linear index, in a grid whose sizes are the basis."""
@@ -383,17 +370,7 @@ class DelinearizeIndexOp(Op):
     basis = operands(INDEX_VALUE)
     multi_index = results(INDEX_VALUE)
 
-    assembly = assembly(
-        Operand("linear_index"),
-        ImpliedType("linear_index", INDEX),
-        Custom(_parse_into, _write_into),
-        Operand("basis"),
-        ImpliedType("basis", INDEX),
-        ")",
-        AttrDict(),
-        ":",
-        TypeOf("multi_index"),
-    )
+    assembly = assembly("$linear_index `into` ` ` `(` $basis `)` attr-dict `:` type($multi_index)")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:

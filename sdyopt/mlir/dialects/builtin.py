@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import (
-    AttrDict,
-    Operand,
-    OptionalGroup,
-    RegionElement,
-    TypeOf,
-    assembly,
-)
-from sdyopt.mlir.asm.format.directives import symbol_name_directive
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.constraints import ANY_TYPE, ONE_BLOCK, STRING_ATTR
@@ -42,9 +34,7 @@ class ModuleOp(SymbolTableOp):
     body = region(ONE_BLOCK, name="bodyRegion")
 
     default_dialect = "builtin"
-    assembly = assembly(
-        symbol_name_directive(is_optional=True), AttrDict(with_keyword=True), RegionElement("body")
-    )
+    assembly = assembly("custom<SymbolName>($sym_name) attr-dict-with-keyword $body")
 
     def verify_in_context(self) -> None:
         for name, _ in self.attributes:
@@ -71,12 +61,7 @@ class UnrealizedConversionCastOp(Op):
     inputs = operands(ANY_TYPE)
     outputs = results(ANY_TYPE)
 
-    assembly = assembly(
-        OptionalGroup(Operand("inputs"), ":", TypeOf("inputs"), anchor="inputs"),
-        "to",
-        TypeOf("outputs"),
-        AttrDict(),
-    )
+    assembly = assembly("($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict")
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import Attr, AttrDict, Custom, Operand, assembly
-from sdyopt.mlir.asm.format.directives import ImpliedType
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
-from sdyopt.mlir.ir.constraints import ANY_TYPE, STRING_ATTR, TypeConstraint
+from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, STRING_ATTR
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand, operands
@@ -19,14 +19,11 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, TERMINATOR
-from sdyopt.mlir.ir.types import I1, Type
 from sdyopt.mlir.ir.value import Value
 
 cf = DIALECT = Dialect("cf")
 cf.is_inlinable = True
 cf.materialize_constant = make_constant
-
-_BOOLEAN = TypeConstraint[Type]("1-bit signless integer", lambda type: type is I1)
 
 
 def _parse_successor(op_parser: OpAsmParser, field: str) -> None:
@@ -91,7 +88,7 @@ class BranchOp(Op):
 
     dest_operands = operands(ANY_TYPE)
 
-    assembly = assembly(Custom(_parse_branch, print=_print_branch), AttrDict())
+    assembly = assembly("custom<branch> attr-dict", branch=custom(_parse_branch, print=_print_branch))
     successor_operands = ("dest_operands",)
     canonicalizations = (Pattern(_merge_block),)
 
@@ -127,15 +124,13 @@ def _print_successors(op: ConditionalBranchOp, printer: OpAsmPrinter) -> None:
 class ConditionalBranchOp(Op):
     """Branches to one of two blocks."""
 
-    condition = operand(_BOOLEAN)
+    condition = operand(BOOLEAN_VALUE)
     true_dest_operands = operands(ANY_TYPE)
     false_dest_operands = operands(ANY_TYPE)
 
     assembly = assembly(
-        Operand("condition"),
-        ImpliedType("condition", I1),
-        Custom(_parse_successors, print=_print_successors),
-        AttrDict(),
+        "$condition custom<successors> attr-dict",
+        successors=custom(_parse_successors, print=_print_successors),
     )
     successor_operands = ("true_dest_operands", "false_dest_operands")
     canonicalizations = (Pattern(_fold_constant_condition),)
@@ -158,14 +153,8 @@ def _erase_if_true(op: AssertOp, rewriter: Rewriter) -> bool:
 class AssertOp(Op):
     """Aborts the program with a message if the condition is false."""
 
-    condition = operand(_BOOLEAN)
+    condition = operand(BOOLEAN_VALUE)
     msg = attr(STRING_ATTR)
 
-    assembly = assembly(
-        Operand("condition"),
-        ImpliedType("condition", I1),
-        ",",
-        Attr("msg"),
-        AttrDict(),
-    )
+    assembly = assembly("$condition `,` $msg attr-dict")
     canonicalizations = (Pattern(_erase_if_true),)

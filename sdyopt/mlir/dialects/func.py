@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.base.diagnostics.location import Location
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.format.assembly_format import (
-    AttrDict,
-    Custom,
-    FunctionalType,
-    Operand,
-    OptionalGroup,
-    TypeOf,
-    assembly,
-)
-from sdyopt.mlir.asm.format.directives import symbol_reference_directive, symbol_text
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Template
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.ir.attribute import (
@@ -41,7 +35,7 @@ from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, region, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import SYM_NAME, SYM_VISIBILITY, FunctionOpInterface, lookup_symbol
@@ -193,11 +187,8 @@ class FuncOp(FunctionOpInterface):
     default_dialect = "func"
     mutable_attributes = ("arg_attrs", "res_attrs")
     assembly = assembly(
-        Custom(
-            parse_function,
-            print=print_function,
-            elides=["sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"],
-        )
+        "custom<function>($sym_name, $function_type, $sym_visibility, $arg_attrs, $res_attrs)",
+        function=custom(parse_function, print=print_function),
     )
 
     argument_attributes: list[DictAttr]
@@ -266,7 +257,7 @@ class ReturnOp(Op):
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly("attr-dict ($values^ `:` type($values))?")
 
     def verify_in_context(self) -> None:
         function = self.parent_op
@@ -298,10 +289,7 @@ class CallOp(Op):
     res_attrs = optional_attr(DICT_ARRAY_ATTR)
     no_inline = optional_attr(UNIT_ATTR)
 
-    assembly = assembly(
-        *(symbol_reference_directive("callee"), "(", Operand("inputs"), ")", AttrDict(), ":"),
-        FunctionalType("inputs", "outputs"),
-    )
+    assembly = assembly("$callee `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)")
 
     def verify_symbol_uses(self) -> None:
         function = lookup_symbol(self, self.callee)
@@ -374,8 +362,8 @@ class CallIndirectOp(Op):
 
     canonicalizations = (Pattern(_call_directly),)
     assembly = assembly(
-        *(Operand("callee"), "(", Operand("inputs"), ")", AttrDict(), ":"),
-        Custom(_parse_callee_type, _write_callee_type),
+        "$callee `(` $inputs `)` attr-dict `:` custom<callee_type>",
+        callee_type=custom(_parse_callee_type, _write_callee_type),
     )
 
     @staticmethod
@@ -394,7 +382,7 @@ class ConstantOp(Op):
     value = attr(FLAT_SYMBOL_ATTR)
     out = result(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), symbol_reference_directive("value"), ":", TypeOf("out"))
+    assembly = assembly("attr-dict $value `:` type($out)")
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "f")]
@@ -405,6 +393,17 @@ class ConstantOp(Op):
             raise self.op_error(f"reference to undefined function '{self.value}'")
         if function.function_type is not self.signature.result_types[0]:
             raise self.op_error("reference to function with mismatched type")
+
+
+def _materialize(value: Attribute, type: Type, location: Location) -> Op | None:
+    """A reference to a function, the only constant of this dialect."""
+    if not isinstance(value, SymbolRef) or not isinstance(type, FunctionType):
+        return None
+    attributes = DictAttr((("value", value),))
+    return build(OpSignature(ConstantOp, ConstantOp.name, attributes, (), (type,)), (), location=location)
+
+
+func.materialize_constant = _materialize
 
 
 def _quoted(type: Type) -> str:

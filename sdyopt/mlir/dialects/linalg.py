@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.arith.compare import make_constant
@@ -43,7 +44,7 @@ class YieldOp(Op):
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly("attr-dict ($values^ `:` type($values))?")
 
 
 def _parse(op_parser: OpAsmParser) -> None:
@@ -89,7 +90,7 @@ class NamedOp(Op):
     # The number of arguments of the region: one for each operand.
     body_arguments: ClassVar[int]
 
-    assembly = assembly(Custom(_parse, print=_print))
+    assembly = assembly("custom<format>", format=custom(_parse, print=_print))
 
     @staticmethod
     def body_for(types: list[Type]) -> Region:

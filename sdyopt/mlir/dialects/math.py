@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.arith.compare import make_constant
-from sdyopt.mlir.dialects.arith.dialect import FAST_MATH, FLOAT_LIKE, NO_FAST_MATH, fast_math_clause
+from sdyopt.mlir.dialects.arith.dialect import FAST_MATH, FLOAT_LIKE, NO_FAST_MATH
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, fold_floats
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, result
@@ -25,9 +25,7 @@ class AbsFOp(Op):
     fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
     out = result(FLOAT_LIKE)
 
-    assembly = assembly(
-        Operand("operand"), fast_math_clause(), AttrDict(), ":", TypeOf("out", same=["operand"])
-    )
+    assembly = assembly("$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($out, $operand)")
 
     def fold(self, constants: Constants) -> FoldResult:
         value = fold_floats(constants, abs)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    DOT_ENTRIES,
+    DimensionNumbers,
     parse_custom_struct,
     parse_dimensions,
-    print_custom_struct,
 )
 from sdyopt.mlir.dialects.stablehlo.contraction import RaggedDimensions, check_ragged_dot
 from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
@@ -40,6 +40,7 @@ class Precision(EnumAttr):
     """The precision of one operand; its meaning depends on the backend."""
 
 
+@dialect_attribute(mhlo, "dot", "MHLO_DotDimensionNumbers")
 class DotDimensions(Attribute):
     """`#mhlo.dot<…>`: dot dimension numbers."""
 
@@ -48,6 +49,7 @@ class DotDimensions(Attribute):
     lhs_contracting: tuple[int, ...] = ()
     rhs_contracting: tuple[int, ...] = ()
     dialect = "mhlo"
+    assembly = attribute_format("<", DimensionNumbers("dot dimension numbers", "_dimensions"))
 
 
 class RaggedDotDimensions(Attribute):
@@ -147,19 +149,6 @@ mhlo.verify_argument_attribute = _check_argument_attribute
 
 
 # --- Assembly -------------------------------------------------------------------------------------
-
-
-@mhlo.attribute("dot")
-def _parse_dot(parser: AsmParser) -> Attribute:
-    parser.expect("<")
-    entries = parse_custom_struct(parser, "dot dimension numbers", DOT_ENTRIES)
-    return DotDimensions(*(entries.get(name, ()) for name in DOT_ENTRIES))
-
-
-@mhlo.printer(DotDimensions)
-def _print_dot(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
-    values = dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting
-    return print_custom_struct("dot", dict(zip(DOT_ENTRIES, values, strict=True)))
 
 
 def _parse_dot_attribute(parser: AsmParser) -> DotDimensions:

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
-from sdyopt.mlir.asm.format.directives import ImpliedType
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.constraints import ANY_TYPE, ONE_BLOCK, TypeConstraint
+from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, ONE_BLOCK
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import operand, operands, region, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMINATOR
-from sdyopt.mlir.ir.types import I1, Type
+from sdyopt.mlir.ir.types import Type
 
 scf = DIALECT = Dialect("scf")
 scf.materialize_constant = make_constant
 scf.is_inlinable = True
-
-_BOOLEAN = TypeConstraint[Type]("1-bit signless integer", lambda type: type is I1)
 
 
 @scf.op("yield", PURE, TERMINATOR)
@@ -31,7 +29,7 @@ class YieldOp(Op):
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly("attr-dict ($values^ `:` type($values))?")
 
     def verify_in_context(self) -> None:
         if not isinstance(self.parent_op, IfOp):
@@ -48,10 +46,15 @@ def _ensure_terminator(region: Region) -> None:
         block.append(build(OpSignature(YieldOp, YieldOp.name, EMPTY_DICT, (), ()), ()))
 
 
+def _parse_result_types(op_parser: OpAsmParser) -> list[Type]:
+    """Parses types in parentheses, or a single type."""
+    if op_parser.looking_at("("):
+        return op_parser.comma_list(op_parser.type, "(", ")")
+    return [op_parser.type()]
+
+
 def _parse_if(op_parser: OpAsmParser) -> None:
-    op_parser.types["results_"] = (
-        op_parser.comma_list(op_parser.type, "(", ")") if op_parser.accept("->") else []
-    )
+    op_parser.types["results_"] = _parse_result_types(op_parser) if op_parser.accept("->") else []
     _ensure_terminator(op_parser.region())
     if op_parser.accept("else"):
         _ensure_terminator(op_parser.region())
@@ -73,17 +76,12 @@ def _print_if(op: IfOp, printer: OpAsmPrinter) -> None:
 class IfOp(Op):
     """Executes the region that the condition selects, and returns the values that the region yields."""
 
-    condition = operand(_BOOLEAN)
+    condition = operand(BOOLEAN_VALUE)
     results_ = results(ANY_TYPE)
     then_region = region(ONE_BLOCK)
     else_region = region()
 
-    assembly = assembly(
-        Operand("condition"),
-        ImpliedType("condition", I1),
-        Custom(_parse_if, print=_print_if),
-        AttrDict(),
-    )
+    assembly = assembly("$condition custom<branches> attr-dict", branches=custom(_parse_if, print=_print_if))
 
     def verify_regions(self) -> None:
         if self.results and not self.else_region.blocks:

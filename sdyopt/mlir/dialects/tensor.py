@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, FormatElement, Operand, TypeOf, assembly
-from sdyopt.mlir.asm.format.directives import DynamicIndexList, ImpliedType
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, IntegerAttr, integer
-from sdyopt.mlir.ir.constraints import I64_ARRAY, TypeConstraint
+from sdyopt.mlir.ir.constraints import I64_ARRAY, INDEX_VALUE, TypeConstraint
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import OperandField, attr, operand, operands, result
@@ -36,7 +35,6 @@ ANY_TENSOR = TypeConstraint[Type](
 RANKED = TypeConstraint[RankedTensor](
     "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
 )
-INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
 
 
 def constant_index(value: Value) -> int | None:
@@ -86,7 +84,7 @@ class CastOp(Op):
     source = operand(ANY_TENSOR)
     dest = result(ANY_TENSOR)
 
-    assembly = assembly(Operand("source"), AttrDict(), ":", TypeOf("source"), "to", TypeOf("dest"))
+    assembly = assembly("$source attr-dict `:` type($source) `to` type($dest)")
     canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_merge_casts),)
 
     @staticmethod
@@ -132,15 +130,7 @@ class DimOp(Op):
     index = operand(INDEX_VALUE)
     out = result(INDEX_VALUE)
 
-    assembly = assembly(
-        AttrDict(),
-        Operand("source"),
-        ",",
-        Operand("index"),
-        ImpliedType("index", INDEX),
-        ":",
-        TypeOf("source"),
-    )
+    assembly = assembly("attr-dict $source `,` $index `:` type($source)")
 
     canonicalizations: ClassVar[tuple[Pattern, ...]] = (Pattern(_use_cast_source),)
 
@@ -224,15 +214,7 @@ class EmptyOp(ReifiesShape):
     sizes = operands(INDEX_VALUE)
     out = result(RANKED)
 
-    assembly = assembly(
-        "(",
-        Operand("sizes"),
-        ImpliedType("sizes", INDEX),
-        ")",
-        AttrDict(),
-        ":",
-        TypeOf("out"),
-    )
+    assembly = assembly("`(` $sizes `)` attr-dict `:` type($out)")
     canonicalizations = (Pattern(_fold_constant_sizes),)
 
     @property
@@ -261,10 +243,9 @@ CastOp.canonicalizations = (*CastOp.canonicalizations, Pattern(_merge_into_empty
 Mixed = list[Value | int]
 MixedLists = tuple[Mixed, Mixed, Mixed]
 
-_LISTS: tuple[FormatElement | str, ...] = (
-    DynamicIndexList("offsets", "static_offsets", INDEX, is_attached=True),
-    DynamicIndexList("sizes", "static_sizes", INDEX),
-    DynamicIndexList("strides", "static_strides", INDEX),
+_LISTS = (
+    "`` custom<DynamicIndexList>($offsets, $static_offsets) custom<DynamicIndexList>($sizes, $static_sizes) "
+    "custom<DynamicIndexList>($strides, $static_strides)"
 )
 
 
@@ -451,7 +432,7 @@ class ExtractSliceOp(SliceOp, ReifiesShape):
     strides = operands(INDEX_VALUE)
     out = result(RANKED)
 
-    assembly = assembly(Operand("source"), *_LISTS, AttrDict(), ":", TypeOf("source"), "to", TypeOf("out"))
+    assembly = assembly(f"$source {_LISTS} attr-dict `:` type($source) `to` type($out)")
     canonicalizations = (Pattern(_fold_constant_lists), Pattern(_slice_cast_source))
 
     @staticmethod
@@ -511,17 +492,7 @@ class InsertSliceOp(SliceOp):
     strides = operands(INDEX_VALUE)
     out = result(RANKED)
 
-    assembly = assembly(
-        Operand("source"),
-        "into",
-        Operand("dest"),
-        *_LISTS,
-        AttrDict(),
-        ":",
-        TypeOf("source"),
-        "into",
-        TypeOf("dest", same=["out"]),
-    )
+    assembly = assembly(f"$source `into` $dest {_LISTS} attr-dict `:` type($source) `into` type($dest, $out)")
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:

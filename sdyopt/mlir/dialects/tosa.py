@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, assembly
-from sdyopt.mlir.asm.format.directives import OperandsAndResultsType
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, splat_of
 from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.ir.attribute import Attribute
@@ -108,7 +107,7 @@ class UnaryOp(ElementwiseOp):
     input1 = operand(NUMBER_TENSOR)
     output = result(NUMBER_TENSOR)
 
-    assembly = assembly(Operand("input1"), AttrDict(), ":", OperandsAndResultsType())
+    assembly = assembly("$input1 attr-dict `:` custom<OperandsAndResultsType>")
 
 
 class BinaryOp(ElementwiseOp):
@@ -118,7 +117,7 @@ class BinaryOp(ElementwiseOp):
     input2 = operand(NUMBER_TENSOR)
     output = result(NUMBER_TENSOR)
 
-    assembly = assembly(Operand("input1"), ",", Operand("input2"), AttrDict(), ":", OperandsAndResultsType())
+    assembly = assembly("$input1 `,` $input2 attr-dict `:` custom<OperandsAndResultsType>")
 
 
 class ComparisonOp(BinaryOp):
@@ -229,7 +228,7 @@ class ClampOp(ElementwiseOp):
     max_fp = attr(_FLOAT)
     output = result(NUMBER_TENSOR)
 
-    assembly = assembly(Operand("input"), AttrDict(), ":", OperandsAndResultsType())
+    assembly = assembly("$input attr-dict `:` custom<OperandsAndResultsType>")
 
 
 @tosa.op("select", PURE, BROADCASTABLE)
@@ -241,16 +240,7 @@ class SelectOp(ElementwiseOp):
     on_false = operand(NUMBER_TENSOR)
     output = result(NUMBER_TENSOR)
 
-    assembly = assembly(
-        Operand("pred"),
-        ",",
-        Operand("on_true"),
-        ",",
-        Operand("on_false"),
-        AttrDict(),
-        ":",
-        OperandsAndResultsType(),
-    )
+    assembly = assembly("$pred `,` $on_true `,` $on_false attr-dict `:` custom<OperandsAndResultsType>")
 
     def fold(self, constants: Constants) -> FoldResult:
         if self.on_true is self.on_false:
@@ -268,7 +258,7 @@ class MatMulOp(Op):
     quantization_info = optional_attr(of_class(Attribute, "Attribute for MatMulOp quantization information."))
     c = result(TENSOR_3D)
 
-    assembly = assembly(Operand("a"), ",", Operand("b"), AttrDict(), ":", OperandsAndResultsType())
+    assembly = assembly("$a `,` $b attr-dict `:` custom<OperandsAndResultsType>")
 
 
 DIALECT = tosa

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sdyopt.mlir.asm.format.directives import symbol_text
-from sdyopt.mlir.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, STRING_EXTENT
+from sdyopt.mlir.asm.lexical import BARE_ID, BLOCK_ID, SSA_ID, STRING_EXTENT, symbol_text
 from sdyopt.mlir.error_help.table import (
     Case,
     Explanation,
@@ -28,7 +27,6 @@ from sdyopt.mlir.ir.symbols import FunctionOpInterface, SymbolTableOp, nearest_s
 # The dialects that are searched first for an operation that is written without its dialect.
 _USUAL_DIALECTS = ("stablehlo", "sdy", "func", "chlo", "mesh")
 _STRING = re.compile(f"({STRING_EXTENT}?)")
-_WORD = re.compile(BARE_ID)
 _LOCAL_NAME = re.compile(rf"({SSA_ID})(?=(?::\d+)?\s*(?:,\s*{SSA_ID}(?::\d+)?\s*){{0,20}}=|\s*:)")
 _TOP_LEVEL_FUNCTION = re.compile(r"^[ \t]*func\.func\b", re.MULTILINE)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from sdyopt.base.diagnostics.text import counted
-from sdyopt.mlir.asm.format.directives import symbol_text
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.dialects.sdy.axes import ManualAxes
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of

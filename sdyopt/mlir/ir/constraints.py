@@ -21,7 +21,7 @@ from sdyopt.mlir.ir.builtin_attributes import (
     IntegerAttr,
     SparseElements,
 )
-from sdyopt.mlir.ir.types import F32, FunctionType, IntegerType, Type
+from sdyopt.mlir.ir.types import F32, I1, INDEX, FunctionType, IntegerType, Type
 
 T = TypeVar("T")
 PythonValue = TypeVar("PythonValue", covariant=True)
@@ -30,10 +30,11 @@ C = TypeVar("C", bound=Type, covariant=True)
 
 @dataclass(frozen=True, eq=False)
 class TypeConstraint(Generic[C]):
-    """A set of types, all of class `C`, and its description."""
+    """A set of types, all of class `C`, and its description; `only` is the type if there is just one."""
 
     description: str
     accepts: Callable[[Type], bool]
+    only: Type | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +43,15 @@ class AttrConstraint(Generic[PythonValue]):
 
     The parser rejects an inherent attribute of another storage class in `<{…}>` before anything is verified.
     `accepts_storage` accepts every attribute of the storage class; None if `accepts` does. For example, the
-    storage class of a positive integer attribute is that of all integer attributes.
+    storage class of a positive integer attribute is that of all integer attributes. `cls` is the class if the
+    Python value is the attribute itself.
     """
 
     description: str
     accepts: Callable[[Attribute], bool]
     value: Callable[[Any], PythonValue]
     accepts_storage: Callable[[Attribute], bool] | None = None
+    cls: type[Any] | None = None
 
     def has_storage_class(self, attribute: Attribute) -> bool:
         """Whether an operation can store this attribute, valid or not."""
@@ -78,9 +81,16 @@ def _is_a(cls: type | UnionType) -> Callable[[Attribute], bool]:
 
 def of_class(cls: type[T], description: str) -> AttrConstraint[T]:
     """The attributes of a Python class; the Python value is the attribute itself."""
-    return AttrConstraint(
-        description, lambda attribute: isinstance(attribute, cls), lambda attribute: attribute
-    )
+    return AttrConstraint(description, _is_a(cls), lambda attribute: attribute, cls=cls)
+
+
+def exactly(type: Type, description: str) -> TypeConstraint[Type]:
+    """A single type."""
+    return TypeConstraint(description, lambda other: other is type, only=type)
+
+
+INDEX_VALUE = exactly(INDEX, "index")
+BOOLEAN_VALUE = exactly(I1, "1-bit signless integer")
 
 
 def _is_integer(width: int) -> Callable[[Attribute], bool]:

@@ -77,7 +77,7 @@ class ConstantPool:
 
         Returns whether `op` still exists.
         """
-        region = _insertion_region(op)
+        region = insertion_region(op.parent_region)
         key = (region, op.dialect_name, value, op.results[0].type)
         first = self._constants.get(key)
         if first is not None:
@@ -96,12 +96,11 @@ class ConstantPool:
         return True
 
 
-def _insertion_region(op: Op) -> Region:
-    """The outermost region into which a constant may be hoisted.
+def insertion_region(region: Region | None) -> Region:
+    """The outermost region into which a constant in a region may be hoisted.
 
     It is not hoisted out of an operation that is isolated from above or unregistered.
     """
-    region = op.parent_region
     assert region is not None
     while True:
         parent = region.parent

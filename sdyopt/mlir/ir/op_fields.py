@@ -270,6 +270,11 @@ def regions(constraint: RegionConstraint = ANY_REGION) -> RegionField[tuple[Regi
     return RegionField(constraint, is_variadic=True)
 
 
+def operand_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
+    """The result types of an operation whose results have the types of its operands."""
+    return signature.operand_types
+
+
 # Field name -> (index of the first value, number of values).
 Ranges = dict[str, tuple[int, int]]
 

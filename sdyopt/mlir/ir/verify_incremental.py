@@ -31,7 +31,8 @@ class ReaderIndex:
     """The readers nested in `root`.
 
     `nonlocal_readers` have a nonlocal verifier, of the operation or of an attribute; `symbol_users` verify
-    the symbols that they use.
+    the symbols that they use. After `update`, both may have operations that are no longer in the program,
+    until `remove_erased`.
     """
 
     def __init__(self, root: Op, reads_nonlocal_state: Callable[[DictAttr], bool]) -> None:
@@ -41,13 +42,12 @@ class ReaderIndex:
         self._reads_nonlocal_state = reads_nonlocal_state
         # The attributes whose verifiers are known not to read nonlocal state.
         self._local_attributes: set[DictAttr] = set()
+        self._may_have_erased = False
         self._add_nested(root)
 
     def update(self, moved: Iterable[Op], edited: Iterable[Op]) -> None:
-        """Adds new readers among operations that were edited, or moved with all that is nested in them.
-
-        Removes the readers that are no longer in the program.
-        """
+        """Adds new readers among operations that were edited, or moved with all that is nested in them."""
+        self._may_have_erased = True
         for op in moved:
             self._add(op)
             if op.regions:
@@ -56,6 +56,12 @@ class ReaderIndex:
         for op in edited:
             if op.attributes not in local or op.has_nonlocal_verifier or op.verify_symbol_uses is not None:
                 self._add(op)
+
+    def remove_erased(self) -> None:
+        """Removes the readers that are no longer in the program."""
+        if not self._may_have_erased:
+            return
+        self._may_have_erased = False
         is_inside: dict[Block | None, bool] = {None: False, self.root.parent: False}
         for readers in (self.nonlocal_readers, self.symbol_users):
             for op in [op for op in readers if not self._is_inside(op, is_inside)]:
@@ -130,6 +136,7 @@ class IncrementalVerifier:
     def verify_regions(self, op: Op) -> bool:
         """As `Verifier.verify_regions`."""
         if self._index is not None and self._index.root is op:
+            self._index.remove_erased()
             try:
                 with handling(_stop):
                     self._verifier.check_region_traits(op, self._index.symbol_users)
@@ -145,7 +152,10 @@ class IncrementalVerifier:
             self._index = ReaderIndex(_outermost(op), self._verifier.reads_nonlocal_state)
         else:
             self._index.update(outermost_moved, chain(edits.attributes_changed, edits.signature_changed))
-        if op is self._index.root or not self._index.nonlocal_readers:
+        if op is self._index.root:
+            self._index.remove_erased()
+            return self._index
+        if not self._index.nonlocal_readers:
             # The symbol users are read for the root only.
             return self._index
         return ReaderIndex(op, self._verifier.reads_nonlocal_state)

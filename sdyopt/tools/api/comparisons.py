@@ -102,7 +102,7 @@ class Comparison:
         return f"<sdyopt.Comparison: {counted(len(self.ir.placements), 'sharding')} changed>"
 
     def _repr_html_(self) -> str:
-        from sdyopt.analysis.comparison.comparison_formats import header_of, sections_of
+        from sdyopt.analysis.comparison.comparison_sections import header_of, sections_of
 
         meshes = (mesh for each in (self.ir.before, self.ir.after) for mesh in each.meshes.values())
         axes = list(dict.fromkeys(axis.name for mesh in meshes for axis in mesh.axes))

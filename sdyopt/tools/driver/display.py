@@ -10,7 +10,7 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RUN, lint_rule
 from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc
 from sdyopt.base.diagnostics.render import ELLIPSIS, render
-from sdyopt.base.diagnostics.text import printable
+from sdyopt.base.diagnostics.text import counted, printable
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -139,7 +139,7 @@ def shortened(text: str, count: int, columns: int) -> str:
     if shown == lines and len(lines) <= count:
         return text
     more = len(lines) - count
-    rest = f"{more} more line{'s' if more > 1 else ''}" if more > 0 else "shortened"
+    rest = counted(more, "more line") if more > 0 else "shortened"
     start = [""] if text.startswith("\n") else []
     return "\n".join([*start, *shown[:count], f"{ELLIPSIS} ({rest}; {OP_LINES_FLAG}=0 prints all)"])
 

@@ -68,8 +68,8 @@ func.func @unreduced(
 // CHECK-NEXT: │  ├─ from %a (dimension 0), forward along stablehlo.add  reasons.mlir:79
 // CHECK-NEXT: │  └─ annotated: the input %a  reasons.mlir:77
 // CHECK-NEXT: └─ "x" does not shard dimension 1, though it shards dimension 1 of %b  reasons.mlir:79
-// CHECK-NEXT:    ├─ stablehlo.add: "x" already shards dimension 0 of %0: it came along stablehlo.add, from the
-// CHECK-NEXT:    │    earlier operand
+// CHECK-NEXT:    ├─ stablehlo.add: "x" already shards dimension 0 of %0: it propagated along stablehlo.add, from
+// CHECK-NEXT:    │    the earlier operand
 // CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P(None, 'x'))  reasons.mlir:79
 // CHECK-NEXT:       ├─ tried: "x" shards it; no figures, because @main does not run this function
 // CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]>
@@ -87,8 +87,8 @@ func.func @dimensions(
 // CHECK-NEXT: │  ├─ from %b (dimension 1), forward along stablehlo.add  reasons.mlir:98
 // CHECK-NEXT: │  └─ annotated: the input %b  reasons.mlir:97
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a  reasons.mlir:98
-// CHECK-NEXT:    ├─ stablehlo.add: "x" already shards dimension 1 of %0: it came along stablehlo.add with user
-// CHECK-NEXT:    │    priority p0, before the other
+// CHECK-NEXT:    ├─ stablehlo.add: "x" already shards dimension 1 of %0: it propagated along stablehlo.add with
+// CHECK-NEXT:    │    user priority p0, before the other
 // CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('x', None))  reasons.mlir:98
 // CHECK-NEXT:       ├─ tried: "x" shards it; no figures, because @main does not run this function
 // CHECK-NEXT:       └─ in sdy: sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]>

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sdyopt.analysis.execution import process
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.execution.validation import ValidationOptions, compare
 from sdyopt.tools.api.parsing import parse
@@ -62,6 +63,21 @@ def test_a_process_that_ends_without_an_answer(script: str, reason: str, tmp_pat
 def test_a_process_that_takes_too_long(tmp_path: Path) -> None:
     with pytest.raises(NotValidated, match="it runs for more than 1 seconds"):
         worker(tmp_path, "exec sleep 30", timeout=1).run("validate", {})
+
+
+@pytest.mark.parametrize("redirection", ["", ">&2"])
+def test_a_process_that_prints_without_end(
+    redirection: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else what it prints would fill the memory until the time is over."""
+    monkeypatch.setattr(process, "_MOST_OUTPUT", 1 << 20)
+    with pytest.raises(NotValidated, match="prints more than 1 MiB"):
+        worker(tmp_path, f"exec yes {redirection}", timeout=60).run("validate", {})
+
+
+def test_a_process_that_leaves_another_one_which_keeps_its_output(tmp_path: Path) -> None:
+    with pytest.raises(NotValidated, match="it runs for more than 1 seconds"):
+        worker(tmp_path, "sleep 3 &", timeout=1).run("validate", {})
 
 
 def test_the_longest_time_is_longer_than_any_run(tmp_path: Path) -> None:

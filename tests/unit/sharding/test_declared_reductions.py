@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 
 # One operation for each kind of reduction; all have the same rule.
 DIALECT = """
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import operand, result
@@ -37,7 +37,7 @@ for reduction in (Reduction.ADD, Reduction.MAX, Reduction.MIN, Reduction.MUL, Re
         "__slots__": (),
         "operand": operand(ANY_TENSOR),
         "out": result(ANY_TENSOR),
-        "assembly": assembly(Operand("operand"), AttrDict(), ":", FunctionalType()),
+        "assembly": assembly("$operand attr-dict `:` functional-type(operands, results)"),
     }
     op_class = toy.op(name, PURE)(type(name, (Op,), parts))
     sharding_rule(op_class, reduction=reduction)(row)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sdyopt.mlir.dialects.sdy.attribute_checks import rule_problem
-from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, rule_text
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.stablehlo.types import TokenType
 from sdyopt.mlir.ir.types import F32, tensor
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
@@ -22,13 +22,19 @@ def test_factors_are_in_the_order_of_the_calls() -> None:
     builder.add_factor(8, [0, None], [0])
     builder.add_factor(16, [None, 1], [1])
     builder.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
-    assert rule_text(builder.build()) == "<([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}>"
+    assert (
+        OpShardingRule.assembly.text(builder.build())
+        == "<([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}>"
+    )
 
 
 def test_dimensions_without_factors_get_new_factors_at_the_end() -> None:
     builder = product()
     builder.add_factor(8, [0, None], [0])
-    assert rule_text(builder.build()) == "<([i, j], [k, l])->([i, m]) {i=8, j=1, k=1, l=1, m=1}>"
+    assert (
+        OpShardingRule.assembly.text(builder.build())
+        == "<([i, j], [k, l])->([i, m]) {i=8, j=1, k=1, l=1, m=1}>"
+    )
 
 
 def test_build_does_not_change_the_builder() -> None:
@@ -36,28 +42,31 @@ def test_build_does_not_change_the_builder() -> None:
     builder.add_factor(8, [0, None], [0])
     before = builder.build()
     builder.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
-    assert rule_text(builder.build()) == "<([i, j], [j, k])->([i, l]) {i=8, j=32, k=1, l=1} reduction={j}>"
-    assert rule_text(before) == "<([i, j], [k, l])->([i, m]) {i=8, j=1, k=1, l=1, m=1}>"
+    assert (
+        OpShardingRule.assembly.text(builder.build())
+        == "<([i, j], [j, k])->([i, l]) {i=8, j=32, k=1, l=1} reduction={j}>"
+    )
+    assert OpShardingRule.assembly.text(before) == "<([i, j], [k, l])->([i, m]) {i=8, j=1, k=1, l=1, m=1}>"
 
 
 def test_factors_of_size_1_are_only_added_to_dimensions_without_factors() -> None:
     builder = OpShardingRuleBuilder([tensor((4,), F32)], [tensor((4,), F32)])
     builder.add_factor(4, [0], [None])
     builder.add_factor(1, [0], [0])
-    assert rule_text(builder.build()) == "<([i])->([j]) {i=4, j=1}>"
+    assert OpShardingRule.assembly.text(builder.build()) == "<([i])->([j]) {i=4, j=1}>"
 
 
 def test_common_factors_skip_tensors_without_the_dimension() -> None:
     builder = OpShardingRuleBuilder([tensor((8, 4), F32), tensor((), F32), TokenType()], [tensor((8,), F32)])
     builder.add_common_factor(1, 4, FactorType.PERMUTATION, is_blocked=True)
     expected = "<([j, i], [], [])->([k]) {i=4, j=1, k=1} permutation={i} blocked_propagation={i}>"
-    assert rule_text(builder.build()) == expected
+    assert OpShardingRule.assembly.text(builder.build()) == expected
 
 
 def test_set_pointwise_does_not_check_ranks() -> None:
     builder = OpShardingRuleBuilder([tensor((8, 4), F32)], [tensor((8,), F32)])
     builder.set_pointwise(tensor((8,), F32))
-    assert rule_text(builder.build()) == "<([i, j])->([i]) {i=8}>"
+    assert OpShardingRule.assembly.text(builder.build()) == "<([i, j])->([i]) {i=8}>"
 
 
 @st.composite

@@ -24,7 +24,7 @@ from fractions import Fraction
 from itertools import islice
 
 from sdyopt.analysis.figures.local_shapes import bytes_of
-from sdyopt.analysis.lint.proposals import Proposals, axes_of, names_of, type_of
+from sdyopt.analysis.lint.proposals import Proposals, axes_of, names_of
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, Looks, Rule, Subject, rule
 from sdyopt.analysis.sharding_record.absences import absences
 from sdyopt.analysis.trials.annotation_edits import is_input, place_of
@@ -91,12 +91,12 @@ def _of_values(trials: Trials, proposals: Proposals) -> Iterator[tuple[Sharded, 
     if run is None:
         return
     seen: set[object] = set()
-    sized = [(bytes_of(type_of(each)) or 0, each) for each in run.final if isinstance(each, OpResult)]
+    sized = [(bytes_of(each.type) or 0, each) for each in run.final if isinstance(each, OpResult)]
     largest = sorted(sized, key=lambda pair: -pair[0])[:_LOOKED_AT]
     order = {subject: number for number, subject in enumerate(run.final)}
     found = 0
     for size, subject in sorted(largest, key=lambda pair: (-pair[0], order[pair[1]])):
-        key = type_of(subject), run.final[subject]
+        key = subject.type, run.final[subject]
         written = trials.written(subject)
         if not size or key in seen or written is None or is_input(written):
             continue
@@ -107,7 +107,7 @@ def _of_values(trials: Trials, proposals: Proposals) -> Iterator[tuple[Sharded, 
                 continue
             like = [axis.name for axis in neighbor.dims[absence.neighbor_dim].axes]
             own = run.final[subject]
-            kept = [[name for name in names if name not in like] for names in names_of(own, type_of(subject))]
+            kept = [[name for name in names if name not in like] for names in names_of(own, subject.type)]
             axes = [*kept[: absence.dim], like, *kept[absence.dim + 1 :]]
             for each in proposals.remedy([place_of(written)], axes):
                 remedies.setdefault((each.text, each.sdy), each)
@@ -131,7 +131,7 @@ def _finding(subject: Sharded, remedies: Sequence[Remedy]) -> Finding:
         op,
         f"another sharding of {what} saves {{saved}}",
         steps=steps,
-        cost=Fraction(bytes_of(type_of(subject)) or 0),
+        cost=Fraction(bytes_of(subject.type) or 0),
         remedies=remedies,
         is_better_only=True,
     )

@@ -28,6 +28,7 @@ from sdyopt.mlir.asm.parser.lexer import body_extent
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.types import Type
 
 _CACHED_TEXTS = 4096
 
@@ -44,13 +45,13 @@ Check = Callable[[Any], str | None]
 class AttributeElement(Protocol):
     """An element of an attribute's format."""
 
-    def bind(self, definition: str) -> None:
-        """Sets the name of the TableGen definition, which is part of parse errors."""
+    def bind(self, attribute_class: type[Attribute], definition: str) -> None:
+        """Sets the class, and the name of the TableGen definition, which is part of parse errors."""
 
     def parse(self, parser: AsmParser, values: Values) -> None:
         """Parses this element and appends the values of its parameters."""
 
-    def text(self, attribute: Attribute) -> str:
+    def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
         """The text of this element in the text of an attribute."""
         ...
 
@@ -84,7 +85,7 @@ class AttributeFormat:
         """Connects the format with the class that declares it."""
         self._build = self._build or attribute_class
         for element in self._elements:
-            element.bind(definition)
+            element.bind(attribute_class, definition)
 
     def parse(self, parser: AsmParser) -> Any:
         """Parses an attribute of the class; raises DiagnosticError."""
@@ -100,7 +101,11 @@ class AttributeFormat:
         return attribute
 
     def _text(self, attribute: Attribute) -> str:
-        return "".join([element.text(attribute) for element in self._elements])
+        return self.text_with(attribute, AttributePrinter())
+
+    def text_with(self, attribute: Attribute, printer: AttributePrinter) -> str:
+        """The text of an attribute whose parameters in full, such as types, may have aliases."""
+        return "".join([element.text(attribute, printer) for element in self._elements])
 
 
 def attribute_format(
@@ -116,11 +121,12 @@ def attribute_format(
 
 
 def dialect_attribute(
-    dialect: Dialect, mnemonic: str, definition: str, brackets: str = ""
+    dialect: Dialect, mnemonic: str, definition: str, brackets: str = "", in_full: bool = False
 ) -> Callable[[C], C]:
     """Class decorator: the attribute `mnemonic` of a dialect, defined as `definition` in TableGen.
 
     `brackets` are those around the whole format, such as `{}`, if they are not `<>`. Help shows them.
+    `in_full` is set if it has parameters that are printed in full.
     """
 
     def register(attribute_class: C) -> C:
@@ -146,7 +152,8 @@ def dialect_attribute(
 
         @dialect.printer(attribute_class)
         def print(attribute: Attribute, attribute_printer: AttributePrinter) -> str:
-            return _with_mnemonic(mnemonic, format.text(attribute))
+            text = format.text_with(attribute, attribute_printer) if in_full else format.text(attribute)
+            return _with_mnemonic(mnemonic, text)
 
         return attribute_class
 
@@ -156,6 +163,17 @@ def dialect_attribute(
 def format_of(attribute_class: type[Attribute]) -> AttributeFormat:
     """The format of a class that has been registered."""
     return _formats[attribute_class]
+
+
+def register_format(attribute_class: type[Attribute], format: AttributeFormat) -> None:
+    """Registers the format of a class that has its own parser and printer for the full attribute."""
+    format.bind(attribute_class, "")
+    _formats[attribute_class] = format
+
+
+def has_format(attribute_class: type[Attribute]) -> bool:
+    """Whether a class declares its format and has been registered."""
+    return attribute_class in _formats
 
 
 _formats: dict[type[Attribute], AttributeFormat] = {}
@@ -188,13 +206,13 @@ class Literal:
         self._text = text
         self.token = text.strip()
 
-    def bind(self, definition: str) -> None:
+    def bind(self, attribute_class: type[Attribute], definition: str) -> None:
         pass
 
     def parse(self, parser: AsmParser, values: Values) -> None:
         parser.expect(self.token)
 
-    def text(self, attribute: Attribute) -> str:
+    def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
         return self._text
 
 
@@ -210,15 +228,15 @@ class Parameter(Generic[T]):
         text: Callable[[T], str],
     ) -> None:
         self.field = field
-        self._name = name
+        self.name = name
         self._cpp_type = cpp_type
         self._parse = parse
         self._text = text
         self._failure = ""
 
-    def bind(self, definition: str) -> None:
+    def bind(self, attribute_class: type[Attribute], definition: str) -> None:
         self._failure = (
-            f"failed to parse {definition} parameter '{self._name}' which is to be a `{self._cpp_type}`"
+            f"failed to parse {definition} parameter '{self.name}' which is to be a `{self._cpp_type}`"
         )
 
     def parse(self, parser: AsmParser, values: Values) -> None:
@@ -227,7 +245,7 @@ class Parameter(Generic[T]):
         except DiagnosticError as error:
             raise with_error_at_next_token(parser, error, self._failure) from None
 
-    def text(self, attribute: Attribute) -> str:
+    def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
         return self._text(getattr(attribute, self.field))
 
 
@@ -239,8 +257,8 @@ class BracketedList:
         self._items = items
         self._close = close
 
-    def bind(self, definition: str) -> None:
-        self._items.bind(definition)
+    def bind(self, attribute_class: type[Attribute], definition: str) -> None:
+        self._items.bind(attribute_class, definition)
 
     def parse(self, parser: AsmParser, values: Values) -> None:
         parser.expect(self._open)
@@ -250,8 +268,8 @@ class BracketedList:
         self._items.parse(parser, values)
         parser.expect(self._close)
 
-    def text(self, attribute: Attribute) -> str:
-        return self._open + self._items.text(attribute) + self._close
+    def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
+        return self._open + self._items.text(attribute, printer) + self._close
 
 
 class OptionalGroup:
@@ -267,9 +285,9 @@ class OptionalGroup:
         (self._parameter,) = (element for element in self._rest if isinstance(element, Parameter))
         self._default = default
 
-    def bind(self, definition: str) -> None:
+    def bind(self, attribute_class: type[Attribute], definition: str) -> None:
         for element in self._rest:
-            element.bind(definition)
+            element.bind(attribute_class, definition)
 
     def parse(self, parser: AsmParser, values: Values) -> None:
         if not parser.accept(self._first.token):
@@ -278,10 +296,58 @@ class OptionalGroup:
         for element in self._rest:
             element.parse(parser, values)
 
-    def text(self, attribute: Attribute) -> str:
+    def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
         if getattr(attribute, self._parameter.field) == self._default:
             return ""
-        return "".join([element.text(attribute) for element in (self._first, *self._rest)])
+        return "".join([element.text(attribute, printer) for element in (self._first, *self._rest)])
+
+
+class Struct:
+    """`name = value, …`: the parameters in any order, as of `struct(params)` in ODS.
+
+    The `optional` ones are None if they are missing.
+    """
+
+    def __init__(self, *parameters: Parameter[Any], optional: Sequence[Parameter[Any]] = ()) -> None:
+        self._parameters = {parameter.name: parameter for parameter in (*parameters, *optional)}
+        self._optional = {parameter.name for parameter in optional}
+
+    def bind(self, attribute_class: type[Attribute], definition: str) -> None:
+        for parameter in self._parameters.values():
+            parameter.bind(attribute_class, definition)
+
+    def parse(self, parser: AsmParser, values: Values) -> None:
+        found: dict[str, Any] = {}
+        while True:
+            try:
+                name = parser.keyword()
+            except DiagnosticError as error:
+                raise with_error_at_next_token(parser, error, "expected a parameter name in struct") from None
+            parser.expect("=")
+            if name in found or name not in self._parameters:
+                raise parser.error(f"duplicate or unknown struct parameter name: {name}")
+            value: Values = []
+            self._parameters[name].parse(parser, value)
+            (found[name],) = value
+            if len(found) == len(self._parameters):
+                break
+            if not parser.accept(","):
+                if self._optional:
+                    break
+                parser.expect(",")
+        for name in self._parameters:
+            if name not in found and name not in self._optional:
+                raise parser.error(f"struct is missing required parameter: {name}")
+        values += [found.get(name) for name in self._parameters]
+
+    def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
+        return ", ".join(
+            [
+                f"{name} = {parameter.text(attribute, printer)}"
+                for name, parameter in self._parameters.items()
+                if name not in self._optional or getattr(attribute, parameter.field) is not None
+            ]
+        )
 
 
 class Custom:
@@ -294,13 +360,13 @@ class Custom:
         self._parse = parse
         self._text = text
 
-    def bind(self, definition: str) -> None:
+    def bind(self, attribute_class: type[Attribute], definition: str) -> None:
         pass
 
     def parse(self, parser: AsmParser, values: Values) -> None:
         values += self._parse(parser)
 
-    def text(self, attribute: Attribute) -> str:
+    def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
         return self._text(attribute)
 
 
@@ -322,17 +388,36 @@ def nested(field: str, attribute_class: type[A], name: str = "", namespace: str 
     return Parameter(field, name or field, cpp_type, parse, format.text)
 
 
-def nested_list(field: str, attribute_class: type[A], name: str = "") -> Parameter[tuple[A, ...]]:
+def nested_list(
+    field: str, attribute_class: type[A], name: str = "", namespace: str = ""
+) -> Parameter[tuple[A, ...]]:
     """A comma-separated list of one or more attributes of a class."""
     text = _formats[attribute_class].text
     return list_of(
         field,
         name or field,
-        _cpp_names[attribute_class],
+        namespace + _cpp_names[attribute_class],
         lambda parser: parse_nested(parser, attribute_class),
         # An attribute whose text would be empty is printed with dialect and mnemonic.
         lambda item: text(item) or _full_text(item),
     )
+
+
+class InFull(Parameter[Any]):
+    """An attribute or a type with its dialect and mnemonic, or an alias."""
+
+    def __init__(
+        self,
+        field: str,
+        cpp_type: str,
+        parse: Callable[[AsmParser], Any] = AsmParser.attribute,
+        name: str = "",
+    ) -> None:
+        super().__init__(field, name or field, cpp_type, parse, str)
+
+    def text(self, attribute: Attribute, printer: AttributePrinter) -> str:
+        value = getattr(attribute, self.field)
+        return printer.type(value) if isinstance(value, Type) else printer.attribute(value)
 
 
 def list_of(

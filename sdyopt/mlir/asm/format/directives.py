@@ -14,39 +14,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sdyopt.mlir.asm.format.assembly_format import (
-    Assembly,
-    Attr,
+from sdyopt.mlir.asm.format.assembly_format import Assembly, assembly
+from sdyopt.mlir.asm.format.format_elements import (
     Custom,
     FormatElement,
     TypeOf,
-    assembly,
+    custom,
+    directive,
     visible_attributes,
 )
 from sdyopt.mlir.asm.format.print_template import Template
-from sdyopt.mlir.asm.lexical import escape, is_bare_id
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.generic_op import parse_properties
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, OperandName
-from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr, StringAttr, SymbolRef
+from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr, StringAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
 from sdyopt.mlir.ir.op_fields import ONE, VARIADIC, AttrField, OperandField, ResultField, ValueField
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.symbols import SYM_NAME
-from sdyopt.mlir.ir.types import DYNAMIC, I64, NONE, FunctionType, Type
+from sdyopt.mlir.ir.types import DYNAMIC, I64, NONE, FunctionType, IndexType, RankedTensor, ShapedType, Type
 
 
-def symbol_text(name: str) -> str:
-    """`@name`, quoted if necessary; MLIR's `@<<INVALID EMPTY SYMBOL>>` if the name is empty."""
-    if not name:
-        return "@<<INVALID EMPTY SYMBOL>>"
-    return f"@{name}" if is_bare_id(name) else f'@"{escape(name)}"'
-
-
-def symbol_name_directive(is_optional: bool = False) -> Custom:
-    """The format element of the operation's symbol name."""
+@directive("SymbolName")
+def symbol_name(field: str) -> Custom:
+    """The operation's symbol name, `@name`."""
 
     def parse(op_parser: OpAsmParser) -> None:
-        name = op_parser.accept_symbol() if is_optional else op_parser.symbol()
+        attr = op_parser.op_class.fields[field]
+        assert isinstance(attr, AttrField)
+        name = op_parser.accept_symbol() if attr.is_optional else op_parser.symbol()
         if name is not None:
             op_parser.attributes[SYM_NAME] = StringAttr(name)
 
@@ -55,22 +51,10 @@ def symbol_name_directive(is_optional: bool = False) -> Custom:
         if isinstance(name, StringAttr):
             out.word(symbol_text(name.value))
 
-    return Custom(parse, write, elides=[SYM_NAME])
+    return Custom(parse, write, elides=[field])
 
 
-def symbol_reference_directive(field: str) -> Attr:
-    """The format element of an attribute that is a flat symbol reference."""
-
-    def parse(op_parser: OpAsmParser) -> Attribute:
-        offset = op_parser.skip_trivia()
-        reference = op_parser.attribute(NONE)
-        if not isinstance(reference, SymbolRef) or reference.nested:
-            raise op_parser.error("invalid kind of attribute specified", offset)
-        return reference
-
-    return Attr(field, parse, lambda reference, attribute_printer: symbol_text(reference.root))
-
-
+@directive("UnitKeyword")
 class UnitKeyword(FormatElement):
     """The name of a unit attribute's field as a keyword, present if the attribute is set."""
 
@@ -93,7 +77,7 @@ class UnitKeyword(FormatElement):
 
 def constant_assembly() -> Assembly:
     """The format of an operation with an attribute `value` and one result of its type."""
-    made = assembly(Custom(_parse_constant, _write_constant, elides=["value"]))
+    made = assembly("custom<constant>", constant=custom(_parse_constant, _write_constant))
     made.is_constant = True
     return made
 
@@ -144,21 +128,17 @@ def _type_of(value: Attribute) -> Type:
     return NONE if type is None else type
 
 
+@directive("DynamicIndexList")
 class DynamicIndexList(FormatElement):
     """A list of the static indices in the attribute `numbers` and the dynamic ones in an operand group.
 
-    `type` is the type of all operands in the group; None if another element parses and prints their types. If
-    `is_attached`, no space is printed before the list.
+    The type of the operands is the only one of their constraint, or another element prints their types.
     """
 
-    def __init__(
-        self, operands: str, numbers: str, type: Type | None = None, is_attached: bool = False
-    ) -> None:
+    def __init__(self, operands: str, numbers: str) -> None:
         self.operands = operands
-        self.is_attached = is_attached
         self.numbers = numbers
-        self.type = type
-        self.elides = (numbers,)  # the attribute has the name of its field
+        self.elides = (numbers,)
 
     def parse(self, op_parser: OpAsmParser) -> None:
         names: list[OperandName] = []
@@ -175,8 +155,10 @@ class DynamicIndexList(FormatElement):
         assert isinstance(field, AttrField)
         op_parser.attributes[field.name] = DenseArray(I64, tuple(numbers))
         op_parser.operand_names[self.operands] = names
-        if self.type is not None:
-            op_parser.types[self.operands] = [self.type] * len(names)
+        group = op_parser.op_class.fields[self.operands]
+        assert isinstance(group, OperandField)
+        if group.constraint.only is not None:
+            op_parser.types[self.operands] = [group.constraint.only] * len(names)
 
     def _static_index(self, op_parser: OpAsmParser) -> int:
         offset = op_parser.skip_trivia()
@@ -191,10 +173,7 @@ class DynamicIndexList(FormatElement):
         numbers = _numbers(signature, field)
         start, count = group.range_of(signature)
         operands = iter(range(start, start + count))
-        if self.is_attached:
-            out.text("[")
-        else:
-            out.word("[")
+        out.word("[")
         for position, number in enumerate(numbers):
             if position:
                 out.text(", ")
@@ -221,12 +200,10 @@ def _numbers(signature: OpSignature, field: AttrField[Any]) -> Sequence[int]:
 _WRONG_KIND = "invalid kind of type specified"
 
 
-class TypeOfClass(TypeOf):
+class _TypeOfClass(TypeOf):
     """The type of a field, or its types if it is variadic; each must be an instance of `cls`."""
 
-    def __init__(self, field: str, cls: type[Type], same: Sequence[str] = ()) -> None:
-        super().__init__(field, same)
-        self.cls = cls
+    cls: type[Type]
 
     def parse(self, op_parser: OpAsmParser) -> None:
         field = op_parser.op_class.fields[self.field]
@@ -246,20 +223,28 @@ class TypeOfClass(TypeOf):
         return type
 
 
-class ImpliedType(FormatElement):
-    """The type of a field that always has this type, which is not printed."""
+@directive("ShapedType")
+class ShapedTypeOf(_TypeOfClass):
+    """A shaped type."""
 
-    def __init__(self, field: str, type: Type) -> None:
-        self.field = field
-        self.type = type
-
-    def parse(self, op_parser: OpAsmParser) -> None:
-        op_parser.types[self.field] = [self.type] * len(op_parser.operand_names[self.field])
-
-    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-        pass
+    cls = ShapedType
 
 
+@directive("RankedTensorType")
+class RankedTensorTypeOf(_TypeOfClass):
+    """A ranked tensor type."""
+
+    cls = RankedTensor
+
+
+@directive("IndexType")
+class IndexTypeOf(_TypeOfClass):
+    """The type `index`."""
+
+    cls = IndexType
+
+
+@directive("OperandsAndResultsType")
 class OperandsAndResultsType(FormatElement):
     """`(operand types) -> result types`, of all operands and results."""
 

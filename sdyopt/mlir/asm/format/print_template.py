@@ -102,7 +102,11 @@ class Template:
             self.parts.append(text)
 
     def literal(self, text: str) -> None:
-        """Adds punctuation or a keyword."""
+        """Adds punctuation or a keyword; a space, or nothing, replaces the space."""
+        if not text.strip():
+            self.text(text)
+            self._needs_space = False
+            return
         if self._needs_space and self._has_space_before(text):
             self.text(" ")
         self.text(text)

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Location
-from sdyopt.mlir.asm.format.assembly_format import Assembly, visible_attributes
+from sdyopt.mlir.asm.format.assembly_format import Assembly
+from sdyopt.mlir.asm.format.format_elements import visible_attributes
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Part, Template
 from sdyopt.mlir.asm.lexical import PROPERTIES, escape
 from sdyopt.mlir.asm.printer.aliases import Aliases, AliasFinder

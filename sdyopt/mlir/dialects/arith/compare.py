@@ -6,7 +6,8 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sdyopt.mlir.asm.format.assembly_format import Attr, AttrDict, Operand, TypeOf, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import declare_syntax
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.dialect import BOOL_LIKE, INTEGER_LIKE, arith
@@ -30,7 +31,7 @@ from sdyopt.mlir.ir.builtin_attributes import (
     SparseElements,
     integer,
 )
-from sdyopt.mlir.ir.constraints import ANY_ATTR, ANY_TYPE, AttrConstraint
+from sdyopt.mlir.ir.constraints import ANY_TYPE, AttrConstraint, of_class
 from sdyopt.mlir.ir.op_fields import attr, operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
@@ -82,6 +83,9 @@ def _parse_predicate(op_parser: OpAsmParser) -> Attribute:
     return predicate_attr(keyword)
 
 
+declare_syntax(PREDICATE, _parse_predicate, lambda attribute, attribute_printer: _KEYWORDS[attribute.value])
+
+
 def predicate_attr(keyword: str) -> IntegerAttr:
     """The attribute of a predicate keyword such as `eq` or `slt`."""
     return integer(_KEYWORDS.index(keyword), I64)
@@ -114,16 +118,7 @@ class CmpIOp(Op):
     rhs = operand(INTEGER_LIKE)
     out = result(BOOL_LIKE)
 
-    assembly = assembly(
-        Attr("predicate", _parse_predicate, lambda attribute, attribute_printer: _KEYWORDS[attribute.value]),
-        ",",
-        Operand("lhs"),
-        ",",
-        Operand("rhs"),
-        AttrDict(),
-        ":",
-        TypeOf("lhs", same=["rhs"]),
-    )
+    assembly = assembly("$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs, $rhs)")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
@@ -168,6 +163,11 @@ def _parse_value(op_parser: OpAsmParser) -> Attribute:
     return value
 
 
+# Any attribute that has a type.
+_TYPED_ATTR = of_class(Attribute, "any attribute")
+declare_syntax(_TYPED_ATTR, _parse_value, lambda value, attribute_printer: attribute_printer.attribute(value))
+
+
 def type_of(value: Attribute) -> Type | None:
     """The type of an attribute; None if the attribute is not typed."""
     if isinstance(value, StringAttr):
@@ -188,10 +188,10 @@ _SAME_TYPE = Trait("value-has-type-of-result", _check_same_type)
 class ConstantOp(Op):
     """A constant number, tensor or vector."""
 
-    value = attr(ANY_ATTR)
+    value = attr(_TYPED_ATTR)
     out = result(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), Attr("value", _parse_value))
+    assembly = assembly("attr-dict $value")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar, TypeVar
 
-from sdyopt.mlir.asm.format.assembly_format import Attr, OptionalGroup
-from sdyopt.mlir.asm.format.print_template import Template
+from sdyopt.mlir.asm.format.format_elements import declare_syntax
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
-from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
-from sdyopt.mlir.ir.attribute import Attribute, DictAttr
+from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.constraints import AttrConstraint, TypeConstraint, of_class
 from sdyopt.mlir.ir.dialect import Dialect
-from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import (
     I1,
     FloatType,
@@ -150,31 +147,7 @@ def _print(flags: Flags, _attribute_printer: AttributePrinter) -> str:
     return flags.mnemonic + flags.text
 
 
-class _FlagsClause(OptionalGroup):
-    """`keyword<flags>`, or nothing if no flag is set."""
-
-    def __init__(self, cls: type[Flags], field: str, attribute: str) -> None:
-        def parse(op_parser: OpAsmParser) -> Attribute:
-            return _parse(op_parser, cls)
-
-        super().__init__(
-            cls.mnemonic, Attr(field, parse, lambda flags, attribute_printer: flags.text), anchor=field
-        )
-        self.elides = (attribute,)
-        self._attribute_name = attribute
-
-    def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-        if self._is_present(signature):
-            flags = signature.attribute(self._attribute_name)
-            assert isinstance(flags, Flags)
-            out.word(f"{flags.mnemonic}{flags.text}")
-
-
-def fast_math_clause() -> OptionalGroup:
-    """`fastmath<flags>`."""
-    return _FlagsClause(FastMath, "fastmath", "fastmath")
-
-
-def overflow_clause() -> OptionalGroup:
-    """`overflow<flags>`."""
-    return _FlagsClause(Overflow, "overflow_flags", "overflowFlags")
+declare_syntax(
+    FAST_MATH, lambda parser: _parse(parser, FastMath), lambda flags, attribute_printer: flags.text
+)
+declare_syntax(OVERFLOW, lambda parser: _parse(parser, Overflow), lambda flags, attribute_printer: flags.text)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import copysign, inf, isnan
+from operator import add, mul, sub
 from typing import ClassVar
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
-from sdyopt.mlir.dialects.arith.dialect import FAST_MATH, FLOAT_LIKE, NO_FAST_MATH, arith, fast_math_clause
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.dialects.arith.dialect import FAST_MATH, FLOAT_LIKE, NO_FAST_MATH, arith
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, float_of, fold_floats
 from sdyopt.mlir.ir.op_fields import attr, operand, result
 from sdyopt.mlir.ir.operation import Op
@@ -26,35 +28,21 @@ class FloatBinary(Op):
     fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
     out = result(FLOAT_LIKE)
 
-    assembly = assembly(
-        Operand("lhs"),
-        ",",
-        Operand("rhs"),
-        fast_math_clause(),
-        AttrDict(),
-        ":",
-        TypeOf("out", same=["lhs", "rhs"]),
-    )
+    assembly = assembly("$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($out, $lhs, $rhs)")
 
     # Whether `op(x, x)` is `x`.
     is_idempotent: ClassVar[bool] = False
-
-    @staticmethod
-    def is_neutral(number: float) -> bool:
-        """Whether `op(x, number)` is `x`."""
-        raise NotImplementedError
-
-    @staticmethod
-    def compute(a: float, b: float) -> float:
-        raise NotImplementedError
+    # Whether `op(x, number)` is `x`, and the result.
+    is_neutral: ClassVar[Callable[..., bool]]
+    compute: ClassVar[Callable[..., float]]
 
     def fold(self, constants: Constants) -> FoldResult:
         if self.is_idempotent and self.lhs is self.rhs:
             return [self.rhs]
         number = float_of(constants[1])
-        if number is not None and self.is_neutral(number):
+        if number is not None and type(self).is_neutral(number):
             return [self.lhs]
-        value = fold_floats(constants, self.compute)
+        value = fold_floats(constants, type(self).compute)
         return None if value is None else [value]
 
 
@@ -62,39 +50,24 @@ class FloatBinary(Op):
 class AddFOp(FloatBinary):
     """The sum of two numbers."""
 
-    @staticmethod
-    def is_neutral(number: float) -> bool:
-        return _is_zero(number, -1.0)
-
-    @staticmethod
-    def compute(a: float, b: float) -> float:
-        return a + b
+    is_neutral = staticmethod(lambda number: _is_zero(number, -1.0))
+    compute = staticmethod(add)
 
 
 @arith.op("subf", PURE, SAME_TYPE, ELEMENTWISE)
 class SubFOp(FloatBinary):
     """The difference of two numbers."""
 
-    @staticmethod
-    def is_neutral(number: float) -> bool:
-        return _is_zero(number, 1.0)
-
-    @staticmethod
-    def compute(a: float, b: float) -> float:
-        return a - b
+    is_neutral = staticmethod(lambda number: _is_zero(number, 1.0))
+    compute = staticmethod(sub)
 
 
 @arith.op("mulf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
 class MulFOp(FloatBinary):
     """The product of two numbers."""
 
-    @staticmethod
-    def is_neutral(number: float) -> bool:
-        return number == 1.0
-
-    @staticmethod
-    def compute(a: float, b: float) -> float:
-        return a * b
+    is_neutral = staticmethod(lambda number: number == 1.0)
+    compute = staticmethod(mul)
 
 
 @arith.op("maximumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
@@ -102,16 +75,8 @@ class MaximumFOp(FloatBinary):
     """The greater of two numbers; NaN if either is NaN."""
 
     is_idempotent = True
-
-    @staticmethod
-    def is_neutral(number: float) -> bool:
-        return number == -inf
-
-    @staticmethod
-    def compute(a: float, b: float) -> float:
-        if isnan(a) or isnan(b):
-            return a + b
-        return max((a, b), key=_order)
+    is_neutral = staticmethod(lambda number: number == -inf)
+    compute = staticmethod(lambda a, b: a + b if isnan(a) or isnan(b) else max((a, b), key=_order))
 
 
 @arith.op("minimumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
@@ -119,16 +84,8 @@ class MinimumFOp(FloatBinary):
     """The smaller of two numbers; NaN if either is NaN."""
 
     is_idempotent = True
-
-    @staticmethod
-    def is_neutral(number: float) -> bool:
-        return number == inf
-
-    @staticmethod
-    def compute(a: float, b: float) -> float:
-        if isnan(a) or isnan(b):
-            return a + b
-        return min((a, b), key=_order)
+    is_neutral = staticmethod(lambda number: number == inf)
+    compute = staticmethod(lambda a, b: a + b if isnan(a) or isnan(b) else min((a, b), key=_order))
 
 
 @arith.op("maxnumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
@@ -136,14 +93,8 @@ class MaxNumFOp(FloatBinary):
     """The greater of two numbers; if one is NaN, the other number."""
 
     is_idempotent = True
-
-    @staticmethod
-    def is_neutral(number: float) -> bool:
-        return isnan(number)
-
-    @staticmethod
-    def compute(a: float, b: float) -> float:
-        return b if isnan(a) else max((a, b), key=_order)
+    is_neutral = staticmethod(isnan)
+    compute = staticmethod(lambda a, b: b if isnan(a) else max((a, b), key=_order))
 
 
 @arith.op("minnumf", PURE, COMMUTATIVE, SAME_TYPE, ELEMENTWISE)
@@ -151,14 +102,8 @@ class MinNumFOp(FloatBinary):
     """The smaller of two numbers; if one is NaN, the other number."""
 
     is_idempotent = True
-
-    @staticmethod
-    def is_neutral(number: float) -> bool:
-        return isnan(number)
-
-    @staticmethod
-    def compute(a: float, b: float) -> float:
-        return b if isnan(a) else min((a, b), key=_order)
+    is_neutral = staticmethod(isnan)
+    compute = staticmethod(lambda a, b: b if isnan(a) else min((a, b), key=_order))
 
 
 def _order(number: float) -> tuple[float, float]:
@@ -174,9 +119,7 @@ class NegFOp(Op):
     fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
     out = result(FLOAT_LIKE)
 
-    assembly = assembly(
-        Operand("operand"), fast_math_clause(), AttrDict(), ":", TypeOf("out", same=["operand"])
-    )
+    assembly = assembly("$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($out, $operand)")
 
     def fold(self, constants: Constants) -> FoldResult:
         inner = self.operand.defining_op

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, TypeOf, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.arith.dialect import (
     INTEGER_LIKE,
     NO_OVERFLOW,
     NUW,
     OVERFLOW,
     arith,
-    overflow_clause,
 )
 from sdyopt.mlir.dialects.arith.folding import (
     Constants,
@@ -43,9 +42,7 @@ class IntegerBinary(Op):
     rhs = operand(INTEGER_LIKE)
     out = result(INTEGER_LIKE)
 
-    assembly = assembly(
-        Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":", TypeOf("out", same=["lhs", "rhs"])
-    )
+    assembly = assembly("$lhs `,` $rhs attr-dict `:` type($out, $lhs, $rhs)")
 
 
 def _reassociate_constants(compute: Callable[[int, int], int]) -> Pattern:
@@ -85,13 +82,7 @@ class IntegerBinaryWithOverflow(IntegerBinary):
     overflow_flags = attr(OVERFLOW, name="overflowFlags", default=NO_OVERFLOW)
 
     assembly = assembly(
-        Operand("lhs"),
-        ",",
-        Operand("rhs"),
-        overflow_clause(),
-        AttrDict(),
-        ":",
-        TypeOf("out", same=["lhs", "rhs"]),
+        "$lhs `,` $rhs (`overflow` `` $overflow_flags^)? attr-dict `:` type($out, $lhs, $rhs)"
     )
 
 

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.chlo.dialect import (
     ANY_COMPLEX_TENSOR,
     ANY_FLOAT_TENSOR,
     ANY_PRED_OR_INT_TENSOR,
     ANY_PRED_TENSOR,
-    AnyTensorTypeOf,
     chlo,
 )
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import AllResultTypes, TensorTypeOf
 from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     BROADCASTING_ELEMENTWISE,
@@ -176,8 +174,8 @@ class BroadcastBinaryOp(BroadcastOp):
     out = op_fields.result(ANY_TENSOR)
 
     assembly = assembly(
-        *(Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":"),
-        *("(", AnyTensorTypeOf("lhs"), ",", AnyTensorTypeOf("rhs"), ")", "->", AllResultTypes()),
+        "$lhs `,` $rhs attr-dict `:` `(` custom<AnyTensorType>($lhs) `,` custom<AnyTensorType>($rhs) `)` "
+        "`->` custom<AllResultTypes>"
     )
 
     @staticmethod
@@ -365,9 +363,9 @@ class BroadcastSelectOp(BroadcastOp):
     out = op_fields.result(ANY_TENSOR)
 
     assembly = assembly(
-        *(Operand("pred"), ",", Operand("on_true"), ",", Operand("on_false"), AttrDict(), ":"),
-        *("(", TensorTypeOf("pred"), ",", AnyTensorTypeOf("on_true"), ",", AnyTensorTypeOf("on_false"), ")"),
-        *("->", AllResultTypes()),
+        "$pred `,` $on_true `,` $on_false attr-dict `:` `(` custom<TensorType>($pred) `,` "
+        "custom<AnyTensorType>($on_true) `,` custom<AnyTensorType>($on_false) `)` `->` "
+        "custom<AllResultTypes>"
     )
 
     @staticmethod

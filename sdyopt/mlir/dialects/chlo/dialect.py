@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.asm.format.assembly_format import TypeOf
+from sdyopt.mlir.asm.format.format_elements import TypeOf, directive
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.stablehlo.types import (
     COMPLEX,
@@ -29,6 +29,7 @@ ANY_FLOAT_OR_COMPLEX_TENSOR = shaped_of("tensor", _TENSORS, any_of(FLOAT, COMPLE
 ANY_PRED_OR_INT_TENSOR = shaped_of("tensor", _TENSORS, any_of(PRED, INT))
 
 
+@directive("AnyTensorType")
 class AnyTensorTypeOf(TypeOf):
     """The type of a field, which must be a ranked or unranked tensor."""
 

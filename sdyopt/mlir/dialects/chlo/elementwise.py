@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.chlo.dialect import (
@@ -12,15 +13,13 @@ from sdyopt.mlir.dialects.chlo.dialect import (
     ANY_FLOAT_OR_COMPLEX_TENSOR,
     ANY_FLOAT_TENSOR,
     ANY_PRED_TENSOR,
-    AnyTensorTypeOf,
     chlo,
 )
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import AllResultTypes, TensorTypeOf
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     BROADCASTING_ELEMENTWISE,
     COMPATIBLE_TYPES,
     INFERS_COMPATIBLE_TYPES,
-    most_specific_type,
+    most_specific_operand_type,
 )
 from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR, INT_TENSOR, STATIC_TENSOR
 from sdyopt.mlir.ir import op_fields
@@ -41,9 +40,7 @@ _BINARY_TRAITS = (PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
 class BinaryOp(Op):
     """Base of binary operations whose operands and result have compatible types."""
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(signature, signature.operand_types)]
+    infer_result_types = staticmethod(most_specific_operand_type)
 
 
 @chlo.op("next_after", *_BINARY_TRAITS)
@@ -55,8 +52,8 @@ class NextAfterOp(BinaryOp):
     result = op_fields.result(ANY_FLOAT_TENSOR)
 
     assembly = assembly(
-        *(Operand("x"), ",", Operand("y"), AttrDict()),
-        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("y"), "->", AllResultTypes()),
+        "$x `,` $y attr-dict `:` custom<AnyTensorType>($x) `,` custom<AnyTensorType>($y) `->` "
+        "custom<AllResultTypes>"
     )
 
 
@@ -69,8 +66,8 @@ class PolygammaOp(BinaryOp):
     result = op_fields.result(ANY_FLOAT_TENSOR)
 
     assembly = assembly(
-        *(Operand("n"), ",", Operand("x"), AttrDict()),
-        *(":", AnyTensorTypeOf("n"), ",", AnyTensorTypeOf("x"), "->", AllResultTypes()),
+        "$n `,` $x attr-dict `:` custom<AnyTensorType>($n) `,` custom<AnyTensorType>($x) `->` "
+        "custom<AllResultTypes>"
     )
 
 
@@ -83,8 +80,8 @@ class ZetaOp(BinaryOp):
     result = op_fields.result(ANY_FLOAT_TENSOR)
 
     assembly = assembly(
-        *(Operand("x"), ",", Operand("q"), AttrDict()),
-        *(":", AnyTensorTypeOf("x"), ",", AnyTensorTypeOf("q"), "->", AllResultTypes()),
+        "$x `,` $q attr-dict `:` custom<AnyTensorType>($x) `,` custom<AnyTensorType>($q) `->` "
+        "custom<AllResultTypes>"
     )
 
 
@@ -97,8 +94,8 @@ class MulhiOp(BinaryOp):
     result = op_fields.result(INT_TENSOR)
 
     assembly = assembly(
-        *(Operand("lhs"), ",", Operand("rhs"), AttrDict()),
-        *(":", TensorTypeOf("lhs"), ",", TensorTypeOf("rhs"), "->", TensorTypeOf("result")),
+        "$lhs `,` $rhs attr-dict `:` custom<TensorType>($lhs) `,` custom<TensorType>($rhs) `->` "
+        "custom<TensorType>($result)"
     )
 
 
@@ -111,12 +108,10 @@ class UnaryOp(Op):
     """Base of the unary operations."""
 
     assembly = assembly(
-        Operand("operand"), AttrDict(), ":", AnyTensorTypeOf("operand"), "->", AnyTensorTypeOf("result")
+        "$operand attr-dict `:` custom<AnyTensorType>($operand) `->` custom<AnyTensorType>($result)"
     )
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(signature, signature.operand_types)]
+    infer_result_types = staticmethod(most_specific_operand_type)
 
 
 class FloatOp(UnaryOp):
@@ -289,7 +284,7 @@ class ConstantOp(Op):
     value = op_fields.attr(ELEMENTS_ATTR)
     output = op_fields.result(STATIC_TENSOR)
 
-    assembly = assembly(AttrDict(), Custom(_parse_value, _write_value, elides=["value"]))
+    assembly = assembly("attr-dict custom<value>($value)", value=custom(_parse_value, _write_value))
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:

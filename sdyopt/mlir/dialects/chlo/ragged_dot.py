@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.asm.parser.asm_parser import AsmParser
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute
 from sdyopt.mlir.dialects.chlo.dialect import chlo
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    DOT_ENTRIES,
-    parse_custom_struct,
-    parse_dimensions,
-    print_custom_struct,
-)
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import DimensionNumbers
 from sdyopt.mlir.dialects.stablehlo.contraction import RaggedDimensions, check_ragged_dot
 from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.mlir.dialects.stablehlo.precision import precision_config_of
@@ -28,6 +22,7 @@ class Precision(EnumAttr):
     """The precision of one operand; its meaning depends on the backend."""
 
 
+@dialect_attribute(chlo, "ragged_dot", "CHLO_RaggedDotDimensionNumbers")
 class RaggedDotDimensions(Attribute):
     """`#chlo.ragged_dot<…>`: dot dimension numbers, and the ragged and group dimensions."""
 
@@ -38,31 +33,13 @@ class RaggedDotDimensions(Attribute):
     lhs_ragged: tuple[int, ...] = ()
     rhs_group: tuple[int, ...] = ()
     dialect = "chlo"
+    assembly = attribute_format("<", DimensionNumbers("ragged dot dimension numbers", "_dimensions"))
 
     @property
     def dimensions(self) -> RaggedDimensions:
         """The dimension numbers, in the representation shared with mhlo."""
         dot_dimensions = self.lhs_batching, self.rhs_batching, self.lhs_contracting, self.rhs_contracting
         return RaggedDimensions(*dot_dimensions, self.lhs_ragged, self.rhs_group)
-
-
-_ENTRIES = {
-    **DOT_ENTRIES,
-    "lhs_ragged_dimensions": parse_dimensions,
-    "rhs_group_dimensions": parse_dimensions,
-}
-
-
-@chlo.attribute("ragged_dot")
-def _parse(parser: AsmParser) -> Attribute:
-    parser.expect("<")
-    entries = parse_custom_struct(parser, "ragged dot dimension numbers", _ENTRIES)
-    return RaggedDotDimensions(*(entries.get(name, ()) for name in _ENTRIES))
-
-
-@chlo.printer(RaggedDotDimensions)
-def _print(dims: RaggedDotDimensions, attribute_printer: AttributePrinter) -> str:
-    return print_custom_struct("ragged_dot", dict(zip(_ENTRIES, dims.dimensions, strict=True)))
 
 
 @chlo.op("ragged_dot", PURE)

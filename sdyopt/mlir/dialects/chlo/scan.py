@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import Custom, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, segments
 from sdyopt.mlir.dialects.chlo.dialect import chlo
@@ -92,7 +93,7 @@ class ScanOp(RegionVerifyingOp):
     carries = op_fields.results(ANY_TENSOR)
     body = op_fields.region(ONE_BLOCK)
 
-    assembly = assembly(Custom(_parse, print=_print, elides=_ELIDED))
+    assembly = assembly("custom<format>", format=custom(_parse, print=_print))
 
     def name_arguments(self, region: Region) -> list[tuple[BlockArgument, str]]:
         arguments = region.blocks[0].arguments if region.blocks else []

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, OptionalGroup, assembly
-from sdyopt.mlir.dialects.chlo.dialect import AnyTensorTypeOf, chlo
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import integer_attr
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.dialects.chlo.dialect import chlo
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES
 from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR, bounds_of, encoding_with
 from sdyopt.mlir.ir import op_fields
@@ -17,12 +16,11 @@ from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ATTR
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import PURE
-from sdyopt.mlir.ir.types import DYNAMIC, I1, I32, RankedTensor, Type, UnrankedTensor
+from sdyopt.mlir.ir.types import DYNAMIC, I32, RankedTensor, Type, UnrankedTensor
 
-_IS_STABLE = OptionalGroup(",", "is_stable", "=", integer_attr("is_stable", I1), anchor="is_stable")
 _TYPES = (
-    *(AttrDict(), ":", AnyTensorTypeOf("operand"), "->"),
-    *("(", AnyTensorTypeOf("values"), ",", AnyTensorTypeOf("indices"), ")"),
+    "attr-dict `:` custom<AnyTensorType>($operand) `->` `(` custom<AnyTensorType>($values) `,` "
+    "custom<AnyTensorType>($indices) `)`"
 )
 
 
@@ -37,9 +35,10 @@ class TopKOp(Op):
     indices = op_fields.result(ANY_TENSOR)
 
     assembly = assembly(
-        *("(", Operand("operand"), ",", "k", "=", integer_attr("k"), _IS_STABLE, ")", *_TYPES),
+        "`(` $operand `,` `k` `=` custom<Integer>($k) (`,` `is_stable` `=` custom<Bool>($is_stable)^)? `)` "
+        f"{_TYPES}",
         since=Behavior.UNSTABLE_TOP_K,
-        before=assembly("(", Operand("operand"), ",", "k", "=", integer_attr("k"), ")", *_TYPES),
+        before=assembly(f"`(` $operand `,` `k` `=` custom<Integer>($k) `)` {_TYPES}"),
     )
 
     @staticmethod

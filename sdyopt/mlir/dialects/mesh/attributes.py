@@ -7,16 +7,16 @@ from itertools import zip_longest
 from typing import TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.format.assembly_format import Attr, OptionalGroup
-from sdyopt.mlir.asm.format.directives import DynamicIndexList, symbol_text
+from sdyopt.mlir.asm.format.format_elements import declare_syntax
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr, integer
-from sdyopt.mlir.ir.constraints import AttrConstraint, TypeConstraint, of_class
+from sdyopt.mlir.ir.constraints import AttrConstraint, exactly, of_class
 from sdyopt.mlir.ir.dialect import Dialect
-from sdyopt.mlir.ir.types import I16, I64, INDEX, Type
+from sdyopt.mlir.ir.types import I16, Type
 
 mesh = Dialect("mesh")
 mesh.unknown_type = "dialect '{dialect}' provides no type parsing hook"
@@ -336,17 +336,11 @@ def _print_axes_array(attribute: AxesLists, _attribute_printer: AttributePrinter
     return "axisarray" + axes_lists_text(attribute.lists)
 
 
-def axes_lists_clause(field: str) -> tuple[str, str, Attr]:
-    """`field = [[axes], …]`."""
-    return (
-        field,
-        "=",
-        Attr(
-            field,
-            parse_axes_lists_attribute,
-            lambda attribute, attribute_printer: axes_lists_text(attribute.lists),
-        ),
-    )
+declare_syntax(
+    AXES_LISTS,
+    parse_axes_lists_attribute,
+    lambda attribute, attribute_printer: axes_lists_text(attribute.lists),
+)
 
 
 class ShardingType(Type):
@@ -356,7 +350,7 @@ class ShardingType(Type):
 
 
 SHARDING_TYPE = ShardingType()
-SHARDING_VALUE = TypeConstraint[Type]("sharding definition", lambda type: type is SHARDING_TYPE)
+SHARDING_VALUE = exactly(SHARDING_TYPE, "sharding definition")
 
 
 @mesh.type("sharding")
@@ -369,30 +363,12 @@ def _print_sharding_type(_type: ShardingType, _attribute_printer: AttributePrint
     return "sharding"
 
 
-def mesh_reference() -> Attr:
-    """`@mesh`."""
-    return Attr(
-        "mesh", parse_mesh_reference, lambda reference, attribute_printer: symbol_text(reference.root)
-    )
+declare_syntax(AXES, parse_axes_attribute, print_axes)
+declare_syntax(REDUCTION, parse_bracketed_reduction, print_bracketed_reduction)
 
 
-def axes_clause(field: str) -> OptionalGroup:
-    """`field = [axes]`, or nothing for an empty list."""
-    return OptionalGroup(field, "=", Attr(field, parse_axes_attribute, print_axes), anchor=field)
-
-
-def reduction_clause() -> OptionalGroup:
-    """`reduction = <kind>`, or nothing for the default, the sum."""
-    return OptionalGroup(
-        "reduction",
-        "=",
-        Attr("reduction", parse_bracketed_reduction, print_bracketed_reduction),
-        anchor="reduction",
-    )
-
-
-def integer_clause(field: str, type: Type = INDEX) -> tuple[str, str, Attr]:
-    """`field = integer`."""
+def declare_integer_syntax(constraint: AttrConstraint[int], type: Type) -> None:
+    """Declares that the integers of a constraint are printed without their type."""
 
     def parse(op_parser: OpAsmParser) -> Attribute:
         offset = op_parser.skip_trivia()
@@ -401,14 +377,4 @@ def integer_clause(field: str, type: Type = INDEX) -> tuple[str, str, Attr]:
             raise op_parser.error("invalid kind of attribute specified", offset)
         return integer(value.value, type)
 
-    return (field, "=", Attr(field, parse, lambda attribute, attribute_printer: str(attribute.value)))
-
-
-def offset_clause() -> tuple[str, str, Attr]:
-    """`offset = integer`."""
-    return integer_clause("offset", I64)
-
-
-def device_clause(field: str) -> tuple[str, str, DynamicIndexList]:
-    """`field = [%i, 2]`: the multi-index of a device in its group."""
-    return (field, "=", DynamicIndexList(f"{field}_dynamic", field))
+    declare_syntax(constraint, parse, lambda attribute, attribute_printer: str(attribute.value))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, FormatElement, Operand, assembly
-from sdyopt.mlir.asm.format.directives import TypeOfClass
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.mesh.attributes import (
     AXES,
     NO_AXES,
@@ -14,11 +13,8 @@ from sdyopt.mlir.dialects.mesh.attributes import (
     SUM,
     Axes,
     Reduction,
-    axes_clause,
-    integer_clause,
+    declare_integer_syntax,
     mesh,
-    mesh_reference,
-    reduction_clause,
 )
 from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp, check_axes, find_mesh
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
@@ -30,7 +26,7 @@ from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE
 from sdyopt.mlir.ir.traits import PURE, Trait
-from sdyopt.mlir.ir.types import DYNAMIC, INDEX, RankedTensor, ShapedType, Type
+from sdyopt.mlir.ir.types import DYNAMIC, INDEX, RankedTensor, Type
 
 RANKED = TypeConstraint[RankedTensor](
     "ranked tensor of any type values", lambda type: isinstance(type, RankedTensor)
@@ -42,6 +38,7 @@ NON_0_RANKED = TypeConstraint[RankedTensor](
 AXIS: AttrConstraint[int] = AttrConstraint(
     "index attribute", lambda a: isinstance(a, IntegerAttr) and a.type is INDEX, lambda a: a.value
 )
+declare_integer_syntax(AXIS, INDEX)
 DEVICE = I64_ARRAY
 
 
@@ -193,24 +190,10 @@ SAME_RANK = Trait("same-operands-and-result-rank", _check_same_rank)
 SAME_SHAPE_EXACTLY = Trait("same-shape-of-input-and-result", _check_same_shape)
 
 
-INPUT_ON_MESH: tuple[FormatElement | str, ...] = (
-    Operand("input"),
-    "on",
-    mesh_reference(),
-    axes_clause("mesh_axes"),
-)
-_ATTRIBUTES_AND_INPUT_TYPE: tuple[FormatElement | str, ...] = (
-    AttrDict(),
-    ":",
-    TypeOfClass("input", ShapedType),
-    "->",
-)
-ATTRIBUTES_AND_RANKED_TYPES: tuple[FormatElement | str, ...] = (
-    AttrDict(),
-    ":",
-    TypeOfClass("input", RankedTensor),
-    "->",
-    TypeOfClass("result", RankedTensor),
+INPUT_ON_MESH = "$input `on` $mesh (`mesh_axes` `=` $mesh_axes^)?"
+_ATTRIBUTES_AND_INPUT_TYPE = "attr-dict `:` custom<ShapedType>($input) `->`"
+ATTRIBUTES_AND_RANKED_TYPES = (
+    "attr-dict `:` custom<RankedTensorType>($input) `->` custom<RankedTensorType>($result)"
 )
 
 
@@ -228,10 +211,8 @@ class AllGatherOp(Collective):
 
     result_name = "all_gather"
     assembly = assembly(
-        *INPUT_ON_MESH,
-        *integer_clause("gather_axis"),
-        *_ATTRIBUTES_AND_INPUT_TYPE,
-        TypeOfClass("result", ShapedType),
+        f"{INPUT_ON_MESH} `gather_axis` `=` $gather_axis {_ATTRIBUTES_AND_INPUT_TYPE} "
+        "custom<ShapedType>($result)"
     )
     canonicalizations = (EMPTY_MESH_AXES,)
 
@@ -261,7 +242,7 @@ class AllReduceOp(Collective):
 class AllReduce19Op(AllReduceOp):
     """`all_reduce` with the syntax of LLVM 19."""
 
-    assembly = assembly(*INPUT_ON_MESH, reduction_clause(), *ATTRIBUTES_AND_RANKED_TYPES)
+    assembly = assembly(f"{INPUT_ON_MESH} (`reduction` `=` $reduction^)? {ATTRIBUTES_AND_RANKED_TYPES}")
 
 
 @mesh.op("all_slice", PURE, SAME_ELEMENT_TYPE, SAME_RANK)
@@ -278,10 +259,8 @@ class AllSliceOp(Collective):
 
     result_name = "all_slice"
     assembly = assembly(
-        *INPUT_ON_MESH,
-        *integer_clause("slice_axis"),
-        *_ATTRIBUTES_AND_INPUT_TYPE,
-        TypeOfClass("result", ShapedType),
+        f"{INPUT_ON_MESH} `slice_axis` `=` $slice_axis {_ATTRIBUTES_AND_INPUT_TYPE} "
+        "custom<ShapedType>($result)"
     )
     canonicalizations = (EMPTY_MESH_AXES,)
 
@@ -305,11 +284,8 @@ class AllToAllOp(Collective):
 
     result_name = "all_to_all"
     assembly = assembly(
-        *INPUT_ON_MESH,
-        *integer_clause("split_axis"),
-        *integer_clause("concat_axis"),
-        *_ATTRIBUTES_AND_INPUT_TYPE,
-        TypeOfClass("result", ShapedType),
+        f"{INPUT_ON_MESH} `split_axis` `=` $split_axis `concat_axis` `=` $concat_axis "
+        f"{_ATTRIBUTES_AND_INPUT_TYPE} custom<ShapedType>($result)"
     )
     canonicalizations = (EMPTY_MESH_AXES,)
 
@@ -351,9 +327,6 @@ class ReduceScatter19Op(ReduceScatterOp):
     """`reduce_scatter` with the syntax of LLVM 19."""
 
     assembly = assembly(
-        *INPUT_ON_MESH,
-        reduction_clause(),
-        *integer_clause("scatter_axis"),
-        *_ATTRIBUTES_AND_INPUT_TYPE,
-        TypeOfClass("result", RankedTensor),
+        f"{INPUT_ON_MESH} (`reduction` `=` $reduction^)? `scatter_axis` `=` $scatter_axis "
+        f"{_ATTRIBUTES_AND_INPUT_TYPE} custom<RankedTensorType>($result)"
     )

@@ -4,40 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import (
-    Attr,
-    AttrDict,
-    Custom,
-    Operand,
-    OptionalGroup,
-    TypeOf,
-    assembly,
-)
-from sdyopt.mlir.asm.format.directives import DynamicIndexList, ImpliedType
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.mesh.attributes import (
     AXES,
     AXES_LISTS,
-    SHARDING_TYPE,
     SHARDING_VALUE,
-    axes_lists_clause,
     mesh,
-    mesh_reference,
-    parse_axes_attribute,
-    print_axes,
 )
-from sdyopt.mlir.dialects.mesh.mesh_op import INDEX_VALUE, find_mesh
+from sdyopt.mlir.dialects.mesh.mesh_op import find_mesh
 from sdyopt.mlir.dialects.mesh.shard_op import INTEGER, NO_SIZES
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, TypeConstraint
+from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, INDEX_VALUE, TypeConstraint
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, INFERS_TYPES, PURE
-from sdyopt.mlir.ir.types import I64, INDEX, MemRefType, RankedTensor, Type
+from sdyopt.mlir.ir.types import INDEX, MemRefType, RankedTensor, Type
 
 _NON_0_RANKED_SHAPED = TypeConstraint[Type](
     "non-0-ranked.memref of any type values or non-0-ranked.tensor of any type values",
@@ -60,19 +47,8 @@ class ShardShapeOp(Op):
     shape = results(INDEX_VALUE)
 
     assembly = assembly(
-        "dims",
-        "=",
-        DynamicIndexList("dims_dynamic", "dims", INDEX),
-        "sharding",
-        "=",
-        Operand("sharding"),
-        ImpliedType("sharding", SHARDING_TYPE),
-        "device",
-        "=",
-        DynamicIndexList("device_dynamic", "device", INDEX),
-        AttrDict(),
-        ":",
-        TypeOf("shape"),
+        "`dims` `=` custom<DynamicIndexList>($dims_dynamic, $dims) `sharding` `=` $sharding `device` `=` "
+        "custom<DynamicIndexList>($device_dynamic, $device) attr-dict `:` type($shape)"
     )
 
     def name_results(self) -> list[tuple[int, str]]:
@@ -108,17 +84,9 @@ class NeighborsLinearIndicesOp(Op):
     neighbor_up = result(INDEX_VALUE)
 
     assembly = assembly(
-        "on",
-        mesh_reference(),
-        Custom(_parse_device, _write_device),
-        "split_axes",
-        "=",
-        Attr("split_axes", parse_axes_attribute, print_axes),
-        AttrDict(),
-        ":",
-        TypeOf("neighbor_down"),
-        ",",
-        TypeOf("neighbor_up"),
+        "`on` $mesh custom<device> `split_axes` `=` $split_axes attr-dict `:` type($neighbor_down) `,` "
+        "type($neighbor_up)",
+        device=custom(_parse_device, _write_device),
     )
 
     def verify_symbol_uses(self) -> None:
@@ -158,19 +126,9 @@ class UpdateHaloOp(Op):
     result = result(_NON_0_RANKED_SHAPED)
 
     assembly = assembly(
-        Operand("destination"),
-        "on",
-        mesh_reference(),
-        *axes_lists_clause("split_axes"),
-        OptionalGroup(
-            "halo_sizes",
-            "=",
-            DynamicIndexList("halo_sizes", "static_halo_sizes", I64),
-            anchor="static_halo_sizes",
-        ),
-        AttrDict(),
-        ":",
-        Custom(_parse_types, _write_types),
+        "$destination `on` $mesh `split_axes` `=` $split_axes (`halo_sizes` `=` "
+        "custom<DynamicIndexList>($halo_sizes, $static_halo_sizes)^)? attr-dict `:` custom<types>",
+        types=custom(_parse_types, _write_types),
     )
 
     @staticmethod

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from sdyopt.mlir.asm.format.assembly_format import Attr, AttrDict, OptionalGroup, assembly
-from sdyopt.mlir.asm.format.directives import TypeOfClass
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import declare_syntax
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
-from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.mesh.attributes import (
     REDUCTION,
@@ -20,8 +19,6 @@ from sdyopt.mlir.dialects.mesh.attributes import (
     MeshSharding,
     Reduction,
     ReductionKind,
-    device_clause,
-    integer_clause,
     mesh,
     parse_reduction_kind,
 )
@@ -38,6 +35,7 @@ from sdyopt.mlir.dialects.mesh.rooted_collectives import ATTRIBUTES_AND_TYPES, R
 from sdyopt.mlir.dialects.mesh.shard_op import SAME_TENSOR_TYPE, ShardingOp, ShardOp, sharding_attributes
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr
+from sdyopt.mlir.ir.constraints import AttrConstraint
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import attr
@@ -46,7 +44,7 @@ from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import SAME_SHAPE
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, SYMBOL
-from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, RankedTensor, ShapedType
+from sdyopt.mlir.ir.types import DYNAMIC, I32, I64
 from sdyopt.mlir.ir.value import LazyLocation, Value
 
 mesh21 = DIALECT = Dialect("mesh")
@@ -74,14 +72,13 @@ def _print(attribute: BareReduction, _attribute_printer: AttributePrinter) -> st
     return f"partial {attribute.kind}"
 
 
-def _reduction_clause() -> OptionalGroup:
-    """`reduction =  kind`; MLIR prints two spaces."""
-
-    def parse(op_parser: OpAsmParser) -> Attribute:
-        return parse_bare_reduction(op_parser)
-
-    element = Attr("reduction", parse, lambda attribute, attribute_printer: f" {attribute.kind}")
-    return OptionalGroup("reduction", "=", element, anchor="reduction")
+# MLIR prints two spaces before the kind.
+BARE_REDUCTION: AttrConstraint[ReductionKind] = AttrConstraint(
+    REDUCTION.description, REDUCTION.accepts, REDUCTION.value
+)
+declare_syntax(
+    BARE_REDUCTION, parse_bare_reduction, lambda attribute, attribute_printer: f" {attribute.kind}"
+)
 
 
 @mesh21.op("mesh", SYMBOL, PURE)
@@ -93,33 +90,30 @@ class Mesh21Op(MeshOp):
 class AllReduce21Op(AllReduceOp):
     """`all_reduce` with the syntax of LLVM 21."""
 
-    reduction = attr(REDUCTION, default=BARE_SUM)
+    reduction = attr(BARE_REDUCTION, default=BARE_SUM)
     reduction_class = BareReduction
-    assembly = assembly(*INPUT_ON_MESH, _reduction_clause(), *ATTRIBUTES_AND_RANKED_TYPES)
+    assembly = assembly(f"{INPUT_ON_MESH} (`reduction` `=` $reduction^)? {ATTRIBUTES_AND_RANKED_TYPES}")
 
 
 @mesh21.op("reduce", PURE, SAME_SHAPE_EXACTLY)
 class Reduce21Op(ReduceOp):
     """`reduce` with the syntax of LLVM 21."""
 
-    reduction = attr(REDUCTION, default=BARE_SUM)
-    assembly = assembly(*INPUT_ON_MESH, _reduction_clause(), *device_clause("root"), *ATTRIBUTES_AND_TYPES)
+    reduction = attr(BARE_REDUCTION, default=BARE_SUM)
+    assembly = assembly(
+        f"{INPUT_ON_MESH} (`reduction` `=` $reduction^)? `root` `=` custom<DynamicIndexList>($root_dynamic, "
+        f"$root) {ATTRIBUTES_AND_TYPES}"
+    )
 
 
 @mesh21.op("reduce_scatter", PURE, SAME_RANK)
 class ReduceScatter21Op(ReduceScatterOp):
     """`reduce_scatter` with the syntax of LLVM 21."""
 
-    reduction = attr(REDUCTION, default=BARE_SUM)
+    reduction = attr(BARE_REDUCTION, default=BARE_SUM)
     assembly = assembly(
-        *INPUT_ON_MESH,
-        _reduction_clause(),
-        *integer_clause("scatter_axis"),
-        AttrDict(),
-        ":",
-        TypeOfClass("input", ShapedType),
-        "->",
-        TypeOfClass("result", RankedTensor),
+        f"{INPUT_ON_MESH} (`reduction` `=` $reduction^)? `scatter_axis` `=` $scatter_axis attr-dict `:` "
+        "custom<ShapedType>($input) `->` custom<RankedTensorType>($result)"
     )
 
 

@@ -6,23 +6,23 @@ import re
 from typing import ClassVar, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, TypeOf, assembly
-from sdyopt.mlir.asm.format.directives import TypeOfClass, symbol_name_directive
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.lexical import TRIVIA
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.dialects.mesh.attributes import AXES, NO_AXES, Axes, axes_clause, mesh, mesh_reference
+from sdyopt.mlir.dialects.mesh.attributes import AXES, NO_AXES, Axes, mesh
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, STRING_ATTR, TypeConstraint
+from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, INDEX_VALUE, STRING_ATTR
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import lookup_symbol, nearest_symbol_table
 from sdyopt.mlir.ir.traits import PURE, SYMBOL
-from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, IndexType, Type
+from sdyopt.mlir.ir.types import DYNAMIC, I64
 
 _DIMENSION = re.compile(r"\d+|\?")
 _LARGEST_SIZE = (1 << 63) - 1
@@ -74,13 +74,8 @@ class MeshOp(Op):
     shape = attr(I64_ARRAY)
 
     assembly = assembly(
-        symbol_name_directive(),
-        "(",
-        "shape",
-        "=",
-        Custom(_parse_shape, _write_shape, elides=["shape"]),
-        ")",
-        AttrDict(),
+        "custom<SymbolName>($sym_name) `(` `shape` `=` custom<shape>($shape) `)` attr-dict",
+        shape=custom(_parse_shape, _write_shape),
     )
 
     @staticmethod
@@ -154,9 +149,6 @@ def op_class_in(dialect: Dialect, base: type[OpT]) -> type[OpT]:
     return next(op_class for op_class in dialect.ops.values() if issubclass(op_class, base))
 
 
-INDEX_VALUE = TypeConstraint[Type]("index", lambda type: type is INDEX)
-
-
 class AxesQuery(Op):
     """Base of the queries of axes: one result per axis in `axes` or, if `axes` is empty, per mesh axis."""
 
@@ -187,7 +179,7 @@ class MeshShapeOp(AxesQuery):
     """
 
     result_name = "mesh_shape"
-    assembly = assembly(mesh_reference(), axes_clause("axes"), AttrDict(), ":", TypeOf("values"))
+    assembly = assembly("$mesh (`axes` `=` $axes^)? attr-dict `:` type($values)")
 
 
 @mesh.op("process_multi_index", PURE)
@@ -198,7 +190,7 @@ class ProcessMultiIndexOp(AxesQuery):
     """
 
     result_name = "proc_linear_idx"
-    assembly = assembly("on", mesh_reference(), axes_clause("axes"), AttrDict(), ":", TypeOf("values"))
+    assembly = assembly("`on` $mesh (`axes` `=` $axes^)? attr-dict `:` type($values)")
 
 
 @mesh.op("process_linear_index", PURE)
@@ -213,7 +205,7 @@ class ProcessLinearIndexOp(Op):
     mesh = attr(FLAT_SYMBOL_ATTR)
     value = result(INDEX_VALUE)
 
-    assembly = assembly("on", mesh_reference(), AttrDict(), ":", TypeOfClass("value", IndexType))
+    assembly = assembly("`on` $mesh attr-dict `:` custom<IndexType>($value)")
 
     def name_results(self) -> list[tuple[int, str]]:
         return [(0, "proc_linear_idx")]

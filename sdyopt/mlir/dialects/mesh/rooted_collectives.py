@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, FormatElement, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.directives import (
     DynamicIndexList,
-    OperandsAndResultsType,
-    TypeOfClass,
-    UnitKeyword,
     has_operand_per_dynamic_index,
 )
+from sdyopt.mlir.asm.format.format_elements import FormatElement, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.mesh.attributes import (
     REDUCTION,
     SUM,
-    device_clause,
-    integer_clause,
+    declare_integer_syntax,
     mesh,
-    offset_clause,
-    reduction_clause,
 )
 from sdyopt.mlir.dialects.mesh.collectives import (
     AXIS,
@@ -34,18 +29,21 @@ from sdyopt.mlir.dialects.mesh.collectives import (
     check_gathered_shape,
     check_sliced_shape,
 )
-from sdyopt.mlir.dialects.mesh.mesh_op import INDEX_VALUE, MeshOp
+from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp
 from sdyopt.mlir.ir.attribute import DictAttr
-from sdyopt.mlir.ir.constraints import I64_ATTR, UNIT_ATTR
+from sdyopt.mlir.ir.constraints import I64_ATTR, INDEX_VALUE, UNIT_ATTR, AttrConstraint
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE, same_element_types, same_ranks
 from sdyopt.mlir.ir.traits import PURE
-from sdyopt.mlir.ir.types import RankedTensor, ShapedType
+from sdyopt.mlir.ir.types import I64
 
 SAME_INPUT_AND_RESULT_ELEMENT_TYPE = same_element_types("input", "result")
 _SAME_INPUT_AND_RESULT_RANK = same_ranks("input", "result")
-ATTRIBUTES_AND_TYPES: tuple[FormatElement | str, ...] = (AttrDict(), ":", OperandsAndResultsType())
+ATTRIBUTES_AND_TYPES = "attr-dict `:` custom<OperandsAndResultsType>"
+
+_OFFSET = AttrConstraint(I64_ATTR.description, I64_ATTR.accepts, I64_ATTR.value, I64_ATTR.accepts_storage)
+declare_integer_syntax(_OFFSET, I64)
 
 
 class RootedCollective(Collective):
@@ -76,7 +74,9 @@ class BroadcastOp(RootedCollective):
     result = result(RANKED)
 
     result_name = "broadcast"
-    assembly = assembly(*INPUT_ON_MESH, *device_clause("root"), *ATTRIBUTES_AND_TYPES)
+    assembly = assembly(
+        f"{INPUT_ON_MESH} `root` `=` custom<DynamicIndexList>($root_dynamic, $root) {ATTRIBUTES_AND_TYPES}"
+    )
     canonicalizations = (EMPTY_MESH_AXES,)
 
     def verify_in_mesh(self, mesh_op: MeshOp) -> None:
@@ -101,7 +101,8 @@ class GatherOp(RootedCollective):
 
     result_name = "gather"
     assembly = assembly(
-        *INPUT_ON_MESH, *integer_clause("gather_axis"), *device_clause("root"), *ATTRIBUTES_AND_TYPES
+        f"{INPUT_ON_MESH} `gather_axis` `=` $gather_axis `root` `=` custom<DynamicIndexList>($root_dynamic, "
+        f"$root) {ATTRIBUTES_AND_TYPES}"
     )
     canonicalizations = (EMPTY_MESH_AXES,)
 
@@ -136,7 +137,10 @@ class ReduceOp(RootedCollective):
 class Reduce19Op(ReduceOp):
     """`reduce` with the syntax of LLVM 19."""
 
-    assembly = assembly(*INPUT_ON_MESH, reduction_clause(), *device_clause("root"), *ATTRIBUTES_AND_TYPES)
+    assembly = assembly(
+        f"{INPUT_ON_MESH} (`reduction` `=` $reduction^)? `root` `=` custom<DynamicIndexList>($root_dynamic, "
+        f"$root) {ATTRIBUTES_AND_TYPES}"
+    )
 
 
 @mesh.op("scatter", PURE, _SAME_INPUT_AND_RESULT_RANK, SAME_INPUT_AND_RESULT_ELEMENT_TYPE)
@@ -155,7 +159,8 @@ class ScatterOp(RootedCollective):
 
     result_name = "scatter"
     assembly = assembly(
-        *INPUT_ON_MESH, *integer_clause("scatter_axis"), *device_clause("root"), *ATTRIBUTES_AND_TYPES
+        f"{INPUT_ON_MESH} `scatter_axis` `=` $scatter_axis `root` `=` "
+        f"custom<DynamicIndexList>($root_dynamic, $root) {ATTRIBUTES_AND_TYPES}"
     )
     canonicalizations = (EMPTY_MESH_AXES,)
 
@@ -164,6 +169,7 @@ class ScatterOp(RootedCollective):
         check_sliced_shape(self, mesh_op, "Scatter", self.scatter_axis)
 
 
+@directive("OptionalSource")
 class _OptionalSource(FormatElement):
     """`source = [%i, 2]`, or nothing without a source; an empty list is printed."""
 
@@ -197,7 +203,10 @@ class SendOp(Collective):
     result = result(RANKED)
 
     result_name = "send"
-    assembly = assembly(*INPUT_ON_MESH, *device_clause("destination"), *ATTRIBUTES_AND_TYPES)
+    assembly = assembly(
+        f"{INPUT_ON_MESH} `destination` `=` custom<DynamicIndexList>($destination_dynamic, $destination) "
+        f"{ATTRIBUTES_AND_TYPES}"
+    )
     canonicalizations = (EMPTY_MESH_AXES,)
 
     @staticmethod
@@ -224,7 +233,7 @@ class RecvOp(Collective):
     result = result(RANKED)
 
     result_name = "recv"
-    assembly = assembly(*INPUT_ON_MESH, _OptionalSource(), *ATTRIBUTES_AND_TYPES)
+    assembly = assembly(f"{INPUT_ON_MESH} custom<OptionalSource> {ATTRIBUTES_AND_TYPES}")
     canonicalizations = (EMPTY_MESH_AXES,)
 
     @staticmethod
@@ -249,21 +258,14 @@ class ShiftOp(Collective):
 
     input = operand(NON_0_RANKED)
     shift_axis = attr(AXIS)
-    offset = attr(I64_ATTR)
+    offset = attr(_OFFSET)
     rotate = optional_attr(UNIT_ATTR)
     result = result(RANKED)
 
     result_name = "shift"
     assembly = assembly(
-        *INPUT_ON_MESH,
-        *integer_clause("shift_axis"),
-        *offset_clause(),
-        UnitKeyword("rotate"),
-        AttrDict(),
-        ":",
-        TypeOfClass("input", ShapedType),
-        "->",
-        TypeOfClass("result", RankedTensor),
+        f"{INPUT_ON_MESH} `shift_axis` `=` $shift_axis `offset` `=` $offset custom<UnitKeyword>($rotate) "
+        "attr-dict `:` custom<ShapedType>($input) `->` custom<RankedTensorType>($result)"
     )
 
     def verify_in_mesh(self, mesh_op: MeshOp) -> None:

@@ -7,16 +7,8 @@ from itertools import pairwise
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import UnknownLoc
-from sdyopt.mlir.asm.format.assembly_format import (
-    AttrDict,
-    Custom,
-    FormatElement,
-    Operand,
-    OptionalGroup,
-    TypeOf,
-    assembly,
-)
-from sdyopt.mlir.asm.format.directives import DynamicIndexList, TypeOfClass, UnitKeyword
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import FormatElement, custom, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.mesh.attributes import (
@@ -33,10 +25,8 @@ from sdyopt.mlir.dialects.mesh.attributes import (
     ReductionKind,
     axes_attribute,
     axes_error,
-    axes_lists_clause,
     axes_text,
     mesh,
-    mesh_reference,
     parse_axes,
     parse_reduction_kind,
     parse_sharding,
@@ -46,14 +36,14 @@ from sdyopt.mlir.dialects.mesh.collectives import RANKED
 from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp, check_axes, find_mesh
 from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, UNIT_ATTR, TypeConstraint
+from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, UNIT_ATTR, exactly
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, optional_operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, Trait
-from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor, Type
+from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor
 from sdyopt.mlir.ir.value import LazyLocation, Value
 
 
@@ -111,13 +101,9 @@ class ShardOp(Op):
     result = result(RANKED)
 
     assembly = assembly(
-        Operand("src"),
-        "to",
-        Custom(_parse_sharding, _write_sharding, elides=["shard"]),
-        UnitKeyword("annotate_for_users"),
-        AttrDict(),
-        ":",
-        TypeOfClass("result", RankedTensor, same=["src"]),
+        "$src `to` custom<sharding>($shard) custom<UnitKeyword>($annotate_for_users) attr-dict `:` "
+        "custom<RankedTensorType>($result, $src)",
+        sharding=custom(_parse_sharding, _write_sharding),
     )
 
     @staticmethod
@@ -192,10 +178,11 @@ def make_shard(
     return op
 
 
-INTEGER = TypeConstraint[Type]("64-bit signless integer", lambda type: type is I64)
+INTEGER = exactly(I64, "64-bit signless integer")
 NO_SIZES = DenseArray(I64, ())
 
 
+@directive("Partial")
 class _Partial(FormatElement):
     """`partial = kind [axes]`, or nothing."""
 
@@ -247,24 +234,10 @@ class ShardingOp(ShardingSource):
 
     reduction_class = Reduction
     assembly = assembly(
-        mesh_reference(),
-        *axes_lists_clause("split_axes"),
-        _Partial(),
-        OptionalGroup(
-            "halo_sizes",
-            "=",
-            DynamicIndexList("dynamic_halo_sizes", "static_halo_sizes", I64),
-            anchor="static_halo_sizes",
-        ),
-        OptionalGroup(
-            "sharded_dims_offsets",
-            "=",
-            DynamicIndexList("dynamic_sharded_dims_offsets", "static_sharded_dims_offsets", I64),
-            anchor="static_sharded_dims_offsets",
-        ),
-        AttrDict(),
-        ":",
-        TypeOf("result"),
+        "$mesh `split_axes` `=` $split_axes custom<Partial> (`halo_sizes` `=` "
+        "custom<DynamicIndexList>($dynamic_halo_sizes, $static_halo_sizes)^)? (`sharded_dims_offsets` `=` "
+        "custom<DynamicIndexList>($dynamic_sharded_dims_offsets, $static_sharded_dims_offsets)^)? attr-dict "
+        "`:` type($result)"
     )
 
     @staticmethod
@@ -343,7 +316,7 @@ class GetShardingOp(ShardingSource):
     source = operand(RANKED)
     result = result(SHARDING_VALUE)
 
-    assembly = assembly(Operand("source"), AttrDict(), ":", TypeOf("source"), "->", TypeOf("result"))
+    assembly = assembly("$source attr-dict `:` type($source) `->` type($result)")
 
     @property
     def annotation(self) -> ShardOp:

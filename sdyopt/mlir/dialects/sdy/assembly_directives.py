@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
-from sdyopt.mlir.asm.format.assembly_format import Attr, Custom, FormatElement, TypeOf
-from sdyopt.mlir.asm.format.attribute_format import format_of, parse_nested
+from sdyopt.mlir.asm.format.attribute_format import parse_nested
+from sdyopt.mlir.asm.format.format_elements import Attr, Custom, TypeOf, declare_syntax, directive
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, sharding_text
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.constraints import TypeConstraint, of_class
-from sdyopt.mlir.ir.op_fields import AttrField
+from sdyopt.mlir.ir.op_fields import AttrField, ValueField
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import RankedTensor, ShapedType, Type
+from sdyopt.mlir.ir.types import RankedTensor, ShapedType
 
 # --- Types --------------------------------------------------------------------------------------
 
@@ -37,19 +36,18 @@ _EXPECTED: dict[TypeConstraint[Any], str] = {
 }
 
 
+@directive("ConstrainedType")
 class ConstrainedTypeOf(TypeOf):
     """The type of a field, for which a type of the wrong kind is a parse error."""
-
-    def __init__(self, field: str, constraint: TypeConstraint[Type], same: Sequence[str] = ()) -> None:
-        super().__init__(field, same)
-        self.constraint = constraint
 
     def parse(self, op_parser: OpAsmParser) -> None:
         start = op_parser.skip_trivia()
         super().parse(op_parser)
         (type,) = op_parser.types[self.field]
-        if not self.constraint.accepts(type):
-            expected = _EXPECTED[self.constraint].format(op_parser.type_text(type))
+        field = op_parser.op_class.fields[self.field]
+        assert isinstance(field, ValueField)
+        if not field.constraint.accepts(type):
+            expected = _EXPECTED[field.constraint].format(op_parser.type_text(type))
             raise op_parser.error("invalid kind of type specified" + expected, start)
 
 
@@ -59,28 +57,10 @@ class ConstrainedTypeOf(TypeOf):
 SHARDING_ATTR = of_class(TensorSharding, "Tensor sharding")
 SHARDINGS_ATTR = of_class(ShardingPerValue, "Tensor sharding per operand/result of an op")
 
-ParseAttribute = Callable[[OpAsmParser], Attribute]
-PrintAttribute = Callable[[Any], str]
 
-
-def bare_attr(field: str, attribute_class: type[Attribute]) -> Attr:
-    """An attribute of a class, printed without `#sdy.` and mnemonic."""
-    text = format_of(attribute_class).text
-    return Attr(
-        field,
-        lambda op_parser: parse_nested(op_parser, attribute_class),
-        lambda attribute, attribute_printer: text(attribute),
-    )
-
-
-class NamedAttr(FormatElement):
+@directive("Named")
+class NamedAttr(Attr):
     """`field=value`, or nothing if the field is optional and not set."""
-
-    def __init__(self, field: str, parse: ParseAttribute, print: PrintAttribute) -> None:
-        self.field = field
-        self._parse = parse
-        self._print = print
-        self.elides = (field,)
 
     def parse(self, op_parser: OpAsmParser) -> None:
         field = op_parser.op_class.fields[self.field]
@@ -89,33 +69,32 @@ class NamedAttr(FormatElement):
             return
         op_parser.expect(self.field)
         op_parser.expect("=")
-        op_parser.attributes[self.field] = self._parse(op_parser)
+        super().parse(op_parser)
 
     def write(self, out: Template, signature: OpSignature, attributes: DictAttr) -> None:
-        value = signature.attributes.get(self.field)
-        if value is not None:
-            out.word(f"{self.field}={self._print(value)}")
+        if signature.attributes.get(self.field) is not None:
+            out.word(f"{self.field}=")
+            out.literal("")
+            super().write(out, signature, attributes)
 
 
-def named_attr(field: str, attribute_class: type[Attribute]) -> NamedAttr:
-    """`field=value`, where the value is printed without `#sdy.` and mnemonic."""
-    text = format_of(attribute_class).text
-    return NamedAttr(field, lambda op_parser: parse_nested(op_parser, attribute_class), text)
+def _parse_shardings(op_parser: OpAsmParser) -> Attribute:
+    shardings = op_parser.comma_list(lambda: parse_nested(op_parser, TensorSharding), "[", "]")
+    return ShardingPerValue(tuple(shardings))
 
 
-def named_shardings(field: str) -> NamedAttr:
-    """`field=[<@mesh, [{"x"}]>, …]`."""
-
-    def parse(op_parser: OpAsmParser) -> Attribute:
-        shardings = op_parser.comma_list(lambda: parse_nested(op_parser, TensorSharding), "[", "]")
-        return ShardingPerValue(tuple(shardings))
-
-    return NamedAttr(field, parse, lambda shardings: f"[{', '.join(map(sharding_text, shardings))}]")
+# `[<@mesh, [{"x"}]>, …]`
+declare_syntax(
+    SHARDINGS_ATTR,
+    _parse_shardings,
+    lambda shardings, attribute_printer: f"[{', '.join(map(sharding_text, shardings))}]",
+)
 
 
 # --- Regions ------------------------------------------------------------------------------------
 
 
+@directive("Body")
 def body_with_arguments() -> Custom:
     """`(%arg0: type, …) { … }`: the single region, whose single block has no label."""
 

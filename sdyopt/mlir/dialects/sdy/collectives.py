@@ -7,14 +7,11 @@ from itertools import chain
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.format.assembly_format import Assembly, AttrDict, FormatElement, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import Assembly, assembly
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute
 from sdyopt.mlir.dialects.sdy.assembly_directives import (
     ANY_SHAPED,
     SHARDING_ATTR,
-    ConstrainedTypeOf,
-    bare_attr,
-    named_attr,
 )
 from sdyopt.mlir.dialects.sdy.axes import (
     AllToAllParam,
@@ -30,8 +27,7 @@ from sdyopt.mlir.dialects.sdy.axes import (
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
-from sdyopt.mlir.dialects.sdy.ops import operand_type
-from sdyopt.mlir.dialects.sdy.reduction_kind import OptionalReduction, ReductionKind, reduction_attr
+from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_attr
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingOwner, TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_checks import (
     AxisUses,
@@ -41,7 +37,7 @@ from sdyopt.mlir.dialects.sdy.sharding_checks import (
 )
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of, sharding_or_replicated
 from sdyopt.mlir.ir.constraints import of_class
-from sdyopt.mlir.ir.op_fields import attr, operand, result
+from sdyopt.mlir.ir.op_fields import attr, operand, operand_types, result
 from sdyopt.mlir.ir.shape_traits import SAME_TYPE
 from sdyopt.mlir.ir.traits import INFERS_TYPES
 
@@ -60,7 +56,7 @@ class CollectiveOp(ShardingOwner):
     # The verifier reads the operand's sharding, which another operation may store, such as an enclosing loop.
     has_nonlocal_verifier = True
 
-    infer_result_types = staticmethod(operand_type)
+    infer_result_types = staticmethod(operand_types)
 
     def verify_in_context(self) -> None:
         """Checks the result's sharding, and that the operand has a sharding with the same mesh and rank.
@@ -307,15 +303,11 @@ _AXES_PER_DIM = of_class(AxesPerDim, "List of axis ref lists")
 _ALL_TO_ALL_PARAMS = of_class(AllToAllParams, "List of all-to-all parameters")
 
 
-def _assembly(*before: FormatElement) -> Assembly:
+def _assembly(before: str) -> Assembly:
     """`parameter %tensor out_sharding=<…> {…} : type`."""
     return assembly(
-        *before,
-        Operand("tensor"),
-        named_attr("out_sharding", TensorSharding),
-        AttrDict(),
-        ":",
-        ConstrainedTypeOf("output", ANY_SHAPED, same=["tensor"]),
+        f"{before} $tensor custom<Named>($out_sharding) attr-dict `:` "
+        "custom<ConstrainedType>($output, $tensor)"
     )
 
 
@@ -325,7 +317,7 @@ class AllGatherOp(CollectiveOp):
 
     gathering_axes = attr(_AXES_PER_DIM)
 
-    assembly = _assembly(bare_attr("gathering_axes", AxesPerDim))
+    assembly = _assembly("$gathering_axes")
 
     def verify_symbol_uses(self) -> None:
         check_gather(self, self.gathering_axes, "gathering")
@@ -338,7 +330,7 @@ class AllSliceOp(CollectiveOp):
     slicing_axes = attr(_AXES_PER_DIM)
 
     allows_missing_sharding = True
-    assembly = _assembly(bare_attr("slicing_axes", AxesPerDim))
+    assembly = _assembly("$slicing_axes")
 
     def verify_symbol_uses(self) -> None:
         check_slice(self, self.slicing_axes)
@@ -350,7 +342,7 @@ class AllToAllOp(CollectiveOp):
 
     params = attr(_ALL_TO_ALL_PARAMS)
 
-    assembly = _assembly(bare_attr("params", AllToAllParams))
+    assembly = _assembly("$params")
 
     def verify_symbol_uses(self) -> None:
         check_all_to_all(self, self.params)
@@ -362,7 +354,7 @@ class CollectivePermuteOp(CollectiveOp):
     their order or the device order of the mesh may change."""
 
     allows_different_meshes = True
-    assembly = _assembly()
+    assembly = _assembly("")
 
     def verify_symbol_uses(self) -> None:
         check_permute(self)
@@ -376,7 +368,7 @@ class AllReduceOp(CollectiveOp):
     reduction_op = reduction_attr()
 
     allows_missing_sharding = True
-    assembly = _assembly(OptionalReduction(), bare_attr("reduction_axes", AxisRefList))
+    assembly = _assembly("custom<OptionalReduction>($reduction_op) $reduction_axes")
 
     def verify_symbol_uses(self) -> None:
         check_all_reduce(self, self.reduction_axes)
@@ -391,7 +383,7 @@ class ReduceScatterOp(CollectiveOp):
     reduction_op = reduction_attr()
 
     allows_missing_sharding = True
-    assembly = _assembly(OptionalReduction(), bare_attr("reduce_scatter_axes", AxesPerDim))
+    assembly = _assembly("custom<OptionalReduction>($reduction_op) $reduce_scatter_axes")
 
     def verify_symbol_uses(self) -> None:
         check_reduction(self, self.reduction_op)
@@ -404,7 +396,7 @@ class ShardedToUnreducedOp(CollectiveOp):
 
     axes = attr(_AXES_PER_DIM)
 
-    assembly = _assembly(bare_attr("axes", AxesPerDim))
+    assembly = _assembly("$axes")
 
     def verify_symbol_uses(self) -> None:
         check_reduction_of_unreduced(self)
@@ -418,7 +410,7 @@ class ReplicatedToUnreducedOp(CollectiveOp):
 
     axes = attr(_AXES)
 
-    assembly = _assembly(bare_attr("axes", AxisRefList))
+    assembly = _assembly("$axes")
 
     def verify_symbol_uses(self) -> None:
         check_reduction_of_unreduced(self)

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.sdy.assembly_directives import (
     SHARDINGS_ATTR,
-    body_with_arguments,
-    named_attr,
-    named_shardings,
 )
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes, axis_ref_text
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh, mesh_of
 from sdyopt.mlir.dialects.sdy.sharding import (
@@ -148,16 +146,8 @@ class ManualComputationOp(AxisBinder, ShardingOwner):
     body = region(ONE_BLOCK)
 
     assembly = assembly(
-        "(",
-        Operand("tensors"),
-        ")",
-        named_shardings("in_shardings"),
-        named_shardings("out_shardings"),
-        named_attr("manual_axes", ManualAxes),
-        body_with_arguments(),
-        AttrDict(),
-        ":",
-        FunctionalType("tensors", "outputs"),
+        "`(` $tensors `)` custom<Named>($in_shardings) custom<Named>($out_shardings) "
+        "custom<Named>($manual_axes) custom<Body> attr-dict `:` functional-type($tensors, $outputs)"
     )
     data_flow = SINGLE_BODY
 
@@ -206,16 +196,10 @@ class NamedComputationOp(ShardingOwner):
     body = region(ONE_BLOCK)
 
     assembly = assembly(
-        Custom(_parse_name, _write_name, elides=["name"]),
-        "(",
-        Operand("inputs"),
-        ")",
-        named_shardings("in_shardings"),
-        named_shardings("out_shardings"),
-        body_with_arguments(),
-        AttrDict(),
-        ":",
-        FunctionalType("inputs", "outputs"),
+        "custom<name>($name) `(` $inputs `)` custom<Named>($in_shardings) "
+        "custom<Named>($out_shardings) custom<Body> attr-dict `:` functional-type($inputs, "
+        "$outputs)",
+        name=custom(_parse_name, _write_name),
     )
     data_flow = SINGLE_BODY
 

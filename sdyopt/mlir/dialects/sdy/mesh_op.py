@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, assembly
-from sdyopt.mlir.asm.format.directives import symbol_name_directive, symbol_text
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.assembly_directives import bare_attr
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding
@@ -31,7 +30,7 @@ class MeshOp(Op):
     sym_name = attr(STRING_ATTR)
     mesh = attr(_MESH)
 
-    assembly = assembly(symbol_name_directive(), "=", bare_attr("mesh", Mesh), AttrDict())
+    assembly = assembly("custom<SymbolName>($sym_name) `=` $mesh attr-dict")
 
 
 def enclosing_module(op: Op) -> ModuleOp | None:

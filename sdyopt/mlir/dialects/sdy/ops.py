@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, OptionalGroup, TypeOf, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.directives import constant_assembly
+from sdyopt.mlir.asm.format.format_elements import declare_syntax
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.sdy.assembly_directives import (
     ANY_RANKED_TENSOR,
     ANY_STATIC_TENSOR,
     SHARDING_ATTR,
-    ConstrainedTypeOf,
-    NamedAttr,
-    bare_attr,
 )
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
@@ -26,19 +24,13 @@ from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.constraints import ANY_TYPE, ELEMENTS_ATTR, I64_ATTR, AttrConstraint
-from sdyopt.mlir.ir.op_fields import attr, operand, operands, result
+from sdyopt.mlir.ir.op_fields import attr, operand, operand_types, operands, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import SAME_TYPE
 from sdyopt.mlir.ir.traits import INFERS_TYPES, PURE, TERMINATOR
 from sdyopt.mlir.ir.types import I32, I64, Type
 from sdyopt.mlir.ir.value import Value
-
-
-def operand_type(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-    """The result types of an operation whose result has the type of its operand."""
-    return signature.operand_types
-
 
 # --- Shardings ------------------------------------------------------------------------------------
 
@@ -50,14 +42,8 @@ class _ShardingOp(ShardingOwner):
     sharding = attr(SHARDING_ATTR)
     output = result(ANY_TYPE)
 
-    assembly = assembly(
-        Operand("input"),
-        bare_attr("sharding", TensorSharding),
-        AttrDict(),
-        ":",
-        TypeOf("output", same=["input"]),
-    )
-    infer_result_types = staticmethod(operand_type)
+    assembly = assembly("$input $sharding attr-dict `:` type($output, $input)")
+    infer_result_types = staticmethod(operand_types)
 
     def verify_symbol_uses(self) -> None:
         check_sharding(self, self.sharding, self.signature.result_types[0], self.op_error)
@@ -89,20 +75,18 @@ def _parse_group_id(op_parser: OpAsmParser) -> Attribute:
     return group_id
 
 
+_GROUP_ID = AttrConstraint(I64_ATTR.description, I64_ATTR.accepts, I64_ATTR.value, I64_ATTR.accepts_storage)
+declare_syntax(_GROUP_ID, _parse_group_id, lambda attribute, attribute_printer: str(attribute.value))
+
+
 @sdy.op("sharding_group", INFERS_TYPES)
 class ShardingGroupOp(Op):
     """Adds a value to a sharding group. Propagation gives all values of a group equivalent shardings."""
 
     input = operand(ANY_RANKED_TENSOR)
-    group_id = attr(I64_ATTR)
+    group_id = attr(_GROUP_ID)
 
-    assembly = assembly(
-        Operand("input"),
-        NamedAttr("group_id", _parse_group_id, lambda attribute: str(attribute.value)),
-        AttrDict(),
-        ":",
-        ConstrainedTypeOf("input", ANY_RANKED_TENSOR),
-    )
+    assembly = assembly("$input custom<Named>($group_id) attr-dict `:` custom<ConstrainedType>($input)")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
@@ -145,6 +129,13 @@ def _parse_direction(op_parser: OpAsmParser) -> Attribute:
     return IntegerAttr(PropagationDirection[word], I32)
 
 
+declare_syntax(
+    _DIRECTION,
+    _parse_direction,
+    lambda attribute, attribute_printer: PropagationDirection(attribute.value).name,
+)
+
+
 @sdy.op("propagation_barrier", PURE, SAME_TYPE, INFERS_TYPES)
 class PropagationBarrierOp(Op):
     """The same value; shardings propagate from input to output, from output to input, or not at all."""
@@ -154,17 +145,9 @@ class PropagationBarrierOp(Op):
     output = result(ANY_RANKED_TENSOR)
 
     assembly = assembly(
-        Operand("input"),
-        NamedAttr(
-            "allowed_direction",
-            _parse_direction,
-            lambda attribute: PropagationDirection(attribute.value).name,
-        ),
-        AttrDict(),
-        ":",
-        ConstrainedTypeOf("input", ANY_RANKED_TENSOR, same=["output"]),
+        "$input custom<Named>($allowed_direction) attr-dict `:` custom<ConstrainedType>($input, $output)"
     )
-    infer_result_types = staticmethod(operand_type)
+    infer_result_types = staticmethod(operand_types)
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -218,4 +201,4 @@ class ReturnOp(Op):
 
     values = operands(ANY_TYPE)
 
-    assembly = assembly(AttrDict(), OptionalGroup(Operand("values"), ":", TypeOf("values"), anchor="values"))
+    assembly = assembly("attr-dict ($values^ `:` type($values))?")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.format.assembly_format import FormatElement
+from sdyopt.mlir.asm.format.format_elements import FormatElement, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
@@ -74,10 +74,12 @@ def reduction_attributes(kind: ReductionKind) -> dict[str, Attribute]:
     return {} if kind is ReductionKind.SUM else {_REDUCTION_OP: integer(kind, I32)}
 
 
+@directive("OptionalReduction")
 class OptionalReduction(FormatElement):
     """`max` before the axes, or nothing for the default."""
 
-    elides = (_REDUCTION_OP,)
+    def __init__(self, field: str) -> None:
+        self.elides = (field,)
 
     def parse(self, op_parser: OpAsmParser) -> None:
         start = op_parser.skip_trivia()

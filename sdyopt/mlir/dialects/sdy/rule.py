@@ -206,13 +206,3 @@ class OpShardingRule(Attribute):
         """The mappings of the operands, then of the results."""
         yield from self.operands
         yield from self.results
-
-
-def tensor_mapping_text(mapping: TensorMapping) -> str:
-    """`[i, jk]`."""
-    return TensorMapping.assembly.text(mapping)
-
-
-def rule_text(rule: OpShardingRule) -> str:
-    """`<([i])->([i]) {i=8} reduction={i}, custom>`."""
-    return OpShardingRule.assembly.text(rule)

@@ -27,7 +27,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
     parse_nested,
     with_error_at_next_token,
 )
-from sdyopt.mlir.asm.format.directives import symbol_text
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes, axis_refs_text
 from sdyopt.mlir.dialects.sdy.dialect import sdy

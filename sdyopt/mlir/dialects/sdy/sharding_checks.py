@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.releases import Behavior, on_change
-from sdyopt.mlir.asm.format.directives import symbol_text
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute, plain_type
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, difference, is_sorted, mesh_order
 from sdyopt.mlir.dialects.sdy.mesh import Mesh

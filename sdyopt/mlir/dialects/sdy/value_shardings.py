@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import CallOp
 from sdyopt.mlir.dialects.sdy.assembly_directives import (
     ANY_SHAPED,
     SHARDING_ATTR,
-    ConstrainedTypeOf,
-    named_attr,
 )
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING, sdy
 from sdyopt.mlir.dialects.sdy.sharding import (
@@ -41,11 +39,7 @@ class DataFlowEdgeOp(ShardingOwner):
     output = result(ANY_SHAPED)
 
     assembly = assembly(
-        Operand("input"),
-        named_attr("sharding", TensorSharding),
-        AttrDict(),
-        ":",
-        ConstrainedTypeOf("output", ANY_SHAPED, same=["input"]),
+        "$input custom<Named>($sharding) attr-dict `:` custom<ConstrainedType>($output, $input)"
     )
 
     def result_sharding(self, index: int) -> TensorSharding | None:
@@ -72,9 +66,7 @@ class FuncDataFlowEdgeOp(Op):
     input = operand(ANY_SHAPED)
     output = result(ANY_SHAPED)
 
-    assembly = assembly(
-        Operand("input"), AttrDict(), ":", ConstrainedTypeOf("output", ANY_SHAPED, same=["input"])
-    )
+    assembly = assembly("$input attr-dict `:` custom<ConstrainedType>($output, $input)")
 
     def verify_symbol_uses(self) -> None:
         _check_static(self)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.stablehlo import types
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import i64_list_attr
 from sdyopt.mlir.dialects.stablehlo.dialect import Dimensions, is_unique, stablehlo
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     COMPATIBLE_ELEMENT_TYPES,
@@ -37,14 +36,8 @@ class BroadcastInDimOp(Op):
     out = result(types.STATIC_OR_BOUNDED_TENSOR)
 
     assembly = assembly(
-        Operand("operand"),
-        ",",
-        "dims",
-        "=",
-        i64_list_attr("broadcast_dimensions"),
-        AttrDict(),
-        ":",
-        FunctionalType(),
+        "$operand `,` `dims` `=` custom<DenseI64Array>($broadcast_dimensions) attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
     @staticmethod
@@ -76,16 +69,8 @@ class DynamicBroadcastInDimOp(Op):
     out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = assembly(
-        Operand("operand"),
-        ",",
-        Operand("output_dimensions"),
-        ",",
-        "dims",
-        "=",
-        i64_list_attr("broadcast_dimensions"),
-        AttrDict(),
-        ":",
-        FunctionalType(),
+        "$operand `,` $output_dimensions `,` `dims` `=` custom<DenseI64Array>($broadcast_dimensions) "
+        "attr-dict `:` functional-type(operands, results)"
     )
 
     @staticmethod
@@ -148,14 +133,8 @@ class BroadcastOp(Op):
     out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = assembly(
-        Operand("operand"),
-        ",",
-        "sizes",
-        "=",
-        i64_list_attr("broadcast_sizes"),
-        AttrDict(),
-        ":",
-        FunctionalType(),
+        "$operand `,` `sizes` `=` custom<DenseI64Array>($broadcast_sizes) attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
     @staticmethod

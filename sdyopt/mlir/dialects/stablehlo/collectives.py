@@ -30,13 +30,14 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     COMPATIBLE_TYPES,
     INFERS_COMPATIBLE_TYPES,
     PAIRWISE_SAME_ELEMENT_TYPE,
-    most_specific_type,
+    most_specific_operand_type,
 )
 from sdyopt.mlir.dialects.stablehlo.types import TENSOR, bounds_of, encoding_with
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.constraints import ONE_BLOCK, UNIT_ATTR
+from sdyopt.mlir.ir.op_fields import operand_types
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE, are_compatible_sizes
@@ -249,9 +250,7 @@ class CrossReplicaSumOp(Op):
     replica_groups = op_fields.attr(I64_ELEMENTS)
     out = op_fields.result(TENSOR)
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-        return [most_specific_type(signature, signature.operand_types)]
+    infer_result_types = staticmethod(most_specific_operand_type)
 
 
 # --- Collectives with a root -------------------------------------------------------------------
@@ -392,9 +391,7 @@ class CollectivePermuteOp(Op):
             )
         _check_pairs(signature, integers_of(pairs))
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-        return signature.operand_types
+    infer_result_types = staticmethod(operand_types)
 
 
 def _check_pairs(signature: OpSignature, replicas: Sequence[int]) -> None:

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, OptionalGroup, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.stablehlo import types
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    AllOperands,
-    SameOperandsAndResultType,
-    SelectOpType,
-    enum_attr,
-)
 from sdyopt.mlir.dialects.stablehlo.dialect import listing, stablehlo
 from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
@@ -60,15 +54,8 @@ class CompareOp(Op):
     compare_type = optional_attr(of_class(ComparisonType, "Which comparison type to use."))
 
     assembly = assembly(
-        enum_attr("comparison_direction", ComparisonDirection),
-        ",",
-        Operand("lhs"),
-        ",",
-        Operand("rhs"),
-        OptionalGroup(",", enum_attr("compare_type", ComparisonType), anchor="compare_type"),
-        AttrDict(),
-        ":",
-        FunctionalType(),
+        "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
     @staticmethod
@@ -86,7 +73,7 @@ class SelectOp(Op):
     on_false = operand(types.TENSOR)
     out = result(types.TENSOR)
 
-    assembly = assembly(AllOperands(), AttrDict(), ":", SelectOpType())
+    assembly = assembly("operands attr-dict `:` custom<SelectOpType>")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
@@ -111,16 +98,7 @@ class ClampOp(Op):
     max = op_fields.operand(types.TENSOR)
     out = result(types.TENSOR)
 
-    assembly = assembly(
-        Operand("min"),
-        ",",
-        Operand("operand"),
-        ",",
-        Operand("max"),
-        AttrDict(),
-        ":",
-        SameOperandsAndResultType(),
-    )
+    assembly = assembly("$min `,` $operand `,` $max attr-dict `:` custom<SameOperandsAndResultType>")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:

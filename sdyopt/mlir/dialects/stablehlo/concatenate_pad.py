@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.stablehlo import types
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    AllOperands,
-    OperandsWithCommas,
-    i64_list_attr,
-    integer_attr,
-)
 from sdyopt.mlir.dialects.stablehlo.dialect import listing, stablehlo
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     INFERS_COMPATIBLE_TYPES,
@@ -47,7 +41,8 @@ class ConcatenateOp(Op):
     out = result(types.TENSOR)
 
     assembly = assembly(
-        OperandsWithCommas("inputs"), "dim", "=", integer_attr("dimension"), AttrDict(), ":", FunctionalType()
+        "custom<OperandsWithCommas>($inputs) `dim` `=` custom<Integer>($dimension) attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
     @staticmethod
@@ -109,24 +104,9 @@ class PadOp(Op):
     out = result(types.TENSOR)
 
     assembly = assembly(
-        Operand("operand"),
-        ",",
-        Operand("padding_value"),
-        ",",
-        "low",
-        "=",
-        i64_list_attr("edge_padding_low"),
-        ",",
-        "high",
-        "=",
-        i64_list_attr("edge_padding_high"),
-        ",",
-        "interior",
-        "=",
-        i64_list_attr("interior_padding"),
-        AttrDict(),
-        ":",
-        FunctionalType(),
+        "$operand `,` $padding_value `,` `low` `=` custom<DenseI64Array>($edge_padding_low) `,` `high` `=` "
+        "custom<DenseI64Array>($edge_padding_high) `,` `interior` `=` "
+        "custom<DenseI64Array>($interior_padding) attr-dict `:` functional-type(operands, results)"
     )
 
     @staticmethod
@@ -179,7 +159,7 @@ class DynamicPadOp(Op):
     interior_padding = op_fields.operand(types.STATIC_DIMENSION_TENSOR)
     out = result(types.TENSOR)
 
-    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+    assembly = assembly("operands attr-dict `:` functional-type(operands, results)")
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:

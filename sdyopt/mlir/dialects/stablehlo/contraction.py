@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute
+from sdyopt.mlir.asm.format.format_elements import Custom, directive
 from sdyopt.mlir.asm.format.print_template import Template
-from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    DOT_ENTRIES,
-    parse_custom_struct,
+    DimensionNumbers,
     parse_integer_list,
-    print_custom_struct,
     print_list,
-    string_attr,
 )
 from sdyopt.mlir.dialects.stablehlo.dialect import (
     Dimensions,
@@ -33,8 +30,6 @@ from sdyopt.mlir.dialects.stablehlo.precision import (
     DOT_ALGORITHM,
     PRECISION_CONFIG,
     check_precision,
-    precision_and_algorithm_directive,
-    precision_directive,
     verify_algorithm,
 )
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import dimensions_of, most_specific_dimension
@@ -53,6 +48,7 @@ from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE
 from sdyopt.mlir.ir.types import RankedTensor, Type
 
 
+@dialect_attribute(stablehlo, "dot", "StableHLO_DotDimensionNumbers")
 class DotDimensions(Attribute):
     """`#stablehlo.dot<…>`: the batching and contracting dimensions of both operands."""
 
@@ -61,6 +57,7 @@ class DotDimensions(Attribute):
     lhs_contracting: tuple[int, ...] = ()
     rhs_contracting: tuple[int, ...] = ()
     dialect = "stablehlo"
+    assembly = attribute_format("<", DimensionNumbers("dot dimension numbers", "_dimensions"))
 
     @property
     def batching(self) -> list[tuple[int, int]]:
@@ -76,22 +73,10 @@ class DotDimensions(Attribute):
 DOT_DIMENSIONS = of_class(DotDimensions, "Attribute that models the dimension information for dot.")
 
 
-@stablehlo.attribute("dot")
-def _parse(parser: AsmParser) -> Attribute:
-    parser.expect("<")
-    values = parse_custom_struct(parser, "dot dimension numbers", DOT_ENTRIES)
-    return DotDimensions(*(values.get(name, ()) for name in DOT_ENTRIES))
-
-
-@stablehlo.printer(DotDimensions)
-def _print(dims: DotDimensions, attribute_printer: AttributePrinter) -> str:
-    values = (dims.lhs_batching, dims.rhs_batching, dims.lhs_contracting, dims.rhs_contracting)
-    return print_custom_struct("dot", dict(zip(DOT_ENTRIES, values, strict=True)))
-
-
 # --- Assembly of dot_general ------------------------------------------------------------------
 
 
+@directive("DotDimensionNumbers")
 def dot_dimensions_directive() -> Custom:
     """`batching_dims = [0] x [0], contracting_dims = [2] x [1]`; empty batching dimensions are omitted."""
     return Custom(_parse_directive, _write_directive, elides=["dot_dimension_numbers"])
@@ -298,9 +283,7 @@ class DotOp(Op):
     precision_config = op_fields.optional_attr(PRECISION_CONFIG)
     out = op_fields.result(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
-    assembly = assembly(
-        Operand("lhs"), ",", Operand("rhs"), precision_directive(), AttrDict(), ":", FunctionalType()
-    )
+    assembly = assembly("$lhs `,` $rhs custom<Precision> attr-dict `:` functional-type(operands, results)")
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -326,8 +309,8 @@ class DotGeneralOp(Op):
     out = op_fields.result(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = assembly(
-        *(Operand("lhs"), ",", Operand("rhs"), ",", dot_dimensions_directive()),
-        *(precision_and_algorithm_directive(), AttrDict(), ":", FunctionalType()),
+        "$lhs `,` $rhs `,` custom<DotDimensionNumbers> custom<PrecisionAndAlgorithm> attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
     @staticmethod
@@ -409,8 +392,8 @@ class EinsumOp(Op):
     out = op_fields.result(TENSOR)
 
     assembly = assembly(
-        *(Operand("lhs"), ",", Operand("rhs"), ",", "config", "=", string_attr("einsum_config")),
-        *(AttrDict(), ":", FunctionalType()),
+        "$lhs `,` $rhs `,` `config` `=` custom<String>($einsum_config) attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
 
@@ -423,6 +406,6 @@ class UnaryEinsumOp(Op):
     out = op_fields.result(TENSOR)
 
     assembly = assembly(
-        *(Operand("operand"), ",", "config", "=", string_attr("einsum_config")),
-        *(AttrDict(), ":", FunctionalType()),
+        "$operand `,` `config` `=` custom<String>($einsum_config) attr-dict `:` functional-type(operands, "
+        "results)"
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.base.releases import Behavior, on_change
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, Operand, OptionalGroup, TypeOf, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser, OperandName
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import PairwiseOpType
 from sdyopt.mlir.dialects.stablehlo.dialect import listing, quoted, quoted_all, stablehlo
 from sdyopt.mlir.dialects.stablehlo.reducer import (
     SINGLE_BLOCK,
@@ -36,6 +36,7 @@ from sdyopt.mlir.ir.builtin_attributes import DenseElements, element_size
 from sdyopt.mlir.ir.constraints import I64_ARRAY, ONE_BLOCK
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.interfaces import BRANCHES, LOOP, OPERANDS_TO_RESULTS
+from sdyopt.mlir.ir.op_fields import operand_types
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
@@ -121,7 +122,7 @@ class ReturnOp(Op):
 
     values = op_fields.operands(TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_BUFFER)
 
-    assembly = assembly(Operand("values"), AttrDict(), OptionalGroup(":", TypeOf("values"), anchor="values"))
+    assembly = assembly("$values attr-dict (`:` type($values)^)?")
 
 
 @stablehlo.op("optimization_barrier", PURE, PAIRWISE_SAME_TYPE, INFERS_COMPATIBLE_TYPES)
@@ -131,15 +132,10 @@ class OptimizationBarrierOp(Op):
     values = op_fields.operands(TENSOR_OR_TOKEN)
     out = op_fields.results(TENSOR_OR_TOKEN)
 
-    assembly = assembly(
-        AttrDict(),
-        OptionalGroup(Operand("values"), ":", PairwiseOpType(), anchor="values", otherwise=("(", ")")),
-    )
+    assembly = assembly("attr-dict ($values^ `:` custom<PairwiseOpType>) : (`(` `)`)?")
     data_flow = OPERANDS_TO_RESULTS
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> Sequence[Type]:
-        return signature.operand_types
+    infer_result_types = staticmethod(operand_types)
 
 
 # --- Branches --------------------------------------------------------------------------------
@@ -216,7 +212,7 @@ class WhileOp(RegionVerifyingOp):
     cond = op_fields.region(ONE_BLOCK)
     body = op_fields.region(ONE_BLOCK)
 
-    assembly = assembly(Custom(parse_while, print=print_while))
+    assembly = assembly("custom<loop>", loop=custom(parse_while, print=print_while))
     data_flow = LOOP
 
     def name_arguments(self, region: Region) -> list[tuple[BlockArgument, str]]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.dialects.stablehlo import types
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    AllOperands,
-    SameOperandsAndResultType,
     real_type,
 )
 from sdyopt.mlir.dialects.stablehlo.dialect import quoted, stablehlo
@@ -25,7 +24,7 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     COMPATIBLE_TYPES,
     INFERS_COMPATIBLE_TYPES,
     bit_width,
-    most_specific_type,
+    most_specific_operand_type,
 )
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Region
@@ -79,7 +78,7 @@ class IsFiniteOp(Op):
     x = operand(types.FLOAT_OR_QUANTIZED_TENSOR)
     y = result(types.PRED_TENSOR)
 
-    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+    assembly = assembly("operands attr-dict `:` functional-type(operands, results)")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
@@ -141,7 +140,7 @@ class BitcastConvertOp(Op):
     operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
-    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+    assembly = assembly("operands attr-dict `:` functional-type(operands, results)")
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -210,16 +209,9 @@ class ReducePrecisionOp(Op):
     mantissa_bits = attr(non_negative(I32_ATTR))
 
     assembly = assembly(
-        Operand("operand"),
-        ",",
-        "format",
-        "=",
-        Custom(_parse_format, _write_format, elides=["exponent_bits", "mantissa_bits"]),
-        AttrDict(),
-        ":",
-        SameOperandsAndResultType(),
+        "$operand `,` `format` `=` custom<format>($exponent_bits, $mantissa_bits) attr-dict `:` "
+        "custom<SameOperandsAndResultType>",
+        format=custom(_parse_format, _write_format),
     )
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(signature, signature.operand_types)]
+    infer_result_types = staticmethod(most_specific_operand_type)

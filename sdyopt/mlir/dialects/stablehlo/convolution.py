@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.format.assembly_format import Attr, AttrDict, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import Attr, directive
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantizedPerAxis
@@ -40,7 +41,6 @@ from sdyopt.mlir.dialects.stablehlo.window import (
     checked_window,
     padding_pairs,
     pairs_of,
-    window_directive,
     window_result_shape,
 )
 from sdyopt.mlir.ir import op_fields
@@ -101,6 +101,7 @@ _RAW_ENTRIES: dict[str, EntryParser] = {
 _MAX_LISTED = 10
 
 
+@directive("ConvolutionDimensions")
 def conv_dimensions_attr(field: str) -> Attr:
     """The dimension numbers without mnemonic and angle brackets."""
     return Attr(field, _parse_lists, lambda dims, attribute_printer: _print_lists(dims))
@@ -231,9 +232,8 @@ class ConvolutionOp(ConvolutionBaseOp):
     padding = op_fields.optional_attr(I64_ELEMENTS)
 
     assembly = assembly(
-        *("(", Operand("lhs"), ",", Operand("rhs"), ")"),
-        *("dim_numbers", "=", conv_dimensions_attr("dimension_numbers"), ","),
-        *("window", "=", "{", window_directive(), "}", AttrDict(), ":", FunctionalType()),
+        "`(` $lhs `,` $rhs `)` `dim_numbers` `=` custom<ConvolutionDimensions>($dimension_numbers) `,` "
+        "`window` `=` `{` custom<WindowAttributes> `}` attr-dict `:` functional-type(operands, results)"
     )
 
     @staticmethod

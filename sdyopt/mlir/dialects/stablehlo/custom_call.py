@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.asm.format.assembly_format import Attr, AttrDict, FunctionalType, Operand, assembly
-from sdyopt.mlir.asm.format.directives import symbol_text
-from sdyopt.mlir.asm.parser.asm_parser import AsmParser
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.attribute_format import Parameter, attribute_format, dialect_attribute, integer
+from sdyopt.mlir.asm.format.format_elements import Attr
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_attribute
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import parse_dimensions, parse_struct_parameter
+from sdyopt.mlir.dialects.stablehlo.assembly_directives import dimensions_text, parse_dimensions
 from sdyopt.mlir.dialects.stablehlo.dialect import integers_of, quoted, stablehlo
-from sdyopt.mlir.dialects.stablehlo.types import CUSTOM_CALL_VALUE, print_dimension_size
+from sdyopt.mlir.dialects.stablehlo.types import CUSTOM_CALL_VALUE
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import EMPTY_ARRAY, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import FALSE, DenseElements, IntegerAttr
@@ -40,6 +41,11 @@ from sdyopt.mlir.ir.types import (
 )
 
 
+def _indices(field: str, name: str) -> Parameter[tuple[int, ...]]:
+    return Parameter(field, name, "::llvm::ArrayRef<int64_t>", parse_dimensions, dimensions_text)
+
+
+@dialect_attribute(stablehlo, "output_operand_alias", "StableHLO_OutputOperandAlias")
 class OutputOperandAlias(Attribute):
     """The tuple indices of an output, and the index and tuple indices of the operand that it aliases."""
 
@@ -47,6 +53,13 @@ class OutputOperandAlias(Attribute):
     operand_index: int
     operand_tuple_indices: tuple[int, ...]
     dialect = "stablehlo"
+    assembly = attribute_format(
+        "<",
+        *("output_tuple_indices", " = ", _indices("output_tuple_indices", "outputTupleIndices"), ", "),
+        *("operand_index", " = ", integer("operand_index", "operandIndex"), ", "),
+        *("operand_tuple_indices", " = ", _indices("operand_tuple_indices", "operandTupleIndices")),
+        ">",
+    )
 
 
 ALIASES: AttrConstraint[tuple[OutputOperandAlias, ...]] = AttrConstraint(
@@ -64,35 +77,6 @@ def tuple_element_type(type: Type, indices: Sequence[int]) -> Type | None:
             return None
         type = type.types[index]
     return type
-
-
-_INDICES = "::llvm::ArrayRef<int64_t>"
-
-
-@stablehlo.attribute("output_operand_alias")
-def _parse(parser: AsmParser) -> Attribute:
-    for token in ("<", "output_tuple_indices", "="):
-        parser.expect(token)
-    owner = "OutputOperandAlias"
-    outputs = parse_struct_parameter(parser, owner, "outputTupleIndices", _INDICES, parse_dimensions)
-    for token in (",", "operand_index", "="):
-        parser.expect(token)
-    operand = parse_struct_parameter(parser, owner, "operandIndex", "int64_t", AsmParser.integer)
-    for token in (",", "operand_tuple_indices", "="):
-        parser.expect(token)
-    operands = parse_struct_parameter(parser, owner, "operandTupleIndices", _INDICES, parse_dimensions)
-    parser.expect(">")
-    return OutputOperandAlias(outputs, operand, operands)
-
-
-@stablehlo.printer(OutputOperandAlias)
-def _print(alias: OutputOperandAlias, attribute_printer: AttributePrinter) -> str:
-    outputs = ", ".join(map(print_dimension_size, alias.output_tuple_indices))
-    operands = ", ".join(map(print_dimension_size, alias.operand_tuple_indices))
-    return (
-        f"output_operand_alias<output_tuple_indices = [{outputs}], operand_index = {alias.operand_index}, "
-        f"operand_tuple_indices = [{operands}]>"
-    )
 
 
 def _is_layout(attribute: Attribute) -> bool:
@@ -307,8 +291,8 @@ class CustomCallOp(Op):
     out = op_fields.results(CUSTOM_CALL_VALUE)
 
     assembly = assembly(
-        *(Attr("call_target_name", _parse_target, _print_target), "(", Operand("inputs"), ")"),
-        *(AttrDict(), ":", FunctionalType()),
+        "custom<target>($call_target_name) `(` $inputs `)` attr-dict `:` functional-type(operands, results)",
+        target=lambda field: Attr(field, _parse_target, _print_target),
     )
 
     @staticmethod

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from struct import pack, unpack
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantizedPerAxis
 from sdyopt.mlir.dialects.stablehlo import types
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    AllOperands,
-    ComplexOpType,
-    SameOperandsAndResultType,
     parse_attribute_of_class,
 )
 from sdyopt.mlir.dialects.stablehlo.dialect import quoted, stablehlo
@@ -22,7 +19,7 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     COMPATIBLE_TYPES,
     HLO_COMMUTATIVE,
     INFERS_COMPATIBLE_TYPES,
-    most_specific_type,
+    most_specific_operand_type,
 )
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
@@ -116,15 +113,13 @@ _UNARY_TRAITS = (COMPATIBLE_TYPES, *TYPE_INFERRING_ELEMENTWISE_TRAITS)
 class UnaryOp(Op):
     """Base of unary operations whose operand is named `operand`."""
 
-    assembly = assembly(Operand("operand"), AttrDict(), ":", SameOperandsAndResultType())
+    assembly = assembly("$operand attr-dict `:` custom<SameOperandsAndResultType>")
 
 
 class SameTypeUnaryOp(UnaryOp):
     """Base of unary operations whose result type is compatible with the operand type."""
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(signature, signature.operand_types)]
+    infer_result_types = staticmethod(most_specific_operand_type)
 
 
 class FloatOp(SameTypeUnaryOp):
@@ -276,11 +271,9 @@ _BINARY_TRAITS = (COMPATIBLE_TYPES, *_TYPE_INFERRING_TRAITS)
 class BinaryOp(Op):
     """Base of binary operations whose operands and result have compatible types."""
 
-    assembly = assembly(Operand("lhs"), ",", Operand("rhs"), AttrDict(), ":", SameOperandsAndResultType())
+    assembly = assembly("$lhs `,` $rhs attr-dict `:` custom<SameOperandsAndResultType>")
 
-    @staticmethod
-    def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
-        return [most_specific_type(signature, signature.operand_types)]
+    infer_result_types = staticmethod(most_specific_operand_type)
 
 
 class AnyBinaryOp(BinaryOp):
@@ -445,7 +438,7 @@ class ComplexOp(Op):
     rhs = operand(types.FLOAT_32_64_TENSOR)
     out = result(types.COMPLEX_TENSOR)
 
-    assembly = assembly(AllOperands(), AttrDict(), ":", ComplexOpType())
+    assembly = assembly("operands attr-dict `:` custom<ComplexOpType>")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:

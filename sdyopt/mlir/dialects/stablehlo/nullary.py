@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.directives import constant_assembly
 from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.dialects.stablehlo import types
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    AllResultTypes,
-    SameOperandsAndResultType,
-    TensorTypeOf,
-    integer_attr,
-)
 from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES, check_shape_operand
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
@@ -81,7 +75,9 @@ class IotaOp(Op):
     iota_dimension = attr(non_negative(I64_ATTR))
     output = result(types.STATIC_INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
 
-    assembly = assembly("dim", "=", integer_attr("iota_dimension"), AttrDict(), ":", TensorTypeOf("output"))
+    assembly = assembly(
+        "`dim` `=` custom<Integer>($iota_dimension) attr-dict `:` custom<TensorType>($output)"
+    )
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -101,14 +97,8 @@ class DynamicIotaOp(Op):
     out = result(types.TENSOR)
 
     assembly = assembly(
-        Operand("output_shape"),
-        ",",
-        "dim",
-        "=",
-        integer_attr("iota_dimension"),
-        AttrDict(),
-        ":",
-        FunctionalType(),
+        "$output_shape `,` `dim` `=` custom<Integer>($iota_dimension) attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
     @staticmethod
@@ -129,7 +119,7 @@ class CreateTokenOp(Op):
 
     output = result(types.TOKEN)
 
-    assembly = assembly(AttrDict(), ":", AllResultTypes())
+    assembly = assembly("attr-dict `:` custom<AllResultTypes>")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
@@ -143,7 +133,7 @@ class AfterAllOp(Op):
     inputs = operands(types.TOKEN)
     out = result(types.TOKEN)
 
-    assembly = assembly(Operand("inputs"), AttrDict(), ":", SameOperandsAndResultType())
+    assembly = assembly("$inputs attr-dict `:` custom<SameOperandsAndResultType>")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
@@ -155,7 +145,7 @@ class ProcessIdOp(Op):
 
     out = result(types.UI32_TENSOR)
 
-    assembly = assembly(AttrDict(), ":", AllResultTypes())
+    assembly = assembly("attr-dict `:` custom<AllResultTypes>")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:

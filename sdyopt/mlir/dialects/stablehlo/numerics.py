@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, OptionalGroup, assembly
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    SameOperandsAndResultType,
-    enum_attr,
-    i64_list_attr,
-    integer_attr,
-)
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.stablehlo.dialect import (
     NON_NEGATIVE_I64,
     are_shapes_compatible,
@@ -40,7 +34,7 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_sizes
 from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT
-from sdyopt.mlir.ir.types import DYNAMIC, F32, F64, I1, ComplexType, RankedTensor, Type
+from sdyopt.mlir.ir.types import DYNAMIC, F32, F64, ComplexType, RankedTensor, Type
 
 _TRAITS = (NO_MEMORY_EFFECT, COMPATIBLE_ELEMENT_TYPES, INFERS_COMPATIBLE_TYPES)
 
@@ -181,9 +175,7 @@ class CholeskyOp(Op):
     out = op_fields.result(FLOAT_COMPLEX_OR_QUANTIZED_TENSOR)
 
     assembly = assembly(
-        Operand("a"),
-        OptionalGroup(",", "lower", "=", integer_attr("lower", I1), anchor="lower"),
-        *(AttrDict(), ":", SameOperandsAndResultType()),
+        "$a (`,` `lower` `=` custom<Bool>($lower)^)? attr-dict `:` custom<SameOperandsAndResultType>"
     )
 
     @staticmethod
@@ -258,8 +250,8 @@ class FftOp(Op):
     out = op_fields.result(FLOAT_OR_COMPLEX_TENSOR)
 
     assembly = assembly(
-        *(Operand("operand"), ",", "type", "=", enum_attr("fft_type", FftType)),
-        *(",", "length", "=", i64_list_attr("fft_length"), AttrDict(), ":", FunctionalType()),
+        "$operand `,` `type` `=` $fft_type `,` `length` `=` custom<DenseI64Array>($fft_length) attr-dict "
+        "`:` functional-type(operands, results)"
     )
 
     @staticmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.format.assembly_format import Custom
+from sdyopt.mlir.asm.format.format_elements import Custom, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
@@ -226,11 +226,13 @@ def _write_precision_and_algorithm(out: Template, signature: OpSignature, attrib
         out.text(f", algorithm = {text.removeprefix('dot_algorithm')}")
 
 
+@directive("Precision")
 def precision_directive() -> Custom:
     """Optional `, precision = […]`."""
     return Custom(_parse_optional_precision, _write_precision, elides=["precision_config"])
 
 
+@directive("PrecisionAndAlgorithm")
 def precision_and_algorithm_directive() -> Custom:
     """Optional `, precision = […]` and optional `, algorithm = <…>`."""
     return Custom(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import enum_attr
 from sdyopt.mlir.dialects.stablehlo.dialect import are_shapes_compatible, integers_of, quoted, stablehlo
 from sdyopt.mlir.dialects.stablehlo.enums import EnumAttr, enumeration
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import are_compatible
@@ -48,8 +47,8 @@ class RngOp(Op):
     result = op_fields.result(PRED_INT_OR_FLOAT_TENSOR)
 
     assembly = assembly(
-        *(Operand("a"), ",", Operand("b"), ",", Operand("shape"), ",", "distribution", "="),
-        *(enum_attr("rng_distribution", RngDistribution), AttrDict(), ":", FunctionalType()),
+        "$a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
     def verify_in_context(self) -> None:
@@ -79,8 +78,7 @@ class RngBitGeneratorOp(Op):
     output = op_fields.result(STATIC_INT_OR_FLOAT_TENSOR)
 
     assembly = assembly(
-        *(Operand("initial_state"), ",", "algorithm", "=", enum_attr("rng_algorithm", RngAlgorithm)),
-        *(AttrDict(), ":", FunctionalType()),
+        "$initial_state `,` `algorithm` `=` $rng_algorithm attr-dict `:` functional-type(operands, results)"
     )
 
     def name_results(self) -> list[tuple[int, str]]:

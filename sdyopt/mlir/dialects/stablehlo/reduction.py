@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import Custom, assembly, visible_attributes
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom, visible_attributes
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Template
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser, OperandName
@@ -252,7 +253,7 @@ class ReduceOp(RegionVerifyingOp):
     out = op_fields.results(TENSOR)
     body = op_fields.region(ONE_BLOCK)
 
-    assembly = assembly(Custom(parse_reduce, write_reduce, elides=["dimensions"]))
+    assembly = assembly("custom<reduce>($dimensions)", reduce=custom(parse_reduce, write_reduce))
 
     def hides_regions(self) -> bool:
         return applied_op(self) is not None

@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.stablehlo import types
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    AllOperands,
-    SameOperandsAndResultType,
-    i64_list_attr,
-    integer_attr,
-)
 from sdyopt.mlir.dialects.stablehlo.dialect import listing, stablehlo
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     COMPATIBLE_ELEMENT_TYPES,
@@ -47,7 +41,7 @@ class ReshapeOp(Op):
     operand = operand(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
     out = result(types.STATIC_OR_BOUNDED_TENSOR)
 
-    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+    assembly = assembly("operands attr-dict `:` functional-type(operands, results)")
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -66,7 +60,7 @@ class DynamicReshapeOp(Op):
     output_shape = op_fields.operand(types.STATIC_DIMENSION_TENSOR)
     out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
-    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+    assembly = assembly("operands attr-dict `:` functional-type(operands, results)")
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -109,7 +103,8 @@ class TransposeOp(Op):
     out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR)
 
     assembly = assembly(
-        Operand("operand"), ",", "dims", "=", i64_list_attr("permutation"), AttrDict(), ":", FunctionalType()
+        "$operand `,` `dims` `=` custom<DenseI64Array>($permutation) attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
     @staticmethod
@@ -158,14 +153,8 @@ class ReverseOp(Op):
     out = result(types.TENSOR)
 
     assembly = assembly(
-        Operand("operand"),
-        ",",
-        "dims",
-        "=",
-        i64_list_attr("dimensions"),
-        AttrDict(),
-        ":",
-        SameOperandsAndResultType(),
+        "$operand `,` `dims` `=` custom<DenseI64Array>($dimensions) attr-dict `:` "
+        "custom<SameOperandsAndResultType>"
     )
 
     @staticmethod
@@ -200,7 +189,7 @@ class GetDimensionSizeOp(Op):
     out = result(types.I32_TENSOR)
 
     assembly = assembly(
-        Operand("operand"), ",", "dim", "=", integer_attr("dimension"), AttrDict(), ":", FunctionalType()
+        "$operand `,` `dim` `=` custom<Integer>($dimension) attr-dict `:` functional-type(operands, results)"
     )
 
     @staticmethod
@@ -220,16 +209,8 @@ class SetDimensionSizeOp(Op):
     out = result(types.TENSOR)
 
     assembly = assembly(
-        Operand("operand"),
-        ",",
-        Operand("size"),
-        ",",
-        "dim",
-        "=",
-        integer_attr("dimension"),
-        AttrDict(),
-        ":",
-        FunctionalType(),
+        "$operand `,` $size `,` `dim` `=` custom<Integer>($dimension) attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
     def verify_in_context(self) -> None:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.stablehlo import types
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    AllOperands,
-    OperandsWithCommas,
-    i64_list_attr,
-)
 from sdyopt.mlir.dialects.stablehlo.dialect import listing, stablehlo
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES
 from sdyopt.mlir.dialects.stablehlo.types import bounds_of, encoding_with
@@ -85,11 +81,9 @@ class SliceOp(Op):
     out = result(types.TENSOR)
 
     assembly = assembly(
-        Operand("operand"),
-        Custom(_parse_ranges, _write_ranges, elides=_RANGE_FIELDS),
-        AttrDict(),
-        ":",
-        FunctionalType(),
+        "$operand custom<ranges>($start_indices, $limit_indices, $strides) attr-dict `:` "
+        "functional-type(operands, results)",
+        ranges=custom(_parse_ranges, _write_ranges),
     )
 
     @staticmethod
@@ -140,15 +134,8 @@ class DynamicSliceOp(Op):
     out = result(types.TENSOR)
 
     assembly = assembly(
-        Operand("operand"),
-        ",",
-        OperandsWithCommas("start_indices"),
-        "sizes",
-        "=",
-        i64_list_attr("slice_sizes"),
-        AttrDict(),
-        ":",
-        FunctionalType(),
+        "$operand `,` custom<OperandsWithCommas>($start_indices) `sizes` `=` "
+        "custom<DenseI64Array>($slice_sizes) attr-dict `:` functional-type(operands, results)"
     )
 
     @staticmethod
@@ -193,7 +180,7 @@ class DynamicUpdateSliceOp(Op):
     start_indices = operands(types.SCALAR_INT_TENSOR)
     out = result(types.TENSOR)
 
-    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+    assembly = assembly("operands attr-dict `:` functional-type(operands, results)")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
@@ -232,7 +219,7 @@ class RealDynamicSliceOp(Op):
     strides = op_fields.operand(types.DIMENSION_TENSOR)
     out = result(types.TENSOR)
 
-    assembly = assembly(AllOperands(), AttrDict(), ":", FunctionalType())
+    assembly = assembly("operands attr-dict `:` functional-type(operands, results)")
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:

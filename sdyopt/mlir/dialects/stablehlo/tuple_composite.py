@@ -6,16 +6,11 @@ import re
 from collections.abc import Sequence
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, FunctionalType, Operand, assembly
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.stablehlo import types
-from sdyopt.mlir.dialects.stablehlo.assembly_directives import (
-    AllOperands,
-    TupleOpType,
-    integer_attr,
-    string_attr,
-)
 from sdyopt.mlir.dialects.stablehlo.dialect import quoted, stablehlo
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
@@ -54,7 +49,7 @@ class TupleOp(Op):
     val = operands(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE_OR_BUFFER)
     out = result(types.TUPLE)
 
-    assembly = assembly(AllOperands(), AttrDict(), ":", TupleOpType())
+    assembly = assembly("operands attr-dict `:` custom<TupleOpType>")
 
     @staticmethod
     def infer_result_types(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
@@ -70,7 +65,7 @@ class GetTupleElementOp(Op):
     out = result(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE_OR_BUFFER)
 
     assembly = assembly(
-        Operand("operand"), "[", integer_attr("index", I32), "]", AttrDict(), ":", FunctionalType()
+        "$operand `[` custom<I32>($index) `]` attr-dict `:` functional-type(operands, results)"
     )
 
     @staticmethod
@@ -123,12 +118,8 @@ class CompositeOp(Op):
     outputs = results(types.TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR_OR_TOKEN_OR_TUPLE)
 
     assembly = assembly(
-        string_attr("op_name", name="name"),
-        AllOperands(),
-        Custom(_parse_regions, print=_print_regions),
-        AttrDict(),
-        ":",
-        FunctionalType(),
+        "custom<String>($op_name) operands custom<regions> attr-dict `:` functional-type(operands, results)",
+        regions=custom(_parse_regions, print=_print_regions),
     )
 
     def verify_symbol_uses(self) -> None:

@@ -15,6 +15,7 @@ from struct import pack, unpack
 from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.mlir.dialects.stablehlo.dialect import integers_of, listing, quoted
 from sdyopt.mlir.dialects.stablehlo.types import bounds_of, encoding_with
+from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -94,6 +95,11 @@ def _is_within_bounds(type: ShapedType, bounded: ShapedType) -> bool:
 # (size, bound); a missing bound is DYNAMIC, and a static size has no bound.
 Dimension = tuple[int, int]
 Merge = Callable[[OpSignature, int, Dimension, Dimension], Dimension]
+
+
+def most_specific_operand_type(signature: OpSignature, regions: Sequence[Region]) -> list[Type]:
+    """The result type of an operation whose operands and result have compatible types."""
+    return [most_specific_type(signature, signature.operand_types)]
 
 
 def most_specific_type(signature: OpSignature, types: Sequence[Type]) -> Type:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.mlir.asm.format.assembly_format import Custom
+from sdyopt.mlir.asm.format.format_elements import Custom, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import print_list
@@ -131,6 +131,7 @@ _ATTRIBUTES = {
 }
 
 
+@directive("WindowAttributes")
 def window_directive() -> Custom:
     """The window attributes that are present; parsing accepts any order, each attribute at most once."""
     return Custom(_parse, _write, elides=list(_ATTRIBUTES.values()))

@@ -157,7 +157,7 @@ class MeshV1(VhloAttr):
 
 @enumeration(vhlo, "comparison_direction_v1", "EQ", "NE", "GE", "GT", "LE", "LT")
 class ComparisonDirectionV1(EnumAttr):
-    """How a comparison compares."""
+    """The kind of a comparison."""
 
 
 @enumeration(vhlo, "comparison_type_v1", "NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
@@ -190,7 +190,7 @@ class PrecisionV1(EnumAttr):
 
 @enumeration(vhlo, "rng_algorithm_v1", "DEFAULT", "THREE_FRY", "PHILOX")
 class RngAlgorithmV1(EnumAttr):
-    """How random bits are generated."""
+    """The algorithm for random bits."""
 
 
 @enumeration(vhlo, "rng_distribution_v1", "UNIFORM", "NORMAL")
@@ -205,7 +205,7 @@ class TransposeV1(EnumAttr):
 
 @enumeration(vhlo, "result_accuracy_mode_v1", "DEFAULT", "HIGHEST", "TOLERANCE")
 class ResultAccuracyModeV1(EnumAttr):
-    """How accurate a result is."""
+    """The accuracy of a result."""
 
 
 # --- Text -----------------------------------------------------------------------------------------

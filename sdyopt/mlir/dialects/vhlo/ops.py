@@ -12,9 +12,10 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from sdyopt.mlir.asm.format.assembly_format import AttrDict, Custom, assembly
-from sdyopt.mlir.asm.format.directives import symbol_text
+from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
+from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser
 from sdyopt.mlir.dialects.vhlo.attributes import StringV1, TypeV1
 from sdyopt.mlir.dialects.vhlo.dialect import CURRENT, MINIMUM, Version, version_of, vhlo
@@ -255,7 +256,8 @@ def _print_function(op: Any, printer: OpAsmPrinter) -> None:
 _ASSEMBLIES: dict[str, dict[str, Any]] = {
     "func_v1": {
         "assembly": assembly(
-            Custom(_parse_function, print=_print_function, elides=["sym_name", "function_type"]), AttrDict()
+            "custom<function>($sym_name, $function_type) attr-dict",
+            function=custom(_parse_function, print=_print_function),
         )
     }
 }

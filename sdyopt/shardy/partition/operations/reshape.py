@@ -86,7 +86,7 @@ def _shard_shape(value: Value, types: LocalTypes) -> list[int]:
 
 
 def _reads(groups: Sequence[ReshapeGroup], op: ReshapeOp, types: LocalTypes) -> list[ReadDimension] | None:
-    """What each device reads of the groups that need elements of other shards; None if one needs them all."""
+    """The reads of each device from groups that need other shards; None if one needs them all."""
     reads: list[ReadDimension] = []
     for number, group in enumerate(groups):
         if group.crossing:

@@ -30,7 +30,7 @@ def find_common_axes(
     if common is not None:
         return common
     non_scalars = [index for index, mapping in enumerate(rule.tensors) if mapping.dims]
-    if len(non_scalars) == 2 and not rule.need_replication and not _has_multi_factor_dimension(rule):
+    if len(non_scalars) == 2 and not rule.need_replication and not has_multi_factor_dimension(rule):
         return _axes_of_two_tensors(rule, tensors, sizes, mesh, *non_scalars)
     axes = assign_axes_to_factors(rule, tensors, sizes, mesh)
     redistribute_replicated_axes(rule, axes, mesh)
@@ -101,7 +101,8 @@ def _axes_of_two_tensors(
     return axes
 
 
-def _has_multi_factor_dimension(rule: OpShardingRule) -> bool:
+def has_multi_factor_dimension(rule: OpShardingRule) -> bool:
+    """Whether a dimension of an operand or result has several factors."""
     return any(len(dim.factors) > 1 for mapping in rule.tensors for dim in mapping.dims)
 
 

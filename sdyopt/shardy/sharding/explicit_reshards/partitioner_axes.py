@@ -1,0 +1,95 @@
+"""Finds common axes as XLA's SPMD partitioner does.
+
+    lhs [{"data"}, {}]    rhs [{"data"}, {}]    result [{"data"}, {}]
+
+"data" shards the rows of the left operand and of the result, and the contracting dimension of the right
+operand. XLA keeps the axes that two tensors of a product agree on, so it gathers the right operand, however
+large it is. Shardy compares the sizes of the tensors: if the right operand is the largest, it keeps its
+sharding, and the left operand and the result are resharded.
+
+- An axis of a product shards the factor that most of its tensors have it in. If that is one tensor only, the
+  sizes decide, as in Shardy.
+- A reduction is computed with the sharding of its operands, and its results are resharded.
+- Any other operation whose factors are all in its results is computed with the sharding of the results, and
+  its operands are resharded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix, overlap, prefix_without_overlap
+from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
+    already_common_axes,
+    find_common_axes,
+    has_multi_factor_dimension,
+)
+from sdyopt.shardy.sharding.sharding_projection import TensorProjection
+
+_DOTS = (DotOp, DotGeneralOp)
+
+
+def find_partitioner_axes(
+    op_class: type[Op],
+    rule: OpShardingRule,
+    tensors: Sequence[TensorProjection],
+    sizes: Sequence[int],
+    mesh: Mesh,
+) -> list[Axes]:
+    """The axes of each factor. `sizes` are the numbers of elements of the tensors."""
+    common = already_common_axes(rule, tensors)
+    if common is not None:
+        return common
+    if issubclass(op_class, _DOTS):
+        tensors = _with_agreed_axes(tensors, len(rule.factor_sizes))
+    elif issubclass(op_class, ReduceOp):
+        return _axes_of(tensors[: len(rule.operands)], rule)
+    elif not (
+        rule.reduction or rule.need_replication or rule.permutation or has_multi_factor_dimension(rule)
+    ):
+        results = tensors[len(rule.operands) :]
+        if all(factor in results[0].factors for tensor in tensors for factor in tensor.factors):
+            return _axes_of(results, rule)
+    return find_common_axes(rule, tensors, sizes, mesh)
+
+
+def _axes_of(tensors: Iterable[TensorProjection], rule: OpShardingRule) -> list[Axes]:
+    """The axes of the first of some tensors that has a factor, without those of other factors."""
+    axes: list[Axes] = [()] * len(rule.factor_sizes)
+    used: Axes = ()
+    for tensor in tensors:
+        for factor, sharding in tensor.factors.items():
+            if not axes[factor]:
+                axes[factor] = prefix_without_overlap(sharding.axes, used)
+                used += axes[factor]
+    return axes
+
+
+def _with_agreed_axes(tensors: Sequence[TensorProjection], count: int) -> list[TensorProjection]:
+    """The tensors without axes of factors where two tensors have them in another factor."""
+    agreed = [_agreed_axes(tensors, factor) for factor in range(count)]
+    found = []
+    for tensor in tensors:
+        changed = tensor.copy()
+        for factor, sharding in tensor.factors.items():
+            others = [axis for index, axes in enumerate(agreed) if index != factor for axis in axes]
+            mine: Sequence[AxisRef] = agreed[factor]
+            if overlap(sharding.axes, others) and not overlap(mine, others):
+                changed.set_axes(factor, prefix_without_overlap(sharding.axes, others))
+        found.append(changed)
+    return found
+
+
+def _agreed_axes(tensors: Sequence[TensorProjection], factor: int) -> Axes:
+    """The longest list of axes that shards a factor in two tensors."""
+    lists = [tensor.factors[factor].axes for tensor in tensors if factor in tensor.factors]
+    prefixes = [
+        common_prefix(one, other) for number, one in enumerate(lists) for other in lists[number + 1 :]
+    ]
+    return max(prefixes, key=len, default=())

@@ -1,0 +1,49 @@
+"""Assembly formats: every one can be read, and mistakes in one are errors."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+import pytest
+
+from sdyopt.mlir import dialects
+from sdyopt.mlir.asm.format.assembly_format import Assembly, assembly
+from sdyopt.mlir.asm.format.format_elements import AttrDict, Literal, Operand, TypeOf
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
+from sdyopt.mlir.ir.dialect import Dialect
+
+
+@pytest.mark.parametrize("name", [module.name for module in iter_modules(dialects.__path__)])
+def test_every_format_of_a_dialect_can_be_read(name: str) -> None:
+    module = import_module(f"{dialects.__name__}.{name}")
+    for dialect in vars(module).values():
+        if isinstance(dialect, Dialect):
+            for op_class in dialect.ops.values():
+                format = op_class.assembly
+                assert format is None or isinstance(format, Assembly)
+                while format is not None:
+                    assert format.elements_for(op_class)
+                    format = format._before
+
+
+def test_a_format_is_a_list_of_elements() -> None:
+    elements = assembly("$lhs `,` $rhs attr-dict `:` type($out, $lhs, $rhs)").elements_for(AddOp)
+    assert [type(element) for element in elements] == [Operand, Literal, Operand, AttrDict, Literal, TypeOf]
+    types = elements[-1]
+    assert isinstance(types, TypeOf) and (types.field, types.same) == ("out", ("lhs", "rhs"))
+
+
+@pytest.mark.parametrize(
+    ("format", "token"),
+    [
+        ("$lhs `,` $missing", "\\$missing"),
+        ("$lhs attributes", "attributes"),
+        ("($lhs^ `,` $rhs)", "the end"),
+        ("$lhs custom<Missing>($rhs)", "custom<Missing>"),
+        ("$lhs, $rhs", ","),
+    ],
+)
+def test_a_mistake_in_a_format_is_an_error(format: str, token: str) -> None:
+    with pytest.raises(ValueError, match=f"unexpected {token}"):
+        assembly(format).elements_for(AddOp)

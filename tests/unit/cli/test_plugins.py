@@ -1,0 +1,106 @@
+"""Plugins that a configuration of pytest lists: loaded by the flag, and by nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+PASS = """
+import sdyopt
+
+print("loaded")
+
+
+@sdyopt.register_pass("rename")
+class Rename(sdyopt.Pass):
+    \"\"\"rename: name operations.\"\"\"
+
+    def rewrite(self, rewriter: sdyopt.Rewriter) -> None:
+        for op in rewriter.walk():
+            if op.dialect == "toy":
+                rewriter.set_attribute(op, "name", "renamed")
+"""
+DIALECT = """
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.operation import Op
+
+DIALECT = toy = Dialect("toy")
+
+
+@toy.op("nothing")
+class NothingOp(Op):
+    \"\"\"Does nothing.\"\"\"
+"""
+PROGRAM = 'func.func @f() {\n  "toy.nothing"() : () -> ()\n  return\n}\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "plugins").mkdir()
+    (tmp_path / "plugins/rename.py").write_text(PASS)
+    (tmp_path / "plugins/toy.py").write_text(DIALECT)
+    (tmp_path / "program.mlir").write_text(PROGRAM)
+    listed = 'sdyopt_plugins = ["plugins/rename.py", "plugins/toy.py"]'
+    (tmp_path / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\n{listed}\n")
+    return tmp_path
+
+
+def run(folder: Path, module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command in another folder than that of the project, relative to which plugins are not."""
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        cwd=folder.parent,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def test_listed_plugins_are_loaded_by_the_flag(project: Path) -> None:
+    load = f"--load-plugin={project / 'pyproject.toml'}"
+    done = run(project, "sdyopt", str(project / "program.mlir"), load, "-rename")
+    assert done.returncode == 0, done.stderr
+    assert 'toy.nothing"() {name = "renamed"}' in done.stdout
+    done = run(project, "sdyopt.tools.cli.verify", str(project), load)
+    assert done.stdout.endswith("1 program verified\n"), done.stderr
+
+
+def test_no_plugin_is_loaded_without_the_flag(project: Path) -> None:
+    for module in ("sdyopt", "sdyopt.tools.cli.verify"):
+        done = subprocess.run(
+            [sys.executable, "-m", module, "program.mlir"],
+            cwd=project,
+            env={"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.returncode == 1
+        assert "loaded" not in done.stdout
+        assert "Dialect `toy'" in done.stderr or "toy" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file lists no plugins\nhelp: write sdyopt_plugins = "),
+        ("[tool.pytest.ini_options]\nsdyopt_plugins = 3\n", "the file lists no plugins"),
+        ("[tool", "Expected ']'"),
+        (
+            '[tool.pytest.ini_options]\nsdyopt_plugins = ["none-such"]\n',
+            "no installed package has this entry point",
+        ),
+        ('[tool.pytest.ini_options]\nsdyopt_plugins = ["none.py"]\n', "No such file or directory"),
+    ],
+)
+def test_lists_with_mistakes_are_usage_errors(project: Path, text: str, message: str) -> None:
+    (project / "pyproject.toml").write_text(text)
+    done = run(project, "sdyopt", "-", f"--load-plugin={project / 'pyproject.toml'}")
+    assert done.returncode == 2
+    assert message in done.stderr
