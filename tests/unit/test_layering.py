@@ -82,7 +82,7 @@ IMPORT_LATE = (
     "sdyopt/tools/api/checks",
     "sdyopt/tools/api/comparisons",
     "sdyopt/tools/api/execution",
-    "sdyopt/tools/api/reports",
+    "sdyopt/tools/api/lint",
     "sdyopt/tools/api/reports",
     "sdyopt/analysis/interface",
     "sdyopt/analysis/passes",
@@ -91,7 +91,8 @@ IMPORT_LATE = (
 )
 
 # The options of these analyses read files; every run imports the options of all.
-OPTIONS = {f"sdyopt/analysis/{name}" for name in ("advise", "check", "comparison", "mesh_sweep", "report")}
+_READING = ("advise", "check", "comparison", "hlo_comparison", "mesh_sweep", "report")
+OPTIONS = {f"sdyopt/analysis/{name}" for name in _READING}
 
 # The only import cycle: the classes of the IR core refer to each other.
 IR_CORE = {f"sdyopt.mlir.ir.{name}" for name in ("block", "op_fields", "op_signature", "operation", "value")}

@@ -26,12 +26,12 @@ def advice_text(advice: Advice, suffix: str, width: int = _WIDTH, rows: int | No
 
 
 def _text(advice: Advice, width: int, rows: int | None) -> str:
-    lines = section_lines(_header(advice), list(_sections(advice, rows)), max(width, MIN_WIDTH), rows)
+    lines = section_lines(header_of(advice), list(_sections(advice, rows)), max(width, MIN_WIDTH), rows)
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
 def _markdown(advice: Advice, width: int, rows: int | None) -> str:
-    header = [markdown_text(line) for line in _header(advice)]
+    header = [markdown_text(line) for line in header_of(advice)]
     return "\n".join([*header, "", *markdown_lines(list(_sections(advice, rows)))]) + "\n"
 
 
@@ -39,10 +39,10 @@ def _html(advice: Advice, width: int, rows: int | None) -> str:
     # Few runs write a page.
     from sdyopt.analysis.advise.html_advice import html_advice  # noqa: PLC0415 - htpy is slow to import
 
-    return html_advice(advice, _header(advice), list(_sections(advice, rows)))
+    return html_advice(advice, header_of(advice), list(_sections(advice, rows)))
 
 
-def _header(advice: Advice) -> list[str]:
+def header_of(advice: Advice) -> list[str]:
     lines = (_summary(advice), *_from_scratch(advice), _limits(advice), advice.assumption)
     return [line for line in lines if line]
 

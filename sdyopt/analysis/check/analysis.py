@@ -34,4 +34,4 @@ class Checking(Analysis[Options]):
         report = report_on(program.op, self._topology)
         found = self._checker.check(program.op, report, self._memory)
         program.shared(checks_of).append(found)
-        self.texts.append(check_text(found))
+        self.texts.append(check_text(found, self.run.width))

@@ -33,13 +33,15 @@ from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
-from sdyopt.mlir.value_names import name_of, name_of_result, pattern_of
+from sdyopt.mlir.value_names import name_of, pattern_of, result_text
 from sdyopt.shardy.record import FunctionResult
 
 PLACES = 3
 # At one place, at most so many changes are tried; and for all, on so many operations together.
 _MAX_TRIALS = 4
 _MAX_OPERATIONS = 60_000
+# A change that saves a smaller part of what a device sends is not worth a line.
+_WORTHWHILE = Fraction(1, 100)
 
 
 class Trial(NamedTuple):
@@ -65,6 +67,11 @@ class Trial(NamedTuple):
         """What changes are compared by: how many figures become worse, the wire bytes, the peak memory."""
         worse = (self.memory > 0) + (self.after.flops > self.before.flops)
         return worse, self.after.wire_bytes, self.after.peak_bytes
+
+    @property
+    def changes_memory(self) -> bool:
+        """Whether the peak changes by at least 1 %."""
+        return abs(self.memory) >= _WORTHWHILE * self.before.peak_bytes and self.memory != 0
 
 
 @dataclass(slots=True)
@@ -156,16 +163,17 @@ class Checker:
         return found
 
     def _compare(self, place: Place, move: Move, before: Figures, after: Figures) -> None:
+        if after.wire_bytes > (1 - _WORTHWHILE) * before.wire_bytes:
+            return
         trial = Trial("", move.changes[0].jax or "", before, after)
-        if trial.sent < 0 and (place.best is None or trial.cost < place.best.cost):
+        if place.best is None or trial.cost < place.best.cost:
             place.best = trial._replace(subject=self._subject(move.changes[0], len(move.changes), place))
 
     def _subject(self, change: Change, count: int, place: Place) -> str:
         """The subject of a change: an argument or result by its name, any other value by its line."""
         subject = change.subject
         if isinstance(subject, FunctionResult):
-            name = name_of_result(subject.function, subject.result_index)
-            return name or f"result {subject.result_index} of @{subject.function.sym_name}"
+            return result_text(*subject)
         if name := name_of(subject):
             return pattern_of(name) if count > 1 else name
         op = owning_op(subject)

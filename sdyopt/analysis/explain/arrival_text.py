@@ -103,10 +103,7 @@ def op_text(op: Op) -> str:
 
 
 def _phase(step: Step) -> str:
-    parts = [f"priority p{step.priority}"] if step.priority else []
-    if step.round:
-        parts.append(f"round {step.round}")
-    return f" ({', '.join(parts)})" if parts else ""
+    return f" (priority p{step.priority})" if step.priority else ""
 
 
 def _of_priority(priority: int) -> str:
@@ -164,7 +161,7 @@ def _output(annotation: Annotation, names: Names) -> str:
 def _constraint(annotation: Annotation, names: Names) -> str:
     operand = annotation.op.operands[0] if annotation.op.operands else None
     named = "" if operand is None else f" on {names.value(block_or_result(operand))}"
-    return f"the sharding constraint{named}"
+    return f"with_sharding_constraint{named}"
 
 
 def _attribute(annotation: Annotation, names: Names) -> str:
@@ -199,7 +196,8 @@ def arrival_title(arrival: Arrival) -> str:
 
 # A tree of sentences as text, wrapped to a width.
 #
-#     %0 of @main: tensor<8x32xf32> is sharded [{"data"}, {}]
+#     %0 of @main: f32[8,32] is sharded P('data', None)
+#     ├─ in sdy: tensor<8x32xf32> [{"data"}, {}]
 #     └─ "data" shards dimension 0
 #        ├─ from %x (dimension 0), forward along stablehlo.tanh
 #        └─ annotated: the input %x

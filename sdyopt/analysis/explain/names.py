@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
+from sdyopt.analysis.figures.source_locations import Phase, source_location
+from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.notation.partition_spec import short_spec
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.diagnostics.diagnostic import handling
@@ -32,6 +35,7 @@ class Names:
     def __init__(self, inputs: InputNames, record: ShardingRecord) -> None:
         self._inputs = inputs
         self._record = record
+        self._lines = inputs.lines
         # Values of this function are named without it.
         self.function = next(iter(inputs.functions)) if len(inputs.functions) == 1 else ""
 
@@ -59,6 +63,19 @@ class Names:
             return name_of_result(subject.function, subject.result_index) or name
         owner = run.edge_owners.get(subject, subject)
         return self.value(block_or_result(owner))
+
+    def title(self, run: Run, subject: Subject) -> str:
+        """The same for the title of an answer: `%0 (dot_general, backward)` for a value of Python."""
+        name = self.subject(run, subject)
+        owner = run.edge_owners.get(subject, subject)
+        if not isinstance(owner, OpResult) or not name.startswith("%"):
+            return name
+        location = source_location(owner.op.location)
+        if not location.name_stack:
+            return name
+        op = owner.op.signature.name.partition(".")[2] or owner.op.signature.name
+        phase = "" if location.phase is Phase.FORWARD else f", {location.phase}"
+        return f"{name} ({op}{phase})"
 
     def value(self, value: OpResult | BlockArgument) -> str:
         """The name that JAX or the source gives to a value; that of its operation if neither does."""
@@ -107,9 +124,9 @@ class Names:
         return self.source_line(owning_op(value))
 
     def source_line(self, op: Op) -> str:
-        """`train.py:12`: the line of an operation; "" if it is unknown."""
-        location = resolve_file_location(op.location)
-        return "" if location is None else _line(location)
+        """`train.py:12`: the line of an operation that a person would change; "" if it is unknown."""
+        location = self._lines.chosen(source_location(op.location))
+        return location.file_text if location.line else ""
 
 
 def _line(location: FileLoc | FileRange) -> str:
@@ -141,6 +158,18 @@ def type_text(subject: Subject) -> str:
 def axis_text(axis: AxisRef) -> str:
     """`"x"`, as in a sharding."""
     return axis_ref_text(axis)
+
+
+def sharding_words(sharding: TensorSharding | None) -> str:
+    """`P('x', None)`, as JAX writes it if it can."""
+    return sharding_text(sharding) if sharding is None else short_spec(sharding) or sharding_text(sharding)
+
+
+def in_sdy(type: str, sharding: TensorSharding) -> str:
+    """The type and the sharding in Shardy's words, and what these say of open dimensions."""
+    is_open = any(not dim.is_closed for dim in sharding.dims)
+    note = "; ? is open: no annotation keeps further axes out" if is_open else ""
+    return f"in sdy: {type} {sharding_text(sharding)}{note}"
 
 
 def sharding_text(sharding: TensorSharding | None) -> str:
@@ -191,6 +220,7 @@ class InputNames:
     def __init__(self, source: Source, module: Op, dialects: DialectTable, options: ParseOptions) -> None:
         self.source = source
         self.module = module
+        self.lines = UserLines.of_module(module)
         self.of_value: dict[Value, InputName] = {}
         self.offset_of_op: dict[Op, int] = {}
         self.functions: dict[str, FuncOp] = {}

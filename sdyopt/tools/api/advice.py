@@ -6,7 +6,7 @@ The code of the search is imported when it is used.
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
+from fractions import Fraction
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -14,6 +14,7 @@ from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.api.execution import execution_errors
 from sdyopt.tools.api.program import Program
+from sdyopt.tools.api.html import as_html, html_fragment, table
 from sdyopt.tools.api.reports import as_parse_error
 
 if TYPE_CHECKING:  # the search imports rich and all of stablehlo
@@ -65,7 +66,28 @@ class Advice(Generic[T]):
         return f"<sdyopt.Advice: {len(self.changes)} changes of {self.tried} tried>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        from sdyopt.analysis.advise.advice_text import header_of
+        from sdyopt.analysis.figures.units import bytes_text, seconds_text
+
+        rows = [
+            [
+                as_html(each.text),
+                as_html(each.now),
+                _change(each.before.seconds, each.after.seconds, seconds_text),
+                _change(each.before.wire_bytes, each.after.wire_bytes, bytes_text),
+                _change(each.before.peak_bytes, each.after.peak_bytes, bytes_text),
+            ]
+            for each in self.changes
+        ]
+        lines = [f"<p>{as_html(line)}</p>" for line in header_of(self.ir)]
+        columns = ["change", "now", "time", "sent", "memory"]
+        return html_fragment([*lines, table(columns, rows)] if rows else lines)
+
+
+def _change(before: Fraction | int, after: Fraction | int, text: Callable[[Fraction], str]) -> str:
+    """`-12%`, and the figures."""
+    share = f"{100 * float(Fraction(after) / Fraction(before) - 1):+.1f}%" if before else ""
+    return f"<strong>{share}</strong><br>{text(Fraction(before))} → {text(Fraction(after))}"
 
 
 def advice_on(
