@@ -36,7 +36,7 @@ compiles for the CPU, with none of this.
 """
 _CHANGES = {
     SCATTERED: "the only use of an all-reduce is a slice. It is read as a reduce-scatter if the slices that "
-    "the devices of each group take are distinct and cover it, as computed from the HLO for each device. "
+    "the devices of each group take are distinct and cover it, computed from the HLO for each device. "
     "GPU has the pass `reduce-scatter-creator`, TPU the fusion `all-reduce-scatter`",
     FOLDED: "an all-reduce of an all-reduce along another axis is one along both, as by `all-reduce-folder`",
     SUMMED: "the sum of two all-reduces or reduce-scatters is one of the sum, as by "

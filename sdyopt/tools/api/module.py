@@ -71,16 +71,22 @@ class Module(ProgramView):
             raise PassError(collector.diagnostics)
         return Module(program, collector.diagnostics)
 
-    def report(self, topology: str | PathLike[str] | None = None, device_memory: str | None = None) -> Report:
+    def report(
+        self,
+        topology: str | PathLike[str] | None = None,
+        device_memory: str | None = None,
+        assume_trips: int | Mapping[int, int] | None = None,
+    ) -> Report:
         """What the program communicates, stores and computes on each device.
 
         A `topology`, of a machine such as "tpu-v5e" or in a file, adds estimated times. Raises ParseError if
         the file is malformed, UsageError for a malformed size. `device_memory`, such as "16GiB", adds whether
-        the program fits; default: that of the topology.
+        the program fits; default: that of the topology. `assume_trips` is the trip count of loops that have none
+        of their own: of all, or of the loops at lines.
         """
         with session(discard, self._program.sdy_version):
             title = symbol_name(self.ir) or self._program.source.name
-            return report_of(self.ir, title, str(self), topology, device_memory)
+            return report_of(self.ir, title, str(self), topology, device_memory, assume_trips)
 
     def advise(
         self,
