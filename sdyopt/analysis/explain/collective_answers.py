@@ -8,8 +8,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from sdyopt.analysis.explain.arrival_text import Sentence, op_text
-from sdyopt.analysis.explain.names import Names, sharding_text
-from sdyopt.analysis.explain.names import Names, block_or_result, sharding_words
+from sdyopt.analysis.explain.names import Names, sharding_words
 from sdyopt.analysis.figures.causes import last_of_chain, producer
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of

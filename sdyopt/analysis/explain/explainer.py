@@ -22,11 +22,9 @@ from sdyopt.analysis.explain.arrival_text import (
     tree_text,
 )
 from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
-from sdyopt.analysis.explain.names import Names, axis_text, sharding_text, type_text
 from sdyopt.analysis.explain.names import (
     Names,
     axis_text,
-    block_or_result,
     in_sdy,
     sharding_text,
     sharding_words,
@@ -52,7 +50,6 @@ from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, sharding_of
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType

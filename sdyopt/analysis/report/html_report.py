@@ -13,8 +13,6 @@ from pathlib import Path
 
 import htpy as h
 
-from sdyopt.analysis.check.check_text import along, change_of, reason_of, specs_of
-from sdyopt.analysis.check.checker import Check, places_of
 from sdyopt.analysis.check.check_text import along, change_of, reason_of
 from sdyopt.analysis.check.checker import PLACES, Check, places_of
 from sdyopt.analysis.figures.figures import (
@@ -49,7 +47,6 @@ from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, printabl
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import ALL_GROUPINGS, grouping_of
 from sdyopt.analysis.report.json_report import number
-from sdyopt.analysis.report.markdown_report import PLACES
 from sdyopt.analysis.report.sections import COLLECTIVES, ReportTable, Section, sections_of
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.value_names import pattern_of
