@@ -1,7 +1,7 @@
 """Compares reports with what XLA compiles: python -m benchmarks.calibration [--output PAGE] PROGRAM…
 
-Needs jaxlib: the extra `reference`, or another Python that has it, as --reference-python. Without programs,
-the examples are compared.
+Needs jax: the extra `reference`, or another Python that has it, as --reference-python. Without programs, the
+examples are compared. The models of `jax_programs.py`, which nothing was tuned to, are a second table.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmarks.calibration.page import page
 from benchmarks.calibration.program import Comparison, NotComparedError, compare_program
+from benchmarks.processes import run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -23,15 +25,21 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep XLA's results for the next run")
     parser.add_argument("programs", nargs="*", type=Path, default=sorted(EXAMPLES.glob("*.mlir")))
     arguments = parser.parse_args()
-    compared: list[Comparison] = []
     rejected: list[tuple[str, str]] = []
-    for path in arguments.programs:
-        sys.stderr.write(f"{path.name}\n")
-        try:
-            compared.append(compare_program(path, arguments.reference_python, arguments.keep))
-        except NotComparedError as error:
-            rejected.append((path.stem, str(error)))
-    text = page(compared, rejected)
+
+    def compare(paths: list[Path]) -> list[Comparison]:
+        compared = []
+        for path in paths:
+            sys.stderr.write(f"{path.name}\n")
+            try:
+                compared.append(compare_program(path, arguments.reference_python, arguments.keep))
+            except NotComparedError as error:
+                rejected.append((path.stem, str(error)))
+        return compared
+
+    with TemporaryDirectory() as folder:
+        run([arguments.reference_python, "-m", "benchmarks.calibration.jax_programs", folder])
+        text = page(compare(arguments.programs), compare(sorted(Path(folder).iterdir())), rejected)
     if arguments.output is None:
         sys.stdout.write(text)
     else:

@@ -16,7 +16,7 @@ from collections import Counter
 from benchmarks.calibration.hlo_graph import IndexValues, Instruction, read_graph
 from sdyopt.analysis.hlo_comparison.device_groups import Groups, groups_of_hlo
 
-SCATTERED, FOLDED, MERGED, SUMMED = "reduce-scatter", "folded", "merged", "summed"
+SCATTERED, FOLDED, MERGED, SUMMED = "reduce-scatter", "one along both axes", "merged", "one of the sum"
 _COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
 # They keep each element; its position may be another one.
 _REARRANGE = ("bitcast", "reshape", "copy", "transpose")

@@ -9,13 +9,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from benchmarks.calibration.accelerators import as_on_accelerators
+from benchmarks.calibration.common_passes import compile_by_common_passes
 from benchmarks.processes import BenchmarkFailed, run
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
-from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -26,6 +27,8 @@ from sdyopt.tools.driver.run import run_job
 
 # What a report assumes where no pass is given.
 PIPELINE = "builtin.module(sdy-jax-pipeline)"
+# The mode of `compile_with_xla` that runs the passes that all devices have in common.
+COMMON = "common"
 _SCRIPT = Path(__file__).with_name("compile_with_xla.py")
 
 
@@ -35,53 +38,49 @@ class NotComparedError(Exception):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Collectives and bytes of a program in the report and in XLA's result."""
+    """Collectives and bytes of a program in the report and in XLA's result.
+
+    XLA's operands are those of the passes that all devices have in common, as TPU and GPU go on with them;
+    `changes` counts what that changes. Those of the CPU are as XLA compiles for it.
+    """
 
     name: str
     devices: int
     report_operands: list[CollectiveOperand]
     xla_operands: list[CollectiveOperand]
-    # The number of operands in XLA's combined collectives.
-    combined: int
+    cpu_operands: list[CollectiveOperand]
+    changes: Counter[str]
     reasons: Counter[str]
     arguments: int
     xla_arguments: int
     peak: int
     xla_peak: int
+    cpu_peak: int
 
 
 def compare_program(path: Path, python: str, keep: Path | None) -> Comparison:
     """Compares a program. Raises NotComparedError if the pipeline or XLA rejects it."""
     report = _report(path)
-    xla = compile_with_xla(path, report.devices, python, keep)
-    compiled = read_hlo(path.stem, xla["hlo"], report.devices)
+    on_cpu = compile_with_xla(path, report.devices, python, keep)
+    common = compile_with_xla(path, report.devices, python, keep, COMMON)
+    text, changes = as_on_accelerators(common["hlo"], report.devices)
+    compiled = read_hlo(path.stem, text, report.devices).operands
     operands = list(of_report(report))
-    matches = match_collectives(operands, compiled.operands)
+    matches = match_collectives(operands, compiled)
     return Comparison(
         path.stem,
         report.devices,
         operands,
-        compiled.operands,
-        compiled.combined,
+        compiled,
+        read_hlo(path.stem, on_cpu["hlo"], report.devices).operands,
+        changes,
         Counter(match.reason for match in matches),
         report.memory.arguments,
-        xla["arguments"],
+        common["arguments"],
         report.memory.peak,
-        xla["arguments"] + xla["results"] + xla["temporaries"] - xla["aliases"],
+        common["peak"],
+        on_cpu["arguments"] + on_cpu["results"] + on_cpu["temporaries"] - on_cpu["aliases"],
     )
-
-
-def in_types_of(report: list[CollectiveOperand], xla: list[CollectiveOperand]) -> list[CollectiveOperand]:
-    """The operands in XLA, with 16-bit floats in 16 bits, where XLA for CPU communicates them in 32."""
-    narrow = Counter((each.kind, each.groups, each.elements) for each in report if each.bits == 16)
-    found = []
-    for each in xla:
-        key = each.kind, each.groups, each.elements
-        if each.bits == 32 and narrow[key]:
-            narrow[key] -= 1
-            each = replace(each, bits=16)
-        found.append(each)
-    return found
 
 
 def wire_bytes(operands: list[CollectiveOperand]) -> Fraction:
@@ -100,13 +99,17 @@ def _report(path: Path) -> Report:
 
 def compile_with_xla(path: Path, devices: int, python: str, keep: Path | None, *mode: str) -> dict[str, Any]:
     """The output of `compile_with_xla.py`; read from the folder `keep` if a previous run wrote it there."""
-    kept = None if keep is None else keep / f"{path.stem}.json"
+    suffix = ".common.json" if COMMON in mode else ".json"
+    kept = None if keep is None else keep / f"{path.stem}{suffix}"
     if kept is not None and kept.exists():
         text = kept.read_text(encoding="utf-8")
     else:
         try:
-            command = [python, str(_SCRIPT), str(path), str(devices), *mode]
-            text = run(command, keeps_output=True).output
+            if COMMON in mode:
+                text = compile_by_common_passes(_SCRIPT, path, devices, python)
+            else:
+                command = [python, str(_SCRIPT), str(path), str(devices), *mode]
+                text = run(command, keeps_output=True).output
         except BenchmarkFailed as failure:
             lines = [line for line in str(failure).splitlines() if "rror" in line]
             raise NotComparedError(_reason(lines[-1] if lines else "XLA fails")) from None

@@ -35,10 +35,15 @@ def jax_pipeline() -> Sequence[Pass | Pipeline]:
     Without passes on the command line, reports, comparisons, explanations, lint and budgets run this. It is
     `sdy-partition-pipeline` up to `sdy-pad-for-divisibility`: all communication is explicit, that of halos,
     sorts and `top_k` too, but types are still global. Before it runs what XLA does before Shardy:
-    `stablehlo-legalize-composite-to-call`, `sdy-inline-unsharded-calls`, and `cse`, which also removes dead
-    operations. Another `cse` merges equal collectives, as XLA does after it has partitioned a program. What
-    `sdy-partition-pipeline` does beyond XLA to send less, such as to gather operands instead of reducing
-    results, is left out.
+    `stablehlo-legalize-composite-to-call`, `sdy-inline-unsharded-calls`, `cse`, which also removes dead
+    operations, and `sdy-broadcast-to-reshape`. Another `cse` merges equal collectives, as XLA does after it
+    has partitioned a program.
+
+    Where XLA's partitioner decides otherwise than `sdy-partition-pipeline`, which sends less, this pipeline
+    follows XLA: products keep the axes that two of their tensors agree on, so weights that are sharded along
+    the axis of the batch are gathered; other operations are computed with the sharding of their result;
+    reshards may gather whole tensors; each sharding constraint is met by itself; and the all-reduces of a
+    sum are merged only if it has no other terms.
 
     A manual computation that exchanges data in place of an operation has the name of the operation as
     `sdy.replaces`.

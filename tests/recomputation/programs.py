@@ -258,7 +258,21 @@ func.func @main(%a: tensor<8x6xf32>) -> tensor<8x6xf32> {
 }
 """
 
+# Fused, though chlo gives these operations no elementwise trait.
+CHLO = """
+func.func @main(%a: tensor<64x32xf32>, %b: tensor<64x32xf32>) -> tensor<64xf32> {
+  %0 = chlo.next_after %a, %b : tensor<64x32xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
+  %1 = chlo.polygamma %0, %b : tensor<64x32xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
+  %2 = chlo.zeta %1, %b : tensor<64x32xf32>, tensor<64x32xf32> -> tensor<64x32xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %3 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [1]
+      : (tensor<64x32xf32>, tensor<f32>) -> tensor<64xf32>
+  return %3 : tensor<64xf32>
+}
+"""
+
 PROGRAMS = {
+    "chlo": CHLO,
     **LOOPS,
     "replica_groups": REPLICA_GROUPS,
     "nested_loops": NESTED_LOOPS,

@@ -26,8 +26,8 @@ base      dataclasses ‹ interning ‹ releases ‹ diagnostics
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ notation ‹ sharding_record ‹
-          trials ‹ check ‹ report ‹ passes ‹ advise ‹ mesh_sweep ‹ hlo_comparison ‹
-          explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
+          trials ‹ check ‹ report ‹ passes ‹ mesh_sweep ‹ hlo_comparison ‹
+          explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ advise ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -49,6 +49,7 @@ BELOW_PASSES = ROOMS[: ROOMS.index("analysis")]
 USERS = {
     "click": ("sdyopt/tools/cli",),
     "htpy": (
+        "sdyopt/analysis/advise/html_advice",
         "sdyopt/analysis/comparison/html_comparison",
         "sdyopt/analysis/pages",
         "sdyopt/analysis/report/html_report",
@@ -61,6 +62,7 @@ USERS = {
     "numpy": ("sdyopt/tools/api/execution", "sdyopt/analysis/execution/worker"),
     "pytest": ("sdyopt/tools/lit",),
     "rich": (
+        "sdyopt/analysis/advise",
         "sdyopt/analysis/figures",
         "sdyopt/analysis/report",
         "sdyopt/analysis/notation/drawing",

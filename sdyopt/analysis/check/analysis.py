@@ -27,7 +27,7 @@ class Checking(Analysis[Options]):
 
     def around_passes(self, program: Program) -> AbstractContextManager[None]:
         has_passes = bool(program.pipeline.elements) and not program.assumption
-        self._checker = Checker(program.op, program.dialects, has_passes)
+        self._checker = Checker(program.op, has_passes)
         return self._checker.recording()
 
     def on_output(self, program: Program) -> None:

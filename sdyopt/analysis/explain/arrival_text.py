@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from sdyopt.analysis.explain.names import Names, axis_text, block_or_result
+from sdyopt.analysis.explain.names import Names, axis_text
 from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
 from sdyopt.analysis.sharding_record.arrivals import Arrival
 from sdyopt.analysis.sharding_record.model import Gap, Run, Site, Step
@@ -13,6 +13,7 @@ from sdyopt.analysis.sharding_record.sources import Source
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.text import printable_line
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult
 from sdyopt.mlir.value_names import name_of_result

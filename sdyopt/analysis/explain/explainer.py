@@ -25,7 +25,6 @@ from sdyopt.analysis.explain.collective_answers import collectives_of, explain_c
 from sdyopt.analysis.explain.names import (
     Names,
     axis_text,
-    block_or_result,
     in_sdy,
     sharding_text,
     sharding_words,
@@ -50,7 +49,7 @@ from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, sharding_of
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType

@@ -19,7 +19,7 @@ from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, owning_op
 from sdyopt.mlir.error_help.statement import without_locations
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
@@ -262,7 +262,7 @@ class InputNames:
         if match is None or match.start() in self._seen:
             return
         self._seen.add(match.start())
-        function = _function_of(op)
+        function = function_of(op)
         names: list[str] = []
         for group in match[0].split(","):
             name, _, count = group.strip().partition(":")
@@ -274,7 +274,7 @@ class InputNames:
         offset = self._offset(twin.lazy_location)
         match = None if offset is None else _NAME.match(self.source.text, offset)
         if match is not None:
-            self.of_value[argument] = InputName(_function_of(op), match[0], match.start())
+            self.of_value[argument] = InputName(function_of(op), match[0], match.start())
 
     def _offset(self, location: LazyLocation) -> int | None:
         """The offset of a location that the text does not state."""
@@ -292,12 +292,7 @@ def _results_before(text: str, start: int, offset: int) -> re.Match[str] | None:
     return next((found for found in lists if _ASSIGNED.match(text, found.end(), offset)), None)
 
 
-def _function_of(op: Op) -> str:
+def function_of(op: Op) -> str:
+    """The name of the function that an operation is, or is in; "" if there is none."""
     function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
     return "" if function is None else symbol_name(function) or ""
-
-
-def block_or_result(value: Value) -> OpResult | BlockArgument:
-    """The value, as one of the two kinds that there are."""
-    assert isinstance(value, OpResult | BlockArgument)
-    return value

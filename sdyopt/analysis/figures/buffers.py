@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sdyopt.analysis.figures.execution_counts import constant_of
 from sdyopt.base.dataclasses import dataclass
+from sdyopt.mlir.dialects.chlo.elementwise import MulhiOp, NextAfterOp, PolygammaOp, ZetaOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, ReplicatedToUnreducedOp, ShardedToUnreducedOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
@@ -59,6 +60,8 @@ _MOVES = (
 )
 _SOURCES = (IotaOp, PartitionIdOp)
 _BROADCASTS = (BroadcastInDimOp, BroadcastOp)
+# Operations of chlo without the trait that others have.
+_ELEMENTWISE_WITHOUT_TRAIT = (MulhiOp, NextAfterOp, PolygammaOp, ZetaOp)
 # They fuse their operands, but are not fused themselves.
 _SINKS = (DynamicUpdateSliceOp, ReduceOp)
 # They write into their first operand.
@@ -217,7 +220,7 @@ class BlockBuffers:
 
     def _take_over(self, op: Op, result: Value, position: int) -> None:
         """Ends the buffer of an operand where that of a result of the same size begins."""
-        if not is_elementwise(op.signature):
+        if not _is_elementwise(op):
             return
         size = self._bytes(result)
         for leaf in self._leaves(op):
@@ -240,7 +243,7 @@ class BlockBuffers:
             count += 1
             inner = value.op if isinstance(value, OpResult) else None
             if inner is not None and inner in self._fused:
-                if is_elementwise(inner.signature):
+                if _is_elementwise(inner):
                     pending += inner.operands
             else:
                 yield value
@@ -270,11 +273,16 @@ class BlockBuffers:
         )
 
 
+def _is_elementwise(op: Op) -> bool:
+    """Whether every element of the result depends on one element of each operand."""
+    return isinstance(op, _ELEMENTWISE_WITHOUT_TRAIT) or is_elementwise(op.signature)
+
+
 def _is_fusible(op: Op) -> bool:
     """Whether an operation computes its result elementwise, or only moves or repeats elements."""
     if isinstance(op, _MOVES):
         return True
-    return len(op.results) == 1 and is_elementwise(op.signature) and not isinstance(op, (*_VIEWS, ReshardOp))
+    return len(op.results) == 1 and _is_elementwise(op) and not isinstance(op, (*_VIEWS, ReshardOp))
 
 
 def is_invariant(loop: WhileOp, index: int) -> bool:

@@ -263,7 +263,7 @@ def check(
         except DiagnosticError as error:
             raise ParseError([diagnostic_of(error.diagnostic, error.diagnostic.source)]) from None
         _, pipeline = assumed_pipeline(copy.op)
-        checker = Checker(copy.op, copy.dialects, has_passes=False)
+        checker = Checker(copy.op, has_passes=False)
         with checker.recording():
             succeeded = run_pipeline(pipeline, copy.op, IncrementalVerifier(copy.verifier))
         if not succeeded:

@@ -71,16 +71,22 @@ class Module(ProgramView):
             raise PassError(collector.diagnostics)
         return Module(program, collector.diagnostics)
 
-    def report(self, topology: str | PathLike[str] | None = None, device_memory: str | None = None) -> Report:
+    def report(
+        self,
+        topology: str | PathLike[str] | None = None,
+        device_memory: str | None = None,
+        assume_trips: int | Mapping[int, int] | None = None,
+    ) -> Report:
         """What the program communicates, stores and computes on each device.
 
         A `topology`, of a machine such as "tpu-v5e" or in a file, adds estimated times. Raises ParseError if
         the file is malformed, UsageError for a malformed size. `device_memory`, such as "16GiB", adds whether
-        the program fits; default: that of the topology.
+        the program fits; default: that of the topology. `assume_trips` is the trip count of loops that have none
+        of their own: of all, or of the loops at lines.
         """
         with session(discard, self._program.sdy_version):
             title = symbol_name(self.ir) or self._program.source.name
-            return report_of(self.ir, title, str(self), topology, device_memory)
+            return report_of(self.ir, title, str(self), topology, device_memory, assume_trips)
 
     def advise(
         self,
@@ -91,12 +97,16 @@ class Module(ProgramView):
         seconds: int = 0,
         partitioner: str = "xla",
         jobs: int = 0,
+        verify: bool = False,
+        python: str = "",
         topology: str | PathLike[str] | None = None,
     ) -> Advice[Module]:
         """Which changes of annotations make the program cheaper, each tried on it.
 
         The options are those of `--advise`: up to `changes` are made one after the other, `memory` limits the
-        bytes of the peak, `partitioner` is "xla" or "sdy". Raises ParseError if the topology is malformed.
+        bytes of the peak, `partitioner` is "xla" or "sdy". To `verify`, XLA compiles the changed programs,
+        run by `python`, by default this one. Raises ParseError if the topology is malformed, and
+        ExecutionError without jax.
         """
         options: dict[str, object] = {
             "advise": "-",
@@ -105,10 +115,14 @@ class Module(ProgramView):
             "advise_seconds": seconds,
             "advise_partitioner": partitioner,
             "advise_jobs": jobs,
+            "advise_verify": verify,
+            "jax": (python, 300, 8),
             "memory": memory,
         }
         with session(discard, self._program.sdy_version):
-            return advice_on(self.ir, options, topology, lambda op: Module(self._program.with_op(op), ()))
+            return advice_on(
+                self._program, options, topology, lambda op: Module(self._program.with_op(op), ())
+            )
 
     def explain(self, what: str, *passes: Passes, width: int = 100) -> Explanation:
         """Why a value is sharded as it is after these passes, as `sdy-opt --explain` prints it.
@@ -306,6 +320,7 @@ class Edit(Rewriter):
         copy, operations, values = program.clone_with_copies()
         super().__init__(copy, EditLog(), operations, values)
         self._module: Module | None = None
+        self._is_used = False
         self._collector = copy.collector()
 
     @property
@@ -316,6 +331,9 @@ class Edit(Rewriter):
         return self._module
 
     def __enter__(self) -> Self:
+        if self._is_used:
+            raise ValueError("an edit is used in one `with` block; edit its module in another one")
+        self._is_used = True
         program = self._program
         program.editing = lambda: session(self._collector.handle, program.sdy_version)
         return self

@@ -357,14 +357,18 @@ def report_of(
     program: str,
     topology: str | PathLike[str] | None = None,
     device_memory: str | None = None,
+    assume_trips: int | Mapping[int, int] | None = None,
 ) -> Report:
     """The report on a module, whose text is `program`."""
+    from sdyopt.analysis.figures.execution_counts import AssumedTrips
     from sdyopt.analysis.figures.machines import memory_size
     from sdyopt.analysis.report.entry import read_topology, report_on
 
     with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
-    found = report_on(op, speeds)
+    is_one = assume_trips is None or isinstance(assume_trips, int)
+    trips = AssumedTrips({}, assume_trips) if is_one else AssumedTrips(assume_trips)
+    found = report_on(op, speeds, trips)
     if device_memory is not None:
         found.device_memory = memory_size("device-memory", device_memory)
     return Report(found, title, program)

@@ -94,3 +94,29 @@ def test_mistakes_in_a_file_are_shown_in_its_line(tmp_path: Path) -> None:
     head, *rest = str(caught.value).splitlines()
     assert head == f"{topology}:1:1: error: unknown table or key 'flop'"
     assert rest == ['flop = "1 TFLOP/s"', "^", "help: did you mean 'flops'?"]
+
+
+_LOOP = """sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %n: tensor<i32>)
+    -> tensor<64x32xf32> {
+  %0:2 = stablehlo.while(%i = %n, %v = %a) : tensor<i32>, tensor<64x32xf32>
+      attributes {sdy.sharding = #sdy.sharding_per_value<[<@mesh, []>, <@mesh, [{"x"}, {}]>]>}
+  cond {
+    %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %g = sdy.all_gather [{"x"}, {}] %v out_sharding=<@mesh, [{}, {}]> : tensor<64x32xf32>
+    %h = sdy.all_slice [{"x"}, {}] %g out_sharding=<@mesh, [{"x"}, {}]> : tensor<64x32xf32>
+    stablehlo.return %i, %h : tensor<i32>, tensor<64x32xf32>
+  }
+  return %0#1 : tensor<64x32xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("trips", [10, {4: 10}])
+def test_assumed_trip_counts(trips: int | dict[int, int]) -> None:
+    module = sdyopt.parse(_LOOP)
+    assert module.report().collectives[0].times is None
+    assert module.report(assume_trips=trips).collectives[0].times == (10, 10)
+    assert module.report(assume_trips={99: 10}).collectives[0].times is None

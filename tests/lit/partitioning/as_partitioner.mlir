@@ -1,0 +1,106 @@
+// RUN: sdy-opt %s -sdy-insert-explicit-reshards="enable-full-version=true as-partitioner=true" | filecheck %s --check-prefix=CONFLICT
+// RUN: sdy-opt %s -sdy-insert-explicit-reshards="enable-full-version=true" | filecheck %s --check-prefix=SIZES
+// RUN: sdy-opt %s -sdy-reshard-to-collectives="as-partitioner=true" | filecheck %s --check-prefix=RESHARD
+// RUN: sdy-opt %s -sdy-merge-all-reduces="whole-sums-only=true" | filecheck %s --check-prefix=SUM
+// RUN: sdy-opt %s -sdy-broadcast-to-reshape | filecheck %s --check-prefix=BROADCAST
+
+// What the passes do as XLA's partitioner does, and not to send less.
+
+sdy.mesh @mesh = <["x"=4, "y"=4]>
+
+// The rows of the left operand and of the result agree on "x", so the larger weights are gathered.
+// CONFLICT-LABEL: @batch_against_weights
+// CONFLICT:         %[[WEIGHTS:.*]] = sdy.reshard %arg1 <@mesh, [{}, {}]>
+// CONFLICT-NEXT:    stablehlo.dot_general %arg0, %[[WEIGHTS]]
+// SIZES-LABEL:    @batch_against_weights
+// SIZES:            sdy.reshard %arg0
+func.func @batch_against_weights(
+    %arg0: tensor<64x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %arg1: tensor<1024x2048xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<64x2048xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+      : (tensor<64x1024xf32>, tensor<1024x2048xf32>) -> tensor<64x2048xf32>
+  return %0 : tensor<64x2048xf32>
+}
+
+// An elementwise operation is computed with the sharding of its result.
+// CONFLICT-LABEL: @elementwise
+// CONFLICT:         %[[A:.*]] = sdy.reshard %arg0 <@mesh, [{}, {"y"}]>
+// CONFLICT-NEXT:    %[[B:.*]] = sdy.reshard %arg1 <@mesh, [{}, {"y"}]>
+// CONFLICT-NEXT:    stablehlo.add %[[A]], %[[B]]
+func.func @elementwise(
+    %arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+    %arg1: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
+  %0 = stablehlo.add %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>} : tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
+// The numbers of shards are not multiples of each other, so the tensor is gathered and sliced.
+// RESHARD-LABEL: @rematerialized
+// RESHARD:         %[[WHOLE:.*]] = sdy.all_gather [{"x", "y"}, {}] %arg0
+// RESHARD-NEXT:    sdy.all_slice [{"x"}, {"y":(1)2}] %[[WHOLE]]
+func.func @rematerialized(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>})
+    -> tensor<64x64xf32> {
+  %0 = sdy.reshard %arg0 <@mesh, [{"x"}, {"y":(1)2}]> : tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
+// RESHARD-LABEL: @exchanged
+// RESHARD:         %[[MOVED:.*]] = sdy.all_to_all [{"x"}: 0->1] %arg0 out_sharding=<@mesh, [{}, {"x"}]>
+// RESHARD-NEXT:    sdy.collective_permute %[[MOVED]] out_sharding=<@mesh, [{}, {"y"}]>
+func.func @exchanged(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> tensor<64x64xf32> {
+  %0 = sdy.reshard %arg0 <@mesh, [{}, {"y"}]> : tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
+// A reduction is left to sdy-insert-explicit-reshards.
+// RESHARD-LABEL: @reduced
+// RESHARD:         sdy.reshard %arg0
+func.func @reduced(%arg0: tensor<64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={"x"}>})
+    -> tensor<64xf32> {
+  %0 = sdy.reshard %arg0 <@mesh, [{}]> : tensor<64xf32>
+  return %0 : tensor<64xf32>
+}
+
+// SUM-LABEL: @gradients
+// SUM:         %[[TOTAL:.*]] = stablehlo.add
+// SUM:         sdy.all_reduce {"x"}
+// SUM-NOT:     sdy.all_reduce
+// SUM-LABEL: @residual
+// SUM-COUNT-2: sdy.all_reduce {"x"}
+func.func @gradients(%arg0: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+                     %arg1: tensor<64x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<8x8xf32>
+  %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x64xf32>, tensor<64x8xf32>) -> tensor<8x8xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %2 = stablehlo.add %zero, %1 : tensor<8x8xf32>
+  %3 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x64xf32>, tensor<64x8xf32>) -> tensor<8x8xf32>
+  %4 = sdy.all_reduce {"x"} %3 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %5 = stablehlo.add %2, %4 : tensor<8x8xf32>
+  return %5 : tensor<8x8xf32>
+}
+
+// The sum has another term, so XLA adds to it twice.
+func.func @residual(%arg0: tensor<8x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+                    %arg1: tensor<64x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+                    %arg2: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x64xf32>, tensor<64x8xf32>) -> tensor<8x8xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %2 = stablehlo.add %arg2, %1 : tensor<8x8xf32>
+  %3 = stablehlo.dot %arg0, %arg1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x64xf32>, tensor<64x8xf32>) -> tensor<8x8xf32>
+  %4 = sdy.all_reduce {"x"} %3 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+  %5 = stablehlo.add %2, %4 : tensor<8x8xf32>
+  return %5 : tensor<8x8xf32>
+}
+
+// BROADCAST-LABEL: @stack
+// BROADCAST:         stablehlo.reshape %arg0 : (tensor<8x4xf32>) -> tensor<1x8x4xf32>
+// BROADCAST-NEXT:    stablehlo.broadcast_in_dim %arg0, dims = [1, 2] : (tensor<8x4xf32>) -> tensor<2x8x4xf32>
+func.func @stack(%arg0: tensor<8x4xf32>) -> (tensor<1x8x4xf32>, tensor<2x8x4xf32>) {
+  %0 = stablehlo.broadcast_in_dim %arg0, dims = [1, 2] : (tensor<8x4xf32>) -> tensor<1x8x4xf32>
+  %1 = stablehlo.broadcast_in_dim %arg0, dims = [1, 2] : (tensor<8x4xf32>) -> tensor<2x8x4xf32>
+  return %0, %1 : tensor<1x8x4xf32>, tensor<2x8x4xf32>
+}

@@ -1,0 +1,89 @@
+"""The reading of XLA's HLO for the calibration: benchmarks/calibration/accelerators.py."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from benchmarks.calibration.accelerators import FOLDED, MERGED, SCATTERED, SUMMED, as_on_accelerators
+from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
+
+_HEADER = "HloModule m, num_partitions=4\n\nENTRY %main (a: f32[8,4]) -> f32[8,4] {\n"
+_A = "  %a = f32[8,4]{1,0} parameter(0)\n"
+_INDEX = """  %zero = s32[] constant(0)
+  %table = s32[4]{0} constant({OFFSETS})
+  %id = u32[] partition-id()
+  %offset = s32[1]{0} dynamic-slice(%table, %id), dynamic_slice_sizes={1}
+  %start = s32[] reshape(%offset)
+"""
+_SCATTER = """  %sum = f32[8,4]{1,0} all-reduce(%a), channel_id=1, replica_groups={{0,1},{2,3}}, to_apply=%add
+  ROOT %part = f32[4,4]{1,0} dynamic-slice(%sum, %start, %zero), dynamic_slice_sizes={4,4}
+"""
+_FOLD = """  %one = f32[8,4]{1,0} all-reduce(%a), channel_id=1, replica_groups={{0,1},{2,3}}, to_apply=%add
+  ROOT %two = f32[8,4]{1,0} all-reduce(%one), channel_id=2, replica_groups={{0,2},{1,3}}, to_apply=%add
+"""
+_MERGE = """  %one = f32[16,4]{1,0} all-gather(%a), channel_id=1, replica_groups={{0,1},{2,3}}, dimensions={0}
+  %two = f32[16,4]{1,0} all-gather(%a), channel_id=2, replica_groups={{0,1},{2,3}}, dimensions={0}
+  ROOT %out = f32[16,4]{1,0} multiply(%one, %two)
+"""
+_SUM = """  %b = f32[8,4]{1,0} negate(%a)
+  %one = f32[8,4]{1,0} all-reduce(%a), channel_id=1, replica_groups={{0,1},{2,3}}, to_apply=%add
+  %two = f32[8,4]{1,0} all-reduce(%b), channel_id=2, replica_groups={{0,1},{2,3}}, to_apply=%add
+  ROOT %out = f32[8,4]{1,0} add(%one, %two)
+"""
+_LOOP = """HloModule m, num_partitions=4
+
+%body (p: (s32[], s32[], f32[8,4])) -> (s32[], s32[], f32[8,4]) {
+  %p = (s32[], s32[], f32[8,4]{1,0}) parameter(0)
+  %zero = s32[] constant(0)
+  %sum = f32[8,4]{1,0} all-reduce(%p#2), channel_id=1, replica_groups={{0,1},{2,3}}, to_apply=%add
+  %part = f32[4,4]{1,0} dynamic-slice(%sum, %p#1, %zero), dynamic_slice_sizes={4,4}
+  %next = f32[8,4]{1,0} custom-call(%part), custom_call_target="next"
+  ROOT %t = (s32[], s32[], f32[8,4]{1,0}) tuple(%p#0, %p#1, %next)
+}
+
+ENTRY %main (a: f32[8,4]) -> f32[8,4] {
+  %a = f32[8,4]{1,0} parameter(0)
+  %table = s32[4]{0} constant({0, 4, 0, 4})
+  %id = u32[] partition-id()
+  %offset = s32[1]{0} dynamic-slice(%table, %id), dynamic_slice_sizes={1}
+  %start = s32[] bitcast(%offset)
+  %init = (s32[], s32[], f32[8,4]{1,0}) tuple(%start, %start, %a)
+  ROOT %loop = (s32[], s32[], f32[8,4]{1,0}) while(%init), condition=%condition, body=%body
+}
+"""
+
+
+def _program(body: str, offsets: str = "0, 4, 0, 4") -> str:
+    return _HEADER + _A + _INDEX.replace("OFFSETS", offsets) + body + "}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "kinds"),
+    [
+        (_program(_SCATTER), {SCATTERED: 1}, ["reduce_scatter"]),
+        # The devices 0 and 1 take the same part, so it is none of its own.
+        (_program(_SCATTER, "0, 0, 4, 4"), {}, ["all_reduce"]),
+        (_LOOP, {SCATTERED: 1}, ["reduce_scatter"]),
+        (_program(_FOLD), {FOLDED: 1}, ["all_reduce"]),
+        # The same devices again: every element would be added twice.
+        (_program(_FOLD.replace("{0,2},{1,3}", "{0,1},{2,3}")), {}, ["all_reduce"] * 2),
+        (_program(_MERGE), {MERGED: 1}, ["all_gather"]),
+        (_program(_MERGE.replace("all-gather(%a), channel_id=2", "all-gather(%b)")), {}, ["all_gather"] * 2),
+        (_program(_SUM), {SUMMED: 1}, ["all_reduce"]),
+        (_program(_SUM.replace("%add\n  ROOT", "%max\n  ROOT")), {}, ["all_reduce"] * 2),
+    ],
+)
+def test_collectives_are_read_as_on_accelerators(
+    text: str, changes: dict[str, int], kinds: list[str]
+) -> None:
+    changed, counts = as_on_accelerators(text, 4)
+    assert counts == Counter(changes)
+    assert [each.kind for each in read_hlo("m", changed, 4).operands] == kinds
+
+
+def test_folded_reductions_are_in_all_groups() -> None:
+    changed, _ = as_on_accelerators(_program(_FOLD), 4)
+    (operand,) = read_hlo("m", changed, 4).operands
+    assert operand.groups == frozenset({frozenset(range(4))})
