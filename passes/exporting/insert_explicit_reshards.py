@@ -72,7 +72,7 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.mhlo import RaggedDotOp
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_list_text
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
+from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, value_before_barriers
@@ -149,6 +149,7 @@ class _ReshardInserter:
         self._function = function
         self._full = full = options.enable_full_version
         self._change_meshes = change_meshes = options.change_unreduced_meshes
+        self._as_partitioner = options.as_partitioner
         self._mark_partial = options.mark_partial_result_with_unreduced_axes
         self._rewriter = rewriter
         self._mesh_of = cache(lambda mesh_or_ref: find_mesh(mesh_or_ref, function))
@@ -174,6 +175,9 @@ class _ReshardInserter:
         elif isinstance(op, CallOp):
             self._use_resharder.reshard_call_operands(op)
         elif isinstance(op, ReshardOp) and self._lower_to_unreduced(op):
+            pass
+        elif self._as_partitioner and isinstance(op, CollectiveOp):
+            # Of a sharding constraint that has been met already.
             pass
         elif self._single_devices is not None and (device := self._single_devices.device_sharding(op)):
             self._all_reduce_operands(op)

@@ -21,7 +21,7 @@ func.func @main(
     %w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("w"),
     %x: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("x"))
     -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}, tensor<64x64xf32>) {
-  %0 = stablehlo.tanh %x : tensor<64x64xf32>
+  %0 = stablehlo.tanh %x {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<64x64xf32>
   %1 = sdy.sharding_constraint %0 <@mesh, [{}, {}]> : tensor<64x64xf32>
   %2 = stablehlo.convert %w : (tensor<64x64xf32>) -> tensor<64x64xbf16>
   %3 = sdy.sharding_constraint %2 <@mesh, [{}, {}]> : tensor<64x64xbf16>
