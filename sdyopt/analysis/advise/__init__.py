@@ -33,8 +33,8 @@ class Options(AnalysisOptions):
         placeholder="FILE",
         writes=Writes("the advice", "advice.md", takes_dash=True),
         is_common=True,
-        help="print which changes of one annotation make the program cheaper, each tried, or write them to "
-        "FILE; with -o, write the program with the best one",
+        help="print changes of one annotation that make the program cheaper, each tried; -o writes "
+        "the program with the best one",
     )
     advise_changes: int = flag(
         default=1,

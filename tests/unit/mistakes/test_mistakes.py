@@ -52,7 +52,8 @@ def test_a_mistyped_axis_in_a_long_program_is_underlined_on_one_screen(tmp_path:
     start = lines[3].index("^")
     assert lines[2][start:].startswith('"modle"')
     assert lines[3].strip() == "^~~~~~~"
-    assert lines[-1] == 'help: did you mean "model"? @mesh has the axes "data"=4, "model"=2'
+    help = 'did you mean "model"? @mesh has the axes "data"=4, "model"=2'
+    assert lines[-1] == f"help: arg 0 is weights['embedding']; {help}"
     assert len(lines) <= MAX_ROWS
     assert all(len(line) <= COLUMNS for line in lines[1:])
 

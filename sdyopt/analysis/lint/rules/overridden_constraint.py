@@ -1,16 +1,16 @@
-"""overridden-constraint: another constraint follows a constraint, which therefore has no effect.
+"""overridden-constraint: a constraint that another one follows has no effect, or only costs a reshard.
 
     func.func @main(%0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
     %1 = sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]> : tensor<8x8xf32>
     %2 = sdy.sharding_constraint %1 <@mesh, [{}, {}]> : tensor<8x8xf32>
 
-Every use of the value constrains it again, to a sharding that does not satisfy the first constraint, and what
-defines it has a sharding of its own: the value never has the sharding that the first constraint requires. The
-same holds for a constraint on a value that the function returns with another result sharding.
+Every use of the value constrains it again, to a sharding that does not satisfy the first constraint, so
+nothing is computed with the sharding that the first one requires: the value is only moved. The same holds for
+a constraint on a value that the function returns with another result sharding.
 
 The rule looks at constraints that are followed by others, removes them from a copy of the program, and
-reports those without which the partitioned program is the same. Remove the constraint. In JAX, look for a
-`with_sharding_constraint` in a function and another one around its call.
+reports those without which the partitioned program is the same, or sends less. Remove the constraint. In JAX,
+look for a `with_sharding_constraint` in a function and another one around its call.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from sdyopt.analysis.figures.causes import dims_text
 from sdyopt.analysis.lint.rule import Finding, Looks, Note, Rule, Subject, rule
-from sdyopt.analysis.trials.trials import Edit
+from sdyopt.analysis.trials.trials import Edit, Effect, Measure
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import OpOperand
@@ -40,10 +41,20 @@ class OverriddenConstraint(Rule):
         followed = {op: use for op in trials.base.module.walk() if (use := _conflicting_use(op)) is not None}
         if followed and not trials.has_no_effect(_removing(followed)):
             # At least one of them has an effect.
-            candidates = list(followed)[: trials.count]
-            followed = {op: followed[op] for op in candidates if trials.has_no_effect(_removing([op]))}
+            for op in list(followed)[: trials.count]:
+                effect = trials.effect(_removing([op]))
+                if trials.has_no_effect(_removing([op])):
+                    yield _finding(op, followed[op])
+                elif effect is not None and effect.saved(Measure.WIRE) > 0 and _is_sharded_before(op):
+                    yield _finding(op, followed[op], effect)
+            return
         for op, use in followed.items():
             yield _finding(op, use)
+
+
+def _is_sharded_before(constraint: Op) -> bool:
+    """Whether the value has a sharding of its own; any other would get that of the constraint."""
+    return sharding_of(constraint.operand_at(0)) is not None
 
 
 def _conflicting_use(op: Op) -> OpOperand | None:
@@ -66,14 +77,18 @@ def _removing(constraints: Iterable[Op]) -> Edit:
     return edit
 
 
-def _finding(op: Op, use: OpOperand) -> Finding:
+def _finding(op: Op, use: OpOperand, effect: Effect | None = None) -> Finding:
+    """The finding of a constraint without an effect, or with that of moving its value."""
     assert isinstance(op, ShardingConstraintOp)
     mine, theirs = (dims_text(each, op.sharding.rank) for each in (op.sharding, _required(use)))
+    consequence = "has no effect" if effect is None else "only moves its value"
+    tried = "the program with collectives stays the same" if effect is None else effect.text
     return Finding(
         op,
-        f"this constraint to {mine} has no effect: its value is constrained to {theirs} next",
-        "remove this with_sharding_constraint: tried, the program with collectives stays the same",
+        f"this constraint to {mine} {consequence}: the value is constrained to {theirs} next",
+        f"remove this with_sharding_constraint: tried, {tried}",
         (Note("returned here" if isinstance(use.owner, ReturnOp) else "constrained again here", use.owner),),
+        cost=None if effect is None else effect.saved(Measure.WIRE),
         is_kept=True,
     )
 
