@@ -40,7 +40,7 @@ def test_the_error_says_what_to_use_instead() -> None:
     error = missing_flag("debug-counter", "--debug-counter")
     assert error is not None
     assert error.message.endswith("'--debug-counter': a flag of mlir-opt that sdy-opt does not have")
-    assert error.help == "use `--mlir-debug-counter`, `--mlir-print-debug-counter`"
+    assert error.help == "use '--mlir-debug-counter', '--mlir-print-debug-counter'"
 
 
 def test_no_flag_is_missing_twice() -> None:
