@@ -47,8 +47,9 @@ class Rows:
 
     @property
     def all(self) -> list[Row]:
-        """The rows of all keys."""
-        return [row for rows in self._rows.values() for row in rows]
+        """The rows of all keys; those of numbers in the order of the numbers."""
+        keys = sorted(self._rows, key=lambda key: int(key) if key.isdecimal() else 0)
+        return [row for key in keys for row in self._rows[key]]
 
 
 def table_row(cells: Sequence[str]) -> str:

@@ -366,8 +366,10 @@ def report_of(
 
     with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
-    is_one = assume_trips is None or isinstance(assume_trips, int)
-    trips = AssumedTrips({}, assume_trips) if is_one else AssumedTrips(assume_trips)
+    if assume_trips is None or isinstance(assume_trips, int):
+        trips = AssumedTrips({}, assume_trips)
+    else:
+        trips = AssumedTrips(assume_trips)
     found = report_on(op, speeds, trips)
     if device_memory is not None:
         found.device_memory = memory_size("device-memory", device_memory)
