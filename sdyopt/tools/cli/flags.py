@@ -228,7 +228,7 @@ _OWN = (
         "mlir-pretty-debuginfo", PRINTING, "print source locations in a short form that cannot be parsed"
     ),
     _switch("mlir-print-assume-verified", PRINTING, "print operations without verifying them first"),
-    _switch("emit-bytecode", PRINTING, "write MLIR bytecode instead of text", is_common=True),
+    _switch("emit-bytecode", PRINTING, "write MLIR bytecode instead of text"),
     Flag(
         "emit-bytecode-version",
         PRINTING,
