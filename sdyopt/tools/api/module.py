@@ -82,8 +82,8 @@ class Module(ProgramView):
 
         A `topology`, of a machine such as "tpu-v5e" or in a file, adds estimated times. Raises ParseError if
         the file is malformed, UsageError for a malformed size. `device_memory`, such as "16GiB", adds whether
-        the program fits; default: that of the topology. `assume_trips` is the trip count of loops that have none
-        of their own: of all, or of the loops at lines.
+        the program fits; default: that of the topology. `assume_trips` is the trip count of loops that have
+        none of their own: of all, or of the loops at lines.
         """
         with session(discard, self._program.sdy_version):
             title = symbol_name(self.ir) or self._program.source.name
