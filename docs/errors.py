@@ -74,7 +74,6 @@ SECTIONS = {
         "options-in-braces",
         "option-mistyped",
         "pipeline-anchor",
-        "input-is-bytecode",
     ),
     "Plugins": ("plugin-missing", "plugin-crash"),
 }

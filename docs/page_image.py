@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import shutil
 import struct
-import sys
 from contextlib import chdir
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -61,10 +61,8 @@ def _with_text(image: bytes, text: str) -> bytes:
 
 
 def main() -> None:
-    try:
-        from playwright.sync_api import sync_playwright  # noqa: PLC0415 (an extra)
-    except ImportError:
-        sys.exit("docs/images/report-page.png is not drawn: pip install 'sdyopt[browser]'")
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 (an extra)
+
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         page = browser.new_page(viewport=SIZE)
@@ -74,7 +72,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if chromium() is None:
+    if find_spec("playwright") is None:
+        print("docs/images/report-page.png is not drawn: pip install 'sdyopt[browser]'")
+    elif chromium() is None:
         print("docs/images/report-page.png is not drawn: there is no chromium")
     else:
         main()

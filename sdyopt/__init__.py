@@ -15,8 +15,8 @@ There are five storeys, each a folder. A room imports only rooms to its left, an
   mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
   shardy    sharding ‹ record ‹ partition
   analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ notation ‹ sharding_record ‹
-            trials ‹ check ‹ report ‹ passes ‹ advise ‹ mesh_sweep ‹ hlo_comparison ‹
-            explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
+            trials ‹ check ‹ report ‹ passes ‹ mesh_sweep ‹ hlo_comparison ‹
+            explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ advise ‹ lint
   tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -29,6 +29,7 @@ __all__ = [
     "Block",
     "Check",
     "Collective",
+    "ComparedCollective",
     "Comparison",
     "CostlyPlace",
     "Diagnostic",
@@ -36,8 +37,11 @@ __all__ = [
     "Edit",
     "Error",
     "ExecutionError",
+    "Explanation",
+    "Findings",
     "Function",
     "HloComparison",
+    "HloMatch",
     "Location",
     "Mesh",
     "MeshSweep",

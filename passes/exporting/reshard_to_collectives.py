@@ -115,7 +115,9 @@ class _ReshardLowering:
     def is_legal(self, op: ReshardOp) -> bool:
         """Whether a reshard is kept."""
         source, target = sharding_of(value_before_barriers(op.input, self._before_barriers)), op.sharding
-        if self._keep_redundant and target.is_equivalent(source):
+        # Unreduced axes do not count if the input has no sharding.
+        is_redundant = target.is_fully_replicated if source is None else target.is_equivalent(source)
+        if self._keep_redundant and is_redundant:
             return True
         if Behavior.SINGLE_DEVICE_RESHARDS.active and any(_is_maximal(s, op) for s in (source, target)):
             return True

@@ -48,7 +48,11 @@ from sdyopt.mlir.dialects.sdy.ops import (
 )
 from sdyopt.mlir.dialects.sdy.ops import ReturnOp as SdyReturnOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, sharding_of, sharding_or_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import (
+    DataFlowEdgeOp,
+    is_sharded,
+    sharding_or_replicated,
+)
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
 from sdyopt.mlir.ir.block import Region
@@ -152,12 +156,7 @@ def _is_candidate(op: Op) -> bool:
         return False
     if isinstance(op, CustomCallOp) and op.call_target_name in _SHARDING_CALLS:
         return False
-    return any(map(_is_sharded, (*op.operands, *op.results)))
-
-
-def _is_sharded(value: Value) -> bool:
-    sharding = sharding_of(value)
-    return sharding is not None and not sharding.is_fully_replicated
+    return any(map(is_sharded, (*op.operands, *op.results)))
 
 
 @dataclass(frozen=True)

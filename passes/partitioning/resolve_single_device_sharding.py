@@ -43,7 +43,7 @@ from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, MeshOp, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import is_sharded, sharding_of
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.control_flow import IfOp, ReturnOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, CreateTokenOp
@@ -251,7 +251,7 @@ def _can_run_alone(op: Op) -> bool:
     """Whether only one device may run an operation."""
     if any(isinstance(nested, _COMMUNICATING) for nested in op.walk()):
         return False
-    if op.regions and any(map(_is_sharded, inputs_of(op)[len(op.operands) :])):
+    if op.regions and any(map(is_sharded, inputs_of(op)[len(op.operands) :])):
         # Its regions read shards of values from outside.
         return False
     outer = op.parent_op
@@ -260,11 +260,6 @@ def _can_run_alone(op: Op) -> bool:
             return False
         outer = outer.parent_op
     return all(isinstance(result.type, TokenType) or _has_zero(result.type) for result in op.results)
-
-
-def _is_sharded(value: Value) -> bool:
-    sharding = sharding_of(value)
-    return sharding is not None and not sharding.is_fully_replicated
 
 
 def _has_zero(type: Type) -> bool:

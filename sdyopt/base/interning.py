@@ -24,6 +24,7 @@ because `1`, `1.0` and `True` are equal in Python. Floats are stored as bit patt
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, ClassVar, Literal, NoReturn, TypeVar, cast, dataclass_transform
 
@@ -42,6 +43,7 @@ _values: dict[tuple[object, ...], _Reference] = {}
 _MISSING = object()
 _DERIVED = object()
 _set = object.__setattr__
+_new: Any = object.__new__
 
 
 def derived_field(*, init: Literal[False] = False) -> Any:
@@ -62,6 +64,8 @@ class InternedMeta(type):
     # The names of the fields in declaration order, derived ones excluded, and their defaults.
     _names: tuple[str, ...]
     _defaults: tuple[object, ...]
+    _count: int
+    _setters: tuple[Callable[[Any, object], None], ...]
     _has_post_init: bool
 
     def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> InternedMeta:
@@ -78,24 +82,22 @@ class InternedMeta(type):
         interned_class = super().__new__(cls, name, bases, namespace)
         interned_class._names = tuple(fields)
         interned_class._defaults = tuple(fields.values())
+        interned_class._count = len(fields)
+        # A call of the method of a slot is faster than one of `object.__setattr__`.
+        interned_class._setters = tuple([_setter(interned_class, field) for field in fields])
         interned_class._has_post_init = hasattr(interned_class, "__post_init__")
         return interned_class
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        key = (cls, *args)
-        if not kwargs:
-            reference = _values.get(key)
-            if reference is not None and (instance := reference()) is not None:
-                return instance
-        if kwargs or len(args) != len(cls._names):
+        if kwargs or len(args) != cls._count:
             args = cls._complete(args, kwargs)
-            key = (cls, *args)
-            reference = _values.get(key)
-            if reference is not None and (instance := reference()) is not None:
-                return instance
-        instance = object.__new__(cast(Any, cls))
-        for name, value in zip(cls._names, args, strict=True):
-            _set(instance, name, value)
+        key = (cls, *args)
+        reference = _values.get(key)
+        if reference is not None and (instance := reference()) is not None:
+            return instance
+        instance = _new(cls)
+        for set_field, value in zip(cls._setters, args, strict=False):
+            set_field(instance, value)
         if cls._has_post_init:
             instance.__post_init__()
         reference = _Reference(instance, _evict)
@@ -110,6 +112,10 @@ class InternedMeta(type):
 
     def _complete(cls, args: tuple[object, ...], kwargs: dict[str, object]) -> tuple[object, ...]:
         """The value of every field, defaults included, in declaration order."""
+        if not kwargs and len(args) <= cls._count:
+            defaults = cls._defaults[len(args) :]
+            if _MISSING not in defaults:
+                return args + defaults
         values = list(args)
         for name, default in zip(cls._names[len(args) :], cls._defaults[len(args) :], strict=True):
             value = kwargs.pop(name, default)
@@ -119,6 +125,11 @@ class InternedMeta(type):
         if kwargs or len(values) != len(cls._names):
             raise TypeError(f"{cls.__name__} does not take {sorted(kwargs) or args}")
         return tuple(values)
+
+
+def _setter(interned_class: type, field: str) -> Callable[[Any, object], None]:
+    """The method of the slot of a field, or of the property that stands in for it."""
+    return cast(Callable[[Any, object], None], getattr(interned_class, field).__set__)
 
 
 class Interned(metaclass=InternedMeta):

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, NameLoc
 from sdyopt.mlir.ir.attribute import DictAttr, StringAttr
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.symbols import FunctionOpInterface
+from sdyopt.mlir.ir.symbols import FunctionOpInterface, symbol_name
 from sdyopt.mlir.ir.value import BlockArgument, Value
 
 _INDEX = re.compile(r"\[\d+\]")
@@ -49,6 +49,18 @@ def name_of(value: Value) -> str:
 def name_of_result(function: FunctionOpInterface, index: int) -> str:
     """The name of a result of a function; "" if it has none."""
     return _text(function.result_attributes[index], _RESULT_INFO)
+
+
+def argument_text(function: FunctionOpInterface, index: int) -> str:
+    """The name of an argument, or `argument 0 of @main`."""
+    entry = function.regions[0].entry
+    name = "" if entry is None or index >= len(entry.arguments) else name_of(entry.arguments[index])
+    return name or f"argument {index} of @{symbol_name(function)}"
+
+
+def result_text(function: FunctionOpInterface, index: int) -> str:
+    """The name of a result, or `result 0 of @main`."""
+    return name_of_result(function, index) or f"result {index} of @{symbol_name(function)}"
 
 
 def pattern_of(name: str) -> str:

@@ -22,6 +22,7 @@ from typing import IO
 
 from sdyopt.mlir.registry import import_passes
 from sdyopt.tools.cli import DEBUG_VARIABLE, main
+from sdyopt.tools.driver.split import BYTECODE_MAGIC
 from sdyopt.tools.lit.forkserver import COMMON_MODULES
 from tests.fuzz.contract import BYTES, OUT_OF_MEMORY, OUT_OF_TIME, SECONDS, Outcome, crash_signature
 
@@ -138,7 +139,11 @@ def run_command(text: bytes, flags: Sequence[str]) -> Outcome:
         sys.stdout.flush()
         sys.stderr.flush()
         is_accepted = status == 0 and output.exists() and output.stat().st_size > 0
-        has_locations = b"unknown" not in text and not any("strip-debuginfo" in flag for flag in flags)
+        # The locations in bytecode may be mutated, too.
+        is_text = not text.startswith(BYTECODE_MAGIC)
+        has_locations = (
+            is_text and b"unknown" not in text and not any("strip-debuginfo" in flag for flag in flags)
+        )
         return Outcome(status, errors(), is_accepted, has_locations)
 
 

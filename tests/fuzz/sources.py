@@ -1,4 +1,4 @@
-"""Sources of inputs: mutants of programs, random modules, random reshards, and programs to partition."""
+"""Sources of inputs: mutants of programs and bytecode, random modules, reshards, programs to partition."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import ClassVar
 
+from sdyopt.tools.driver.job import NEWEST_BYTECODE, BytecodeRequest, Job
+from sdyopt.tools.driver.run import run_job
 from tests.fuzz.compared import ComparedModules
 from tests.fuzz.contract import Outcome
 from tests.fuzz.corpus import Seed, seeds
@@ -133,8 +135,62 @@ class Partitions(Modules):
         return PartitionInput(random_program(seed).encode(), (f"-{PIPELINE}",))
 
 
+@dataclass
+class Bytecode(Mutants):
+    """Mutants of the bytecode of programs of the corpus, some of them portable artifacts."""
+
+    encoded: dict[tuple[bytes, int], bytes] = field(default_factory=dict)
+
+    def _input(self, random: Random) -> Input:
+        data = b""
+        while not data:
+            data = self._bytecode(_small(random, random.choice(self.seeds).parts), random.randrange(8))
+        if self.accepted and random.random() < 0.2:
+            data = random.choice(self.accepted)
+        flags = () if random.random() < 0.7 else random_flags(random)
+        return Input(mutate_bytes(random, data), flags)
+
+    def _bytecode(self, text: bytes, version: int) -> bytes:
+        """The bytecode of a program, or its artifact for version 7; empty if the program is invalid."""
+        key = (text, version)
+        if key not in self.encoded:
+            self.encoded[key] = encode(text, version)
+        return self.encoded[key]
+
+
+def encode(text: bytes, version: int) -> bytes:
+    """The bytecode of a program in a version, 7 for a portable artifact; empty if there is none."""
+    request = BytecodeRequest(
+        min(version, NEWEST_BYTECODE), target="1.0.0" if version > NEWEST_BYTECODE else ""
+    )
+    job = Job("-", lambda: text, bytecode=request, allow_unregistered_dialects=True)
+    outcome = run_job(job)
+    return "".join(outcome.pages).encode("utf-8", "surrogateescape") if outcome.succeeded else b""
+
+
+def mutate_bytes(random: Random, data: bytes) -> bytes:
+    """A mutant of binary data: other bytes, some more or fewer, or a part of it elsewhere."""
+    mutant = bytearray(data)
+    for _ in range(random.choice((1, 1, 1, 2, 3, 8))):
+        at, size = random.randrange(len(mutant) + 1), random.choice((1, 1, 2, 4, 16))
+        other = random.randrange(len(mutant) + 1)
+        match random.randrange(5):
+            case 0:
+                mutant[at : at + 1] = bytes([random.randrange(256)])
+            case 1:
+                mutant[at : at + 1] = bytes([random.choice((0, 1, 3, 5, 7, 127, 128, 255))])
+            case 2:
+                del mutant[at : at + size]
+            case 3:
+                mutant[at : at + size] = mutant[other : other + size]
+            case 4:
+                mutant[at:at] = mutant[other : other + size]
+    return bytes(mutant)
+
+
 SOURCES: dict[str, Callable[[], Source]] = {
     "mutants": Mutants,
+    "bytecode": Bytecode,
     "modules": Modules,
     "reshards": Reshards,
     "partitions": Partitions,
@@ -145,7 +201,7 @@ WITH_REFERENCE: dict[str, Callable[[str], Source]] = {
     "executed": ExecutedModules,
 }
 # The sources of successive batches. Most problems are found by mutants.
-TURNS = ("mutants", "mutants", "mutants", "mutants", "modules", "reshards", "partitions")
+TURNS = ("mutants", "mutants", "mutants", "mutants", "bytecode", "modules", "reshards", "partitions")
 TURNS_WITH_REFERENCE = (*TURNS, "executed")
 
 

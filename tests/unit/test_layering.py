@@ -26,8 +26,8 @@ base      dataclasses ‹ interning ‹ releases ‹ diagnostics
 mlir      ir ‹ value_names ‹ asm ‹ dialects ‹ bytecode ‹ pipeline ‹ registry ‹ error_help
 shardy    sharding ‹ record ‹ partition
 analysis  flag ‹ interface ‹ registry ‹ pages ‹ figures ‹ notation ‹ sharding_record ‹
-          trials ‹ check ‹ report ‹ passes ‹ advise ‹ mesh_sweep ‹ hlo_comparison ‹
-          explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ lint
+          trials ‹ check ‹ report ‹ passes ‹ mesh_sweep ‹ hlo_comparison ‹
+          explain ‹ remarks ‹ steps ‹ comparison ‹ snapshot ‹ reduction ‹ execution ‹ advise ‹ lint
 tools     driver ‹ api ‹ cli ‹ lit ‹ start
 """
 
@@ -49,6 +49,7 @@ BELOW_PASSES = ROOMS[: ROOMS.index("analysis")]
 USERS = {
     "click": ("sdyopt/tools/cli",),
     "htpy": (
+        "sdyopt/analysis/advise/html_advice",
         "sdyopt/analysis/comparison/html_comparison",
         "sdyopt/analysis/pages",
         "sdyopt/analysis/report/html_report",
@@ -61,6 +62,7 @@ USERS = {
     "numpy": ("sdyopt/tools/api/execution", "sdyopt/analysis/execution/worker"),
     "pytest": ("sdyopt/tools/lit",),
     "rich": (
+        "sdyopt/analysis/advise",
         "sdyopt/analysis/figures",
         "sdyopt/analysis/report",
         "sdyopt/analysis/notation/drawing",
@@ -80,7 +82,7 @@ IMPORT_LATE = (
     "sdyopt/tools/api/checks",
     "sdyopt/tools/api/comparisons",
     "sdyopt/tools/api/execution",
-    "sdyopt/tools/api/reports",
+    "sdyopt/tools/api/lint",
     "sdyopt/tools/api/reports",
     "sdyopt/analysis/interface",
     "sdyopt/analysis/passes",
@@ -89,7 +91,8 @@ IMPORT_LATE = (
 )
 
 # The options of these analyses read files; every run imports the options of all.
-OPTIONS = {f"sdyopt/analysis/{name}" for name in ("advise", "check", "comparison", "mesh_sweep", "report")}
+_READING = ("advise", "check", "comparison", "hlo_comparison", "mesh_sweep", "report")
+OPTIONS = {f"sdyopt/analysis/{name}" for name in _READING}
 
 # The only import cycle: the classes of the IR core refer to each other.
 IR_CORE = {f"sdyopt.mlir.ir.{name}" for name in ("block", "op_fields", "op_signature", "operation", "value")}

@@ -40,3 +40,9 @@ def test_a_flag_imports_only_its_pass_and_common_ones(flag: str) -> None:
     assert {name for name in passes if "common" not in name} == {"passes.exporting.close_shardings"}
     assert not modules & {"rich", "dataclasses", "inspect", "difflib"}
     assert not any(name.startswith("sdyopt.mlir.error_help") for name in modules)
+
+
+def test_only_a_page_imports_what_makes_html() -> None:
+    modules = modules_imported_by("benchmarks/small.mlir", "--report")
+    assert "sdyopt.analysis.report.formats" in modules
+    assert not modules & {"htpy", "markupsafe", "sdyopt.analysis.check.checker"}

@@ -10,7 +10,7 @@ from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_in
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -52,7 +52,7 @@ def transform_function_shardings(
         (True, function.result_attributes, signature.results, rewriter.set_result_attribute),
     ):
         for index, type in enumerate(types):
-            sharding = _sharding(attributes[index])
+            sharding = sharding_in(attributes[index])
             if sharding is None:
                 continue
             new = transform(sharding, type)
@@ -64,7 +64,7 @@ def transform_function_shardings(
 def _completed(
     function: FuncOp, attributes: Sequence[DictAttr], types: Sequence[Type]
 ) -> ShardingPerValue | None:
-    shardings = [_sharding(dictionary) for dictionary in attributes]
+    shardings = [sharding_in(dictionary) for dictionary in attributes]
     # Values without a sharding get the mesh of another one, but not a maximal mesh.
     candidates = (
         sharding for sharding in shardings if sharding is not None and not is_maximal(sharding, function)
@@ -81,11 +81,6 @@ def _completed(
             ]
         )
     )
-
-
-def _sharding(attributes: DictAttr) -> TensorSharding | None:
-    sharding = attributes.get(SHARDING)
-    return sharding if isinstance(sharding, TensorSharding) else None
 
 
 def is_maximal(sharding: TensorSharding, function: FuncOp) -> bool:

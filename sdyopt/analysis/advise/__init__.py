@@ -1,7 +1,6 @@
 """Advice: which changes of annotations make a program cheaper, each tried on the program before it is said.
 
-`roles` groups values that play one role, `moves` proposes changes of their shardings, `search` runs the
-pipeline on changed copies, and `advice` ranks what they save and says it.
+`trials` has the search; `advice` ranks what changes save, and `verification` compiles programs with XLA.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
 
-SUFFIXES = (".json", ".md", ".txt")
+SUFFIXES = (".html", ".json", ".md", ".txt")
 XLA, SDY = "xla", "sdy"
 
 
@@ -22,7 +21,8 @@ class Options(AnalysisOptions):
     """The changes that were tried on the program as it was read.
 
     Once the options are prepared, `memory` are the bytes of `advise_memory`, `topology` is the file of
-    `--topology`, and `rows` the number of changes that are shown on stdout, 0 for all.
+    `--topology`, `jax` the Python that has it with its limits, of seconds and of GiB, and `rows` the number
+    of changes that are shown on stdout, 0 for all.
     """
 
     order, group = 45, REPORTS
@@ -74,7 +74,14 @@ class Options(AnalysisOptions):
         needs=("advise",),
         help="run N trials at the same time (default: one for each processor)",
     )
+    advise_verify: bool = flag(
+        default=False,
+        needs=("advise",),
+        help="compile the program before and after each change with XLA, print what XLA sends, and leave out "
+        "changes that make it slower (needs jax)",
+    )
     memory: int | None = None
+    jax: tuple[str, int, int] = "", 300, 8
     topology: TextFile | None = None
     rows: int = 5
 
@@ -108,4 +115,6 @@ class Options(AnalysisOptions):
 
         limit = self.advise_memory or request["device-memory"]
         memory = memory_size("advise-memory", limit)
-        return replace(self, topology=topology_file(request), memory=memory, rows=request["report-rows"])
+        jax = request["jax-python"] or "", request["validate-timeout"], request["validate-memory"]
+        topology, rows = topology_file(request), request["report-rows"]
+        return replace(self, topology=topology, memory=memory, rows=rows, jax=jax)

@@ -1,4 +1,4 @@
-"""Advice as text, Markdown and JSON: each change where JAX programs write it, with what it saves."""
+"""Advice as text, Markdown, HTML and JSON: each change where JAX programs write it, with what it saves."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from sdyopt.analysis.advise.advice import Advice, AdvisedChange
-from sdyopt.analysis.advise.search import Figures
 from sdyopt.analysis.figures.units import bytes_text, seconds_text, share_text
 from sdyopt.analysis.report.markdown_report import markdown_text
 from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.sections import Section
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
+from sdyopt.analysis.trials.search import Figures
+from sdyopt.mlir.value_names import pattern_of
 
 SCHEMA, VERSION = "sdy-opt-advice", 1
 # The number of columns of a text in a file.
@@ -25,17 +26,34 @@ def advice_text(advice: Advice, suffix: str, width: int = _WIDTH, rows: int | No
 
 
 def _text(advice: Advice, width: int, rows: int | None) -> str:
-    lines = section_lines(_header(advice), list(_sections(advice, rows)), max(width, MIN_WIDTH), rows)
+    lines = section_lines(header_of(advice), list(_sections(advice, rows)), max(width, MIN_WIDTH), rows)
     return "".join(line.rstrip() + "\n" for line in lines)
 
 
 def _markdown(advice: Advice, width: int, rows: int | None) -> str:
-    header = [markdown_text(line) for line in _header(advice)]
+    header = [markdown_text(line) for line in header_of(advice)]
     return "\n".join([*header, "", *markdown_lines(list(_sections(advice, rows)))]) + "\n"
 
 
-def _header(advice: Advice) -> list[str]:
-    return [line for line in (_summary(advice), _limits(advice), advice.assumption) if line]
+def _html(advice: Advice, width: int, rows: int | None) -> str:
+    # Few runs write a page.
+    from sdyopt.analysis.advise.html_advice import html_advice  # noqa: PLC0415 - htpy is slow to import
+
+    return html_advice(advice, header_of(advice), list(_sections(advice, rows)))
+
+
+def header_of(advice: Advice) -> list[str]:
+    lines = (_summary(advice), *_from_scratch(advice), _limits(advice), advice.assumption)
+    return [line for line in lines if line]
+
+
+def _from_scratch(advice: Advice) -> Iterator[str]:
+    """The figures from scratch beside those of the given annotations."""
+    if advice.given is not None and advice.final is not None:
+        yield f"in place of the given annotations: {_effect(advice.given, advice.final)}"
+    if advice.compiled is not None:
+        before, after = advice.compiled
+        yield _change_text("XLA sends", before.wire_bytes, after.wire_bytes, bytes_text)
 
 
 def _summary(advice: Advice) -> str:
@@ -62,6 +80,10 @@ def _limits(advice: Advice) -> str:
         parts.append(f"not tried: {left} more changes ({why})")
     if advice.failed:
         parts.append(f"{advice.failed} of them could not be partitioned")
+    if advice.contradicted:
+        parts.append(f"left out: {advice.contradicted} that XLA's communication makes slower")
+    if advice.unverified:
+        parts.append(f"not verified: {advice.unverified}")
     if advice.machine:
         parts.append(f"times are for --topology={advice.machine}")
     return "; ".join(parts)
@@ -75,12 +97,43 @@ def _sections(advice: Advice, rows: int | None) -> Iterator[Section]:
         section.sentences.append(
             "conflict-free: no activation is resharded"
             if each.is_conflict_free
-            else f"depends on the partitioner: {bytes_text(each.after.conflicts)} of reshards of activations"
+            else f"depends on the partitioner: {_reshards(each.after)}"
         )
+        if each.compiled is not None:
+            before, after = each.compiled
+            section.sentences.append(
+                _change_text("XLA sends", before.wire_bytes, after.wire_bytes, bytes_text)
+            )
+        if each.results:
+            first, more = each.results[0], len(each.results) - 1
+            others = f", and {more} more results otherwise" if more else ""
+            spec = first.spec or first.sdy
+            section.sentences.append(f"{first.place}, which has no annotation, becomes {spec}{others}")
         section.sentences.append(f"in sdy: {each.annotations[0].sdy}")
         yield section
     if rows is not None and len(advice.changes) > rows:
         yield Section(f"… and {len(advice.changes) - rows} more")
+    if advice.annotations:
+        section = Section("annotations")
+        columns = "PartitionSpec", "where"
+        section.add_table("by place", columns, 0, [(spec, place) for place, spec in _by_pattern(advice)])
+        yield section
+
+
+def _by_pattern(advice: Advice) -> Iterator[tuple[str, str]]:
+    """The annotations by place; those of layers with any index in place of their own."""
+    found: dict[tuple[str, str], int] = {}
+    for each in advice.annotations:
+        key = pattern_of(each.place), each.spec or each.sdy
+        found[key] = found.get(key, 0) + 1
+    for (place, spec), count in found.items():
+        yield f"{place} ({count})" if count > 1 else place, spec
+
+
+def _reshards(figures: Figures) -> str:
+    if figures.conflicts:
+        return f"{bytes_text(figures.conflicts)} of reshards of activations"
+    return f"{bytes_text(figures.of_results)} of reshards of results"
 
 
 def _effect(before: Figures, after: Figures) -> str:
@@ -113,7 +166,12 @@ def _json(advice: Advice, width: int, rows: int | None) -> str:
         "tried": advice.tried,
         "proposed": advice.proposed,
         "failed": advice.failed,
+        "contradicted": advice.contradicted,
+        "unverified": advice.unverified,
         "is_sequence": advice.is_sequence,
+        "given": None if advice.given is None else _figures_data(advice.given),
+        "final": None if advice.final is None else _figures_data(advice.final),
+        "annotations": [annotation._asdict() for annotation in advice.annotations],
         "changes": [_change_data(each) for each in advice.changes],
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
@@ -126,7 +184,9 @@ def _change_data(each: AdvisedChange) -> dict[str, object]:
         "conflict_free": each.is_conflict_free,
         "before": _figures_data(each.before),
         "after": _figures_data(each.after),
+        "xla_wire_bytes": None if each.compiled is None else [round(one.wire_bytes) for one in each.compiled],
         "annotations": [annotation._asdict() for annotation in each.annotations],
+        "results": [annotation._asdict() for annotation in each.results],
     }
 
 
@@ -142,6 +202,7 @@ def _figures_data(figures: Figures) -> dict[str, object]:
 
 
 _FORMATS: dict[str, Callable[[Advice, int, int | None], str]] = {
+    ".html": _html,
     ".json": _json,
     ".md": _markdown,
     ".txt": _text,

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from sdyopt.analysis.advise import Options
 from sdyopt.analysis.advise.advice import Advice, Adviser
 from sdyopt.analysis.advise.advice_text import advice_text
+from sdyopt.analysis.execution.process import NoJax
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.flag import STDOUT
 from sdyopt.analysis.interface import Analysis, Program, Run
-from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, USAGE_ERROR, identified
 from sdyopt.mlir.ir.operation import Op
 
 
@@ -28,7 +35,14 @@ class Advising(Analysis[Options]):
 
     def run_passes(self, program: Program) -> Op:
         """The program with the best change, before the passes; as it was if there is none."""
-        advice = Adviser(program.op, program.pipeline, self._topology, self.options).advice()
+        try:
+            with progress() as show:
+                adviser = Adviser(program.op, program.pipeline, self._topology, self.options, show)
+                advice = adviser.advice()
+        except NoJax as error:
+            problem = DiagnosticError.at(program.op.location, f"cannot verify: {error}").help(error.help)
+            problem.diagnostic.id = USAGE_ERROR
+            raise problem from None
         advice.assumption = program.assumption
         path = self.options.advise
         if path == STDOUT:
@@ -36,6 +50,27 @@ class Advising(Analysis[Options]):
         elif path is not None:
             self.run.write_file(path, advice_text(advice, path[path.rindex(".") :]))
         return advice.program
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[int, int], None]]:
+    """Shows on a terminal how many changes are tried, of how many."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    if not is_terminal:
+        yield lambda done, total: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - rich is slow to import, and only terminals need it
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = "changes tried", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    # Without a thread that refreshes it, because trials fork.
+    with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+        task = bar.add_task("", total=None)
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, refresh=True)
+
+        yield show
 
 
 def advice_of(module: Op, options: Options, topology: Topology | None) -> Advice:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sdyopt.analysis.advise.moves import Move
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.moves import Move
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.value import BlockArgument, OpResult

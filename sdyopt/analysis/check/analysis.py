@@ -27,11 +27,11 @@ class Checking(Analysis[Options]):
 
     def around_passes(self, program: Program) -> AbstractContextManager[None]:
         has_passes = bool(program.pipeline.elements) and not program.assumption
-        self._checker = Checker(program.op, program.dialects, has_passes)
+        self._checker = Checker(program.op, has_passes)
         return self._checker.recording()
 
     def on_output(self, program: Program) -> None:
         report = report_on(program.op, self._topology)
         found = self._checker.check(program.op, report, self._memory)
         program.shared(checks_of).append(found)
-        self.texts.append(check_text(found))
+        self.texts.append(check_text(found, self.run.width))

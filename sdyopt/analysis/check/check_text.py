@@ -1,4 +1,4 @@
-"""A check as text: at most 12 lines of WIDTH columns."""
+"""A check as text: at most 12 lines."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from sdyopt.analysis.check.checker import Check, Place, Trial
 from sdyopt.analysis.figures.figures import flop_totals, time_totals, useful_share, wire_totals
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text, total_text
+from sdyopt.analysis.notation.partition_spec import specs_of
 from sdyopt.base.dataclasses import replace
+from sdyopt.mlir.value_names import pattern_of
 
-WIDTH = 80
 _PHASES = {Phase.FORWARD: "forward", Phase.BACKWARD: "backward", Phase.REMATERIALIZED: "remat"}
 # What is clear from the kind of a collective is left out.
 _SHORTER = (
@@ -21,22 +22,19 @@ _SHORTER = (
     (" on both sides", ""),
 )
 _INDENT = "   "
-# `[{"x", "y"}, {}]`, without sub-axes.
-_DIMS = re.compile(r"\[((?:\{[^{}:]*\}(?:, )?)*)\]")
 _SPEC = re.compile(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
-_DIM = re.compile(r"\{([^{}]*)\}")
 
 
-def check_text(check: Check) -> str:
-    """The text of a check."""
+def check_text(check: Check, width: int) -> str:
+    """The text of a check, in lines of at most `width` columns."""
     lines = [*_figures(check)]
     for number, place in enumerate(check.places, 1):
         lines += [
             f"{number}. {title_of(check, place)}",
-            f"{_INDENT}{_tight(reason_of(place), WIDTH - len(_INDENT))}",
-            f"{_INDENT}{change_of(check, place, WIDTH - len(_INDENT))}",
+            f"{_INDENT}{_tight(reason_of(place), width - len(_INDENT))}",
+            f"{_INDENT}{change_of(check, place, width - len(_INDENT))}",
         ]
-    return "".join(f"{shortened(line, WIDTH)}\n" for line in lines)
+    return "".join(f"{shortened(line, width)}\n" for line in lines)
 
 
 def _tight(text: str, width: int) -> str:
@@ -111,18 +109,9 @@ def reason_of(place: Place) -> str:
         return f"{f'{of}: ' if each.moved else ''}{specs_of(each.change)} for {needed_by}"
     for long, short in _SHORTER:
         each = replace(each, cause=each.cause.replace(long, short))
-    return f"{each.cause}, for {of}" if each.updated else each.cause
-
-
-def specs_of(text: str) -> str:
-    """A text with `P('x', None)` for `[{"x"}, {}]`."""
-
-    def spec(match: re.Match[str]) -> str:
-        dims = [[axis.strip('"') for axis in found.split(", ") if axis] for found in _DIM.findall(match[1])]
-        entries = [repr(dim[0]) if len(dim) == 1 else repr(tuple(dim)) if dim else "None" for dim in dims]
-        return f"P({', '.join(entries)})"
-
-    return _DIMS.sub(spec, text)
+    # The collectives of a place are those of several layers.
+    cause = pattern_of(each.cause) if place.total.count > 1 else each.cause
+    return f"{cause}, for {of}" if each.updated else cause
 
 
 def _axes(group: str) -> str:
@@ -151,12 +140,14 @@ def change_of(check: Check, place: Place, width: int) -> str:
 def trial_text(trial: Trial, width: int) -> str:
     """`tried: P('x', None) for params['w']: -1.00 GiB sent, +2.00 GiB memory`."""
     figures = f": {_difference(trial.sent)} sent"
-    if trial.memory:
+    if trial.changes_memory:
         figures += f", {_difference(trial.memory)} memory"
     spec, subject = trial.spec, trial.subject
     room = width - len(f"tried:  for {figures}")
     if len(spec) + len(subject) > room:
         spec = spec.replace(", ", ",")
+    if len(spec) + len(subject) > room:
+        subject = subject.removeprefix("the value at ")
     # Rather the start of the name is cut than anything else.
     if len(spec) + len(subject) > room:
         subject = f"…{subject[len(spec) + len(subject) - room + 1 :]}"

@@ -8,35 +8,40 @@ check = checker.check(module, report)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import NamedTuple
 
-from sdyopt.analysis.check.changes import Alike, Proposals, Written
 from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective, Report, Total, wire_bytes_of_runs, wire_total
-from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.analysis.figures.product_collectives import COLLECTIVES
+from sdyopt.analysis.figures.machines import ASSUMED_MACHINE, MACHINES
+from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.source_locations import Phase, source_location
-from sdyopt.analysis.figures.tensor_origins import TensorOrigins
+from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.trials.annotation_edits import Change
-from sdyopt.analysis.trials.trials import Completion, CostedProgram, Effect, Trials
+from sdyopt.analysis.trials.blamed import Alike, Proposals
+from sdyopt.analysis.trials.moves import Move
+from sdyopt.analysis.trials.outcome import Originals
+from sdyopt.analysis.trials.roles import roles_of
+from sdyopt.analysis.trials.search import Figures, Search
+from sdyopt.analysis.trials.trials import completing_passes, is_complete, pipeline_of
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
-from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
-from sdyopt.mlir.value_names import name_of, name_of_result, pattern_of
+from sdyopt.mlir.value_names import name_of, pattern_of, result_text
 from sdyopt.shardy.record import FunctionResult
 
 PLACES = 3
 # At one place, at most so many changes are tried; and for all, on so many operations together.
 _MAX_TRIALS = 4
 _MAX_OPERATIONS = 60_000
+# A change that saves a smaller part of what a device sends is not worth a line.
+_WORTHWHILE = Fraction(1, 100)
 
 
 class Trial(NamedTuple):
@@ -44,17 +49,29 @@ class Trial(NamedTuple):
 
     subject: str
     spec: str
-    effect: Effect
+    before: Figures
+    after: Figures
 
     @property
     def sent(self) -> Fraction:
         """The additional bytes that a device sends then; negative if they are fewer."""
-        return self.effect.after.wire_bytes - self.effect.before.wire_bytes
+        return self.after.wire_bytes - self.before.wire_bytes
 
     @property
     def memory(self) -> Fraction:
         """The additional bytes that a device needs at the peak."""
-        return Fraction(self.effect.after.peak_bytes - self.effect.before.peak_bytes)
+        return Fraction(self.after.peak_bytes - self.before.peak_bytes)
+
+    @property
+    def cost(self) -> tuple[int, Fraction, int]:
+        """What changes are compared by: how many figures become worse, the wire bytes, the peak memory."""
+        worse = (self.memory > 0) + (self.after.flops > self.before.flops)
+        return worse, self.after.wire_bytes, self.after.peak_bytes
+
+    @property
+    def changes_memory(self) -> bool:
+        """Whether the peak changes by at least 1 %."""
+        return abs(self.memory) >= _WORTHWHILE * self.before.peak_bytes and self.memory != 0
 
 
 @dataclass(slots=True)
@@ -105,16 +122,15 @@ class Checker:
     `has_passes`: passes run that the user gives.
     """
 
-    def __init__(self, module: Op, dialects: DialectTable, has_passes: bool) -> None:
+    def __init__(self, module: Op, has_passes: bool) -> None:
         copies: dict[Value, Value] = {}
         self._module = Rewriter().clone(module, copies)
         self._copies = copies
         self._record = ShardingRecord()
-        self._completion = Completion(dialects, has_passes)
         self._has_passes = has_passes
+        self._topology = read_topology(ASSUMED_MACHINE, MACHINES[ASSUMED_MACHINE])
         self._lines = UserLines.of_module(self._module)
         self._calls = CallLocations(ExecutionCounts(self._module))
-        self._alike = Alike(self._module)
 
     def recording(self) -> AbstractContextManager[None]:
         """Records the passes that run in the `with` block."""
@@ -123,47 +139,41 @@ class Checker:
     def check(self, module: Op, report: Report, memory: int | None = None) -> Check:
         """The check of the program after the passes, on which a report was made."""
         places = places_of(report.collectives)[:PLACES]
-        trials = Trials(self._module, self._completion)
-        if not self._has_passes:
-            # The passes that ran are those of trials.
-            trials.with_collectives = CostedProgram(module)
         memory = report.device_memory if memory is None else memory
-        found = Check(report, places, memory, trials.base is not None)
-        if trials.base is None:
+        found = Check(report, places, memory, can_try=not is_complete(self._module))
+        if not found.can_try:
             return found
-        ops = [op for op in module.walk() if isinstance(op, COLLECTIVES)]
-        counts, shapes = ExecutionCounts(module), LocalShapes(module)
-        written = Written(self._module, self._record.values, self._copies)
-        proposals = Proposals(written, shapes, TensorOrigins(counts))
+        ops = counted_collectives(module)
+        pipeline = pipeline_of(completing_passes(self._module, self._has_passes))
+        search = Search(self._module, pipeline, self._topology)
+        before = search.figures(report, module)
+        originals = Originals(self._module, self._record.values, self._copies)
+        proposals = Proposals.on(module, originals)
+        alike = Alike(self._module, roles_of(self._module))
         remaining = _MAX_OPERATIONS // max(1, sum(1 for _ in self._module.walk()))
         for place in places:
-            changes = dict.fromkeys(proposals.for_collective(ops[place.largest.number]))
+            changes = list(dict.fromkeys(proposals.for_collective(ops[place.largest.number])))
             place.proposed = len(changes)
-            for change in list(changes)[: min(_MAX_TRIALS, max(remaining, 0))]:
-                remaining -= 1
-                place.tried += 1
-                self._try(place, change, trials)
+            chosen = [alike.move(each) for each in changes[: min(_MAX_TRIALS, max(remaining, 0))]]
+            remaining -= len(chosen)
+            place.tried = len(chosen)
+            for trial in search.trials(chosen, 1, None):
+                if trial.figures is not None:
+                    self._compare(place, trial.move, before, trial.figures)
         return found
 
-    def _try(self, place: Place, change: Change, trials: Trials) -> None:
-        changes = self._alike.changes(change)
-
-        def edit(copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
-            for each in changes:
-                each.edit(copies, rewriter)
-
-        effect = trials.effect(edit)
-        if effect is None or effect.after.wire_bytes >= effect.before.wire_bytes:
+    def _compare(self, place: Place, move: Move, before: Figures, after: Figures) -> None:
+        if after.wire_bytes > (1 - _WORTHWHILE) * before.wire_bytes:
             return
-        if place.best is None or effect.cost < place.best.effect.cost:
-            place.best = Trial(self._subject(change, len(changes), place), change.jax or "", effect)
+        trial = Trial("", move.changes[0].jax or "", before, after)
+        if place.best is None or trial.cost < place.best.cost:
+            place.best = trial._replace(subject=self._subject(move.changes[0], len(move.changes), place))
 
     def _subject(self, change: Change, count: int, place: Place) -> str:
         """The subject of a change: an argument or result by its name, any other value by its line."""
         subject = change.subject
         if isinstance(subject, FunctionResult):
-            name = name_of_result(subject.function, subject.result_index)
-            return name or f"result {subject.result_index} of @{subject.function.sym_name}"
+            return result_text(*subject)
         if name := name_of(subject):
             return pattern_of(name) if count > 1 else name
         op = owning_op(subject)

@@ -10,12 +10,11 @@ from sdyopt.analysis.comparison.comparison import Comparison, ShardingChange
 from sdyopt.analysis.comparison.comparison_sections import header_of, sections_of
 from sdyopt.analysis.comparison.cost_changes import CostChanges, FigureChange, TimeRange, TotalChange
 from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues
-from sdyopt.analysis.report.formats import DEFAULT_WIDTH
+from sdyopt.analysis.report.formats import DEFAULT_WIDTH, check_suffix
 from sdyopt.analysis.report.json_report import number
 from sdyopt.analysis.report.markdown_report import folded_lines, markdown_text
 from sdyopt.analysis.report.text_report import MIN_WIDTH
 from sdyopt.analysis.report.text_report import section_lines as text_section_lines
-from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 
 SCHEMA = "sdy-opt-comparison"
@@ -151,9 +150,7 @@ _WRITERS: dict[str, Callable[[Comparison], str]] = {
 
 def check_comparison_format(path: str) -> None:
     """Raises UsageError unless a format of comparisons has the suffix of this path."""
-    if PurePath(path).suffix not in _WRITERS:
-        help = f"choose from {', '.join(_WRITERS)}"
-        raise UsageError(f"'{path}' has the suffix of no comparison format", help)
+    check_suffix(path, _WRITERS, "comparison")
 
 
 def comparison_text(found: Comparison, path: str) -> str:

@@ -68,7 +68,7 @@ class Question:
         return next((dim for dim, each in enumerate(mapping.dims) if factor in each.factors), -1)
 
     def annotation(self) -> str:
-        """` in the sharding constraint on %0 (train.py:3)`, where the culprit is annotated; "" at itself."""
+        """` in with_sharding_constraint on %0 (train.py:3)`, where the culprit is annotated; "" at itself."""
         annotation = annotation_on(self.record, self.run, self.culprit)
         if annotation.kind in (Kind.INPUT, Kind.OUTPUT):
             return ""
@@ -98,6 +98,9 @@ def add_absences(
         )
         for number, reason in enumerate(reasons):
             node.add(f"{'and' if number else f'{site_text(run, site)}:'} {reason}")
+        refusals = (each for absence in absences for each in absence.refusals)
+        if any(each.reason is Reason.CLOSED for each in refusals):
+            node.add("in JAX, each dimension of an annotation is closed, except P.UNCONSTRAINED")
         if advice is not None:
             advice.add_to(node, absences[0], record, run, names)
     if more > 0:
@@ -268,7 +271,7 @@ def _rule_text(found: Precedence, question: Question) -> str:
     came = f"it propagated {_along(question.run, step.site)}"
     return {
         Rule.USER_PRIORITY: f"{came} with user priority p{step.priority}, before the other",
-        Rule.OP_PRIORITY: f"{came} in round {step.round}, before this operation propagates",
+        Rule.OP_PRIORITY: f"{came}, which propagates before this operation",
         Rule.STRATEGY: f"{came} by the basic strategy, which is before the aggressive one",
         Rule.MORE_ELEMENTS: f"{came}, from the larger tensor",
         Rule.SHARDED_SIZE: f"{came}, where the sharded size of its dimension is larger",

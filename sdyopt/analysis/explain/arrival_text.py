@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
-from sdyopt.analysis.explain.names import Names, axis_text, block_or_result
+from sdyopt.analysis.explain.names import Names, axis_text
 from sdyopt.analysis.sharding_record.annotations import Annotation, Kind
 from sdyopt.analysis.sharding_record.arrivals import Arrival
 from sdyopt.analysis.sharding_record.model import Gap, Run, Site, Step
@@ -13,6 +13,7 @@ from sdyopt.analysis.sharding_record.sources import Source
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.text import printable_line
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult
 from sdyopt.mlir.value_names import name_of_result
@@ -102,10 +103,7 @@ def op_text(op: Op) -> str:
 
 
 def _phase(step: Step) -> str:
-    parts = [f"priority p{step.priority}"] if step.priority else []
-    if step.round:
-        parts.append(f"round {step.round}")
-    return f" ({', '.join(parts)})" if parts else ""
+    return f" (priority p{step.priority})" if step.priority else ""
 
 
 def _of_priority(priority: int) -> str:
@@ -163,7 +161,7 @@ def _output(annotation: Annotation, names: Names) -> str:
 def _constraint(annotation: Annotation, names: Names) -> str:
     operand = annotation.op.operands[0] if annotation.op.operands else None
     named = "" if operand is None else f" on {names.value(block_or_result(operand))}"
-    return f"the sharding constraint{named}"
+    return f"with_sharding_constraint{named}"
 
 
 def _attribute(annotation: Annotation, names: Names) -> str:
@@ -198,7 +196,8 @@ def arrival_title(arrival: Arrival) -> str:
 
 # A tree of sentences as text, wrapped to a width.
 #
-#     %0 of @main: tensor<8x32xf32> is sharded [{"data"}, {}]
+#     %0 of @main: f32[8,32] is sharded P('data', None)
+#     ├─ in sdy: tensor<8x32xf32> [{"data"}, {}]
 #     └─ "data" shards dimension 0
 #        ├─ from %x (dimension 0), forward along stablehlo.tanh
 #        └─ annotated: the input %x

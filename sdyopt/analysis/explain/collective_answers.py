@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 from sdyopt.analysis.explain.arrival_text import Sentence, op_text
-from sdyopt.analysis.explain.names import Names, block_or_result, sharding_text
+from sdyopt.analysis.explain.names import Names, sharding_words
 from sdyopt.analysis.figures.causes import last_of_chain, producer
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
@@ -16,6 +16,7 @@ from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.notation.partition_spec import specs_of
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
@@ -25,6 +26,7 @@ from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import OpResult, Value
@@ -60,13 +62,15 @@ def explain_collective(module: Op, number: int, record: ShardingRecord, names: N
     elif isinstance(cause, Reshard):
         _add_plan(root, cause, module, names)
     elif isinstance(cause, Required):
-        root.add(f"{_taker(cause)} {sharding_text(cause.sharding)}", names.source_line(cause.user))
+        root.add(f"{_taker(cause)} {sharding_words(cause.sharding)}", names.source_line(cause.user))
     elif cause is not None:
-        root.add(f"{_written(cause)} {sharding_text(cause.sharding)}", names.source_line(cause))
+        root.add(f"{_written(cause)} {sharding_words(cause.sharding)}", names.source_line(cause))
     else:
         root.add(figures.cause)
     if figures.change:
-        root.add(f"resharded: {figures.change}")
+        node = root.add(f"resharded: {specs_of(figures.change)}")
+        if specs_of(figures.change) != figures.change:
+            node.add(f"in sdy: {figures.change}")
     name = names.input_name(block_or_result(value))
     if name is not None:
         function = f"@{name.function} " if name.function else ""
@@ -109,7 +113,7 @@ def _taker(cause: Required) -> str:
 
 def _written(op: ShardingConstraintOp | ReshardOp) -> str:
     if isinstance(op, ShardingConstraintOp):
-        return "a sharding constraint requires"
+        return "with_sharding_constraint requires"
     return "the program reshards it to"
 
 

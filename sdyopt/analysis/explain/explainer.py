@@ -22,7 +22,14 @@ from sdyopt.analysis.explain.arrival_text import (
     tree_text,
 )
 from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
-from sdyopt.analysis.explain.names import Names, axis_text, block_or_result, sharding_text, type_text
+from sdyopt.analysis.explain.names import (
+    Names,
+    axis_text,
+    in_sdy,
+    sharding_text,
+    sharding_words,
+    type_text,
+)
 from sdyopt.analysis.explain.recorded_program import RecordedProgram
 from sdyopt.analysis.explain.targets import (
     CollectiveTarget,
@@ -34,16 +41,21 @@ from sdyopt.analysis.explain.targets import (
     output_values,
     unknown_collective,
 )
+from sdyopt.analysis.figures.source_locations import Phase, source_location
+from sdyopt.analysis.notation.partition_spec import jax_type, short_spec
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.arrivals import arrivals
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.analysis.sharding_record.sources import sources
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, sharding_of
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import FunctionResult, Subject
+from sdyopt.shardy.sharding.elementwise import is_elementwise
 
 # Of more values, such as those of a line, only the largest are explained.
 _MAX_VALUES = 4
@@ -112,9 +124,9 @@ class Explainer:
                 subject = run.subject_of.get(each) or run.subject_of_owner.get(each)
                 if subject is not None:
                     return explain_subject(self.record, run, subject, self.names, self.advice)
-        state = f"{self.names.value(value)}: {type_text(value)}"
+        state = f"{self.names.value(value)}: {jax_type(type_text(value))}"
         if (sharding := sharding_of(value)) is not None:
-            state += f" {sharding_text(sharding)}"
+            state += f" {sharding_words(sharding)}"
         root = Sentence(state, self.names.source_line_of_value(value))
         root.add("a pass after propagation creates it, so no propagation decided on its sharding")
         if source_line := root.source_line:
@@ -130,7 +142,18 @@ class Explainer:
                 subjects.update(self._without_dead_copies(self._subjects(value)))
         if not subjects:
             return [self._unrecorded(value) for value in values[:_MAX_VALUES]]
-        if len(subjects) > _MAX_VALUES:
+        if len(values) > 1:
+            # Of a line, what a person wrote comes before what JAX derives from it.
+            phase = {each: _phase(run, each) for each, run in subjects.items()}
+            is_many = len(subjects) > _MAX_VALUES
+
+            def order(each: Subject) -> tuple[int, bool, int]:
+                owner = subjects[each].edge_owners.get(each, each)
+                is_derived = isinstance(owner, OpResult) and _is_derived(owner.op)
+                return phase[each], is_many and is_derived, -_size(each) if is_many else 0
+
+            subjects = {each: subjects[each] for each in sorted(subjects, key=order)}
+        elif len(subjects) > _MAX_VALUES:
             subjects = dict(sorted(subjects.items(), key=lambda item: -_size(item[0])))
         # Copies of a value often have the same answer.
         different: dict[str, Sentence] = {}
@@ -190,7 +213,7 @@ class Explainer:
     def _unrecorded(self, value: Value) -> Sentence:
         name = self.names.value(block_or_result(value))
         written = self._written.get(value)
-        state = "has no sharding" if written is None else f"is annotated with {sharding_text(written)}"
+        state = "has no sharding" if written is None else f"is annotated with {sharding_words(written)}"
         root = Sentence(f"{name} {state}", self.names.source_line_of_value(block_or_result(value)))
         root.add("no sharding propagates along the operations that compute or use it")
         return root
@@ -216,6 +239,21 @@ def _name(tree: Sentence) -> str:
     return tree.text.partition(": ")[0]
 
 
+# The order of the parts of a training step in an answer.
+_PHASES = (Phase.FORWARD, Phase.REMATERIALIZED, Phase.BACKWARD)
+
+
+def _phase(run: Run, subject: Subject) -> int:
+    """The position in `_PHASES` of the part of a training step that a subject is in."""
+    owner = run.edge_owners.get(subject, subject)
+    return _PHASES.index(source_location(owner.op.location).phase) if isinstance(owner, OpResult) else 0
+
+
+def _is_derived(op: Op) -> bool:
+    """Whether an operation is not what a line is about, such as the activation of a product."""
+    return isinstance(op, BroadcastInDimOp) or is_elementwise(op.signature)
+
+
 def _size(subject: Subject) -> int:
     """The number of elements of a subject."""
     type = None if isinstance(subject, FunctionResult) else subject.type
@@ -227,12 +265,14 @@ def explain_subject(
 ) -> Sentence:
     """Explains the axes of a subject, and those that it did not get."""
     sharding = run.final[subject]
-    type, name = type_text(subject), names.subject(run, subject)
+    type, name = type_text(subject), names.title(run, subject)
     names = names.within(run, subject)
     is_sharded = sharding is not None and any(dim.axes for dim in sharding.dims)
     state = "is sharded" if is_sharded else "is not sharded"
-    shown = f" {sharding_text(sharding)}" if sharding is not None else ""
-    root = Sentence(f"{name}: {type} {state}{shown}", names.source_line_of_subject(run, subject))
+    # `P(None)` would only repeat that it is not sharded.
+    is_shown = sharding is not None and (is_sharded or sharding.unreduced_axes or not short_spec(sharding))
+    shown = f" {sharding_words(sharding)}" if is_shown else ""
+    root = Sentence(f"{name}: {jax_type(type)} {state}{shown}", names.source_line_of_subject(run, subject))
     for dim in () if sharding is None else sharding.dims:
         for axis in dim.axes:
             for arrival in arrivals(record, run, subject, axis):
@@ -245,6 +285,8 @@ def explain_subject(
     add_absences(root, _shown(list(absences(run, subject))), record, run, names, advice)
     if not root.children:
         root.add("no operand or result of an operation that computes or uses it has another axis")
+    if sharding is not None and short_spec(sharding):
+        root.children.insert(0, Sentence(in_sdy(type, sharding)))
     return root
 
 

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
+from sdyopt.analysis.figures.source_locations import Phase, source_location
+from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.notation.partition_spec import short_spec
 from sdyopt.analysis.sharding_record.model import Run
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.diagnostics.diagnostic import handling
@@ -16,7 +19,7 @@ from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, owning_op
 from sdyopt.mlir.error_help.statement import without_locations
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
@@ -32,6 +35,7 @@ class Names:
     def __init__(self, inputs: InputNames, record: ShardingRecord) -> None:
         self._inputs = inputs
         self._record = record
+        self._lines = inputs.lines
         # Values of this function are named without it.
         self.function = next(iter(inputs.functions)) if len(inputs.functions) == 1 else ""
 
@@ -59,6 +63,19 @@ class Names:
             return name_of_result(subject.function, subject.result_index) or name
         owner = run.edge_owners.get(subject, subject)
         return self.value(block_or_result(owner))
+
+    def title(self, run: Run, subject: Subject) -> str:
+        """The same for the title of an answer: `%0 (dot_general, backward)` for a value of Python."""
+        name = self.subject(run, subject)
+        owner = run.edge_owners.get(subject, subject)
+        if not isinstance(owner, OpResult) or not name.startswith("%"):
+            return name
+        location = source_location(owner.op.location)
+        if not location.name_stack:
+            return name
+        op = owner.op.signature.name.partition(".")[2] or owner.op.signature.name
+        phase = "" if location.phase is Phase.FORWARD else f", {location.phase}"
+        return f"{name} ({op}{phase})"
 
     def value(self, value: OpResult | BlockArgument) -> str:
         """The name that JAX or the source gives to a value; that of its operation if neither does."""
@@ -107,9 +124,9 @@ class Names:
         return self.source_line(owning_op(value))
 
     def source_line(self, op: Op) -> str:
-        """`train.py:12`: the line of an operation; "" if it is unknown."""
-        location = resolve_file_location(op.location)
-        return "" if location is None else _line(location)
+        """`train.py:12`: the line of an operation that a person would change; "" if it is unknown."""
+        location = self._lines.chosen(source_location(op.location))
+        return location.file_text if location.line else ""
 
 
 def _line(location: FileLoc | FileRange) -> str:
@@ -141,6 +158,18 @@ def type_text(subject: Subject) -> str:
 def axis_text(axis: AxisRef) -> str:
     """`"x"`, as in a sharding."""
     return axis_ref_text(axis)
+
+
+def sharding_words(sharding: TensorSharding | None) -> str:
+    """`P('x', None)`, as JAX writes it if it can."""
+    return sharding_text(sharding) if sharding is None else short_spec(sharding) or sharding_text(sharding)
+
+
+def in_sdy(type: str, sharding: TensorSharding) -> str:
+    """The type and the sharding in Shardy's words, and what these say of open dimensions."""
+    is_open = any(not dim.is_closed for dim in sharding.dims)
+    note = "; ? is open: no annotation keeps further axes out" if is_open else ""
+    return f"in sdy: {type} {sharding_text(sharding)}{note}"
 
 
 def sharding_text(sharding: TensorSharding | None) -> str:
@@ -191,6 +220,7 @@ class InputNames:
     def __init__(self, source: Source, module: Op, dialects: DialectTable, options: ParseOptions) -> None:
         self.source = source
         self.module = module
+        self.lines = UserLines.of_module(module)
         self.of_value: dict[Value, InputName] = {}
         self.offset_of_op: dict[Op, int] = {}
         self.functions: dict[str, FuncOp] = {}
@@ -232,7 +262,7 @@ class InputNames:
         if match is None or match.start() in self._seen:
             return
         self._seen.add(match.start())
-        function = _function_of(op)
+        function = function_of(op)
         names: list[str] = []
         for group in match[0].split(","):
             name, _, count = group.strip().partition(":")
@@ -244,7 +274,7 @@ class InputNames:
         offset = self._offset(twin.lazy_location)
         match = None if offset is None else _NAME.match(self.source.text, offset)
         if match is not None:
-            self.of_value[argument] = InputName(_function_of(op), match[0], match.start())
+            self.of_value[argument] = InputName(function_of(op), match[0], match.start())
 
     def _offset(self, location: LazyLocation) -> int | None:
         """The offset of a location that the text does not state."""
@@ -262,12 +292,7 @@ def _results_before(text: str, start: int, offset: int) -> re.Match[str] | None:
     return next((found for found in lists if _ASSIGNED.match(text, found.end(), offset)), None)
 
 
-def _function_of(op: Op) -> str:
+def function_of(op: Op) -> str:
+    """The name of the function that an operation is, or is in; "" if there is none."""
     function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
     return "" if function is None else symbol_name(function) or ""
-
-
-def block_or_result(value: Value) -> OpResult | BlockArgument:
-    """The value, as one of the two kinds that there are."""
-    assert isinstance(value, OpResult | BlockArgument)
-    return value

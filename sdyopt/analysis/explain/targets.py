@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from sdyopt.analysis.explain.names import InputNames, block_or_result
+from sdyopt.analysis.explain.names import InputNames
 from sdyopt.analysis.notation.text_parser import TextParser, error_at_range
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
@@ -23,7 +23,7 @@ from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.diagnostics.usage import nearest, nearest_or_all
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.value import Value

@@ -23,7 +23,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, Value
 
 # The attribute of an argument of JAX with the number of the result that takes its memory.
-_ALIAS = "tf.aliasing_output"
+ALIAS = "tf.aliasing_output"
 # The collectives that reshard without computing anything.
 _RESHARDS = (AllGatherOp, AllToAllOp, CollectivePermuteOp)
 # The operations whose result is their first operand, or a part of it, in another form.
@@ -33,25 +33,35 @@ _MAX_STEPS = 32
 
 def is_activation_reshard(op: CollectiveOp) -> bool:
     """Whether a collective reshards a value that is no argument, no part of one, and no result."""
-    if not isinstance(op, _RESHARDS):
-        return False
-    if any(isinstance(user, ReturnOp) and isinstance(user.parent_op, FuncOp) for user in consumers(op)):
-        return False
+    return isinstance(op, _RESHARDS) and not _is_returned(op) and not _is_of_argument(op)
+
+
+def is_result_reshard(op: CollectiveOp) -> bool:
+    """Whether a collective reshards a result that is no argument, and no part of one."""
+    return isinstance(op, _RESHARDS) and _is_returned(op) and not _is_of_argument(op)
+
+
+def _is_returned(op: CollectiveOp) -> bool:
+    return any(isinstance(user, ReturnOp) and isinstance(user.parent_op, FuncOp) for user in consumers(op))
+
+
+def _is_of_argument(op: CollectiveOp) -> bool:
+    """Whether what is resharded is an argument, or a part of one."""
     value = producer(op)
     for _ in range(_MAX_STEPS):
         owner = value.owner.parent_op if isinstance(value, BlockArgument) else value.defining_op
         if isinstance(owner, FuncOp):
-            return False
+            return True
         if isinstance(value, BlockArgument) and isinstance(owner, WhileOp):
             # What enters the loop, unless an iteration changes it.
             if not _is_passed_on(owner, value):
-                return True
+                return False
             value = owner.operands[value.index]
         elif isinstance(owner, _PARTS) and not isinstance(value, BlockArgument):
             value = owner.operand_at(0)
         else:
-            return True
-    return True
+            return False
+    return False
 
 
 def _is_passed_on(loop: WhileOp, value: BlockArgument) -> bool:
@@ -66,7 +76,7 @@ def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -
             continue
         pairs = zip(function.entry.arguments, function.argument_attributes, strict=True)
         for argument, attributes in pairs:
-            alias = attributes.get(_ALIAS)
+            alias = attributes.get(ALIAS)
             number = alias.value if isinstance(alias, IntegerAttr) else -1
             if not 0 <= number < len(function.result_attributes):
                 continue

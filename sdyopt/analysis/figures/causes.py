@@ -95,7 +95,7 @@ def _seen_from(location: SourceLocation, users: Sequence[SourceLocation]) -> Sou
 
 def cause_of(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigins, lines: UserLines) -> str:
     """The reason for an sdy collective, in a sentence without a full stop."""
-    if isinstance(op, _REDUCTIONS) and (reason := _reduction_cause(op, _reduced_axes(op), shapes)):
+    if isinstance(op, _REDUCTIONS) and (reason := _reduction_cause(op, _reduced_axes(op), shapes, origins)):
         return reason
     return _consumer_cause(op, shapes, origins, lines)
 
@@ -190,24 +190,31 @@ def _reduced_axes(op: Op) -> tuple[AxisRef, ...]:
     return tuple(op.reduction_axes if isinstance(op, AllReduceOp) else op.reduce_scatter_axes.axes)
 
 
-def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes) -> str:
+def _reduction_cause(op: Op, axes: tuple[AxisRef, ...], shapes: LocalShapes, origins: TensorOrigins) -> str:
     value = producer(op)
     if not isinstance(value, OpResult):
         return ""
     sharding, name = shapes.sharding(value), op_text(value.op)
     if sharding is not None and overlap(sharding.unreduced_axes, axes):
         return f"{name} has a result unreduced along {axis_refs_text(axes)}"
+    if replaced := _replaced_by(value.op):
+        return f"combines the partial results of {replaced.removeprefix('stablehlo.')}"
     if (rule := sharding_rule_of(value.op)) is None:
         return ""
     found = [
-        (dim, dim_sharding.axes)
+        (operand, dim, dim_sharding.axes)
         for operand, mapping in zip(value.op.operands, rule.operands, strict=False)
         for dim, factors, dim_sharding in _dims(mapping, shapes.sharding(operand))
         if overlap(dim_sharding.axes, axes) and any(factor in rule.reduction for factor in factors)
     ]
     if not found:
         return ""
-    dim, sharded = found[0]
+    named = [(weight, sharded) for operand, _, sharded in found if (weight := origins.name(operand))]
+    verb = "contracts" if isinstance(value.op, DotGeneralOp) else "reduces over"
+    if named:
+        weight, sharded = named[-1]
+        return f"{name} {verb} a dimension of {weight} that is sharded along {axis_refs_text(sharded)}"
+    _, dim, sharded = found[0]
     along = axis_refs_text(sharded)
     if len(found) > 1 and isinstance(value.op, DotGeneralOp):
         return f"{name} contracts a dimension that is sharded along {along} on both sides"

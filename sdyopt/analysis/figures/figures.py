@@ -73,7 +73,12 @@ class Collective:
     @property
     def axis_names(self) -> list[str]:
         """The mesh axes by name, without their sub-axes; none where replica groups follow no axes."""
-        return _AXIS_NAME.findall(self.axes)
+        return axis_names(self.axes)
+
+
+def axis_names(text: str) -> list[str]:
+    """The names of the axes in a text, which are quoted."""
+    return _AXIS_NAME.findall(text)
 
 
 @dataclass(frozen=True, slots=True)

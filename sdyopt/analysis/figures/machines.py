@@ -41,6 +41,8 @@ MACHINES = {
     "h100": _GPU.format(flops=989, memory_bandwidth=3350, memory=80, link=450, network=50),
     "b200": _GPU.format(flops=2250, memory_bandwidth=8000, memory=180, link=900, network=50),
 }
+# The topology for changes of a program, where none is given.
+ASSUMED_MACHINE = "tpu-v5e"
 
 
 def topology_file(request: Request) -> TextFile | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from sdyopt.analysis.figures import stablehlo_collectives
+from sdyopt.analysis.figures.causes import is_repeated_exchange
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
@@ -22,6 +23,13 @@ _REDUCTIONS = (
 )
 # Operations that may be between a collective and a product: they compute no new values from the elements.
 _RELAYOUTS = (ConvertOp, ReshapeOp, TransposeOp)
+
+
+def counted_collectives(module: Op) -> list[Op]:
+    """The collectives of a module as reports count them."""
+    found: set[Hashable] = set()
+    ops = (op for op in module.walk() if isinstance(op, COLLECTIVES))
+    return [op for op in ops if not is_repeated_exchange(op, found)]
 
 
 def collectives_around(product: Op) -> Iterator[Op]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures import stablehlo_collectives
@@ -64,14 +64,30 @@ def report_on(
 
     The module is not changed.
     """
+    report = report_unless(module, topology, lambda _: False, assumed_trips)
+    assert report is not None
+    return report
+
+
+def report_unless(
+    module: Op,
+    topology: Topology | None,
+    stops: Callable[[Report], bool],
+    assumed_trips: AssumedTrips = NONE_ASSUMED,
+) -> Report | None:
+    """The figures of a module; None if collectives, products and their times are enough to stop."""
     with handling(_ignore):
         collector = _Collector(module, assumed_trips)
         report = collector.report()
         if topology is not None:
+            report.time = time_estimate(report, topology)
+        if stops(report):
+            return None
+        collector.add_memory(report)
+        if topology is not None:
             report.elementwise = collector.elementwise()
-    if topology is not None:
-        report.time = time_estimate(report, topology)
-        report.device_memory = None if topology.memory is None else int(topology.memory)
+            report.time = time_estimate(report, topology)
+            report.device_memory = None if topology.memory is None else int(topology.memory)
     return report
 
 
@@ -94,6 +110,7 @@ class _Collector:
         self._has_manual = False
 
     def report(self) -> Report:
+        """The figures of collectives and products."""
         found = Report()
         if self._mesh is not None:
             found.devices, found.mesh = self._mesh.total_size, Mesh.assembly.text(self._mesh)
@@ -117,6 +134,10 @@ class _Collector:
             elif isinstance(op, WhileOp) and self._counts.trip_count(op) is None:
                 found.unknown_loops.append(self._location(source_location(op.location), op))
         found.products = [self._product(op, numbers) for op in products]
+        return found
+
+    def add_memory(self, found: Report) -> None:
+        """Adds the figures of memory and of carried state."""
         values = ValueTexts(
             self._names,
             self._printer,
@@ -129,7 +150,6 @@ class _Collector:
         found.carried = list(carried_state(self._module, self._shapes, self._names))
         found.memory, found.timeline = memory_figures(self._module, self._shapes, self._counts, values)
         found.is_sharded = found.devices == 1 or self._shapes.has_shardings or self._has_manual
-        return found
 
     def elementwise(self) -> Elementwise:
         """The figures of elementwise operations."""

@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
@@ -66,33 +68,37 @@ class TensorOrigins:
     def updated(self, value: Value) -> str:
         """The name of the argument that a gradient is combined with, or of the result that it becomes.
 
-        Only elementwise operations and views are between. "" if there is none.
+        Only elementwise operations and views are between. Of several arguments, it is one that other
+        operations use: a weight, and not the state of an optimizer. "" if there is none.
         """
-        pending, visited = [value], {value}
+        pending, visited, first = [value], {value}, ""
         while pending and len(visited) < _MAX_VALUES:
             value = pending.pop(0)
             for use in value.uses:
                 op = use.owner
                 if isinstance(op, FuncReturnOp) and isinstance(function := op.parent_op, FuncOp):
-                    if name := name_of_result(function, use.index):
-                        return name
+                    first = first or name_of_result(function, use.index)
                     continue
-                if is_elementwise(op.signature) and (name := self._other_operand(op, value)):
-                    return name
+                if is_elementwise(op.signature):
+                    for argument in self._other_operands(op, value):
+                        if _is_weight(argument):
+                            return name_of(argument)
+                        first = first or name_of(argument)
                 for result in _results_of_use(op, use.index):
                     if result not in visited:
                         visited.add(result)
                         pending.append(result)
-        return ""
+        return first
 
-    def _other_operand(self, op: Op, value: Value) -> str:
-        """The name of an argument of the same type that an operation combines a value with."""
+    def _other_operands(self, op: Op, value: Value) -> Iterator[BlockArgument]:
+        """The arguments of the same type with names that an operation combines a value with."""
         others = [each for each in op.operands if each is not value and each.type is value.type]
         for each in list(others):
             # Such as a momentum that is scaled.
             if isinstance(each, OpResult) and is_elementwise(each.op.signature):
                 others += each.op.operands
-        return next(filter(None, map(self.name, others)), "")
+        found = map(self.argument, others)
+        return (argument for argument in found if argument is not None and name_of(argument))
 
     def _is_argument(self, value: BlockArgument) -> bool:
         function = value.owner.parent_op
@@ -120,6 +126,18 @@ class TensorOrigins:
             last = None if callee.is_declaration else callee.entry.last
             return None if last is None else last.operand_at(value.index)
         return None
+
+
+def _is_weight(argument: BlockArgument) -> bool:
+    """Whether an operation that is not elementwise uses an argument, or a view of it."""
+    pending: list[Value] = [argument]
+    while pending:
+        for op in pending.pop().users:
+            if _is_view(op) or isinstance(op, CollectiveOp):
+                pending += op.results
+            elif not isinstance(op, FuncReturnOp) and not is_elementwise(op.signature):
+                return True
+    return False
 
 
 def _is_view(op: Op) -> bool:

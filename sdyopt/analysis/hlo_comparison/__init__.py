@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.analysis.flag import REPORTS, TextFile, flag
+from sdyopt.analysis.flag import REPORTS, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.base.dataclasses import replace
 
@@ -21,6 +21,13 @@ class Options(AnalysisOptions):
         is_common=True,
         help="compare the collectives with those of optimized HLO",
     )
+    compare_hlo_output: str | None = flag(
+        default=None,
+        placeholder="FILE",
+        needs=("compare-hlo",),
+        writes=Writes("the comparison with HLO", "hlo.json"),
+        help="write the comparison of --compare-hlo to FILE (.json, .md or .txt) instead of stdout",
+    )
     hlo_budget: TextFile | None = flag(
         default=None,
         placeholder="FILE",
@@ -31,6 +38,11 @@ class Options(AnalysisOptions):
     report_rows: int = 5
 
     def prepared(self, request: Request) -> Options:
+        if self.compare_hlo is not None and self.compare_hlo_output is not None:
+            from sdyopt.analysis.hlo_comparison.hlo_comparison import FORMATS
+            from sdyopt.analysis.report.formats import check_suffix
+
+            check_suffix(self.compare_hlo_output, FORMATS, "comparison")
         return replace(self, report_rows=request["report-rows"])
 
     @property

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.hlo_comparison import Options
-from sdyopt.analysis.hlo_comparison.hlo_comparison import compare_hlo, comparison_text, compiled_report
+from sdyopt.analysis.hlo_comparison.hlo_comparison import (
+    FORMATS,
+    compare_hlo,
+    comparison_text,
+    compiled_report,
+)
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.report.budget import Budget
@@ -38,7 +45,10 @@ class ComparingHlo(Analysis[Options]):
     def on_output(self, program: Program) -> None:
         found = compare_hlo(report_on(program.op), self._compiled)
         rows = self.options.report_rows or None
-        self.texts.append(comparison_text(found, self.run.width, rows))
+        if (path := self.options.compare_hlo_output) is None:
+            self.texts.append(comparison_text(found, self.run.width, rows))
+        else:
+            self.run.write_file(path, FORMATS[PurePath(path).suffix](found))
         for each in () if self._budget is None else self._budget.exceeded(compiled_report(found)):
             is_error = each.severity is Severity.ERROR
             self.is_passed &= not is_error

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.figures.figures import Collective, Report
@@ -13,10 +14,15 @@ from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_rep
 from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.matching import HIT, MEANINGS, REASONS, Match, match_collectives
+from sdyopt.analysis.report.formats import DEFAULT_WIDTH
+from sdyopt.analysis.report.markdown_report import markdown_text
+from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
 from sdyopt.analysis.report.sections import Row, Section
 from sdyopt.analysis.report.text_report import section_lines
 from sdyopt.base.dataclasses import dataclass, replace
+from sdyopt.base.diagnostics.text import counted
 
+SCHEMA, VERSION = "sdy-opt-hlo-comparison", 1
 _NO_LINES = "for lines of the model, print the program from JAX with as_text(debug_info=True)"
 
 
@@ -54,7 +60,7 @@ def compare_hlo(report: Report, compiled: CompiledProgram) -> HloComparison:
     """The comparison of a report with a compiled program."""
     lines = UserLines(lambda: [each.location for each in compiled.operands])
     located = [replace(each, location=lines.chosen(each.location)) for each in compiled.operands]
-    compiled = CompiledProgram(located, compiled.combined, compiled.devices)
+    compiled = replace(compiled, operands=located)
     return HloComparison(report, compiled, match_collectives(list(of_report(report)), located))
 
 
@@ -90,14 +96,68 @@ def compiled_report(found: HloComparison) -> Report:
     return report
 
 
-def comparison_text(found: HloComparison, width: int, rows: int | None) -> str:
-    """The comparison for a terminal; `rows` limits each table."""
-    header = [
-        f"{name} {len(each)} collectives, {bytes_text(wire_bytes(each))} on the wire per device"
+def comparison_data(found: HloComparison) -> dict[str, object]:
+    """The data of the JSON."""
+    return {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "mesh": found.report.mesh,
+        "devices": found.compiled.devices,
+        "counts": {reason: found.counts[reason] for reason in REASONS if found.counts[reason]},
+        "wire_bytes": {"report": round(wire_bytes(found.ours)), "xla": round(wire_bytes(found.theirs))},
+        "matches": [
+            {
+                "reason": match.reason,
+                "report": [_operand_data(found, each) for each in match.ours],
+                "xla": [_operand_data(found, each) for each in match.theirs],
+            }
+            for match in found.matches
+        ],
+    }
+
+
+def _operand_data(found: HloComparison, each: CollectiveOperand) -> dict[str, object]:
+    times, location = each.times, each.location
+    return {
+        "name": each.name,
+        "kind": each.kind,
+        "axes": found.axes(each),
+        "group_size": each.group_size,
+        "bytes": each.bytes,
+        "wire_bytes": round(each.wire_bytes_of_runs),
+        "times": None if times is None else [times.low, times.high],
+        "location": {
+            "file": location.file,
+            "line": location.line,
+            "column": location.column,
+            "name_stack": location.name_stack,
+        },
+    }
+
+
+def _markdown(found: HloComparison) -> str:
+    lines = (f"{markdown_text(line)}  " for line in _header(found))
+    return "\n".join([*lines, "", *markdown_lines(sections_of(found))]) + "\n"
+
+
+def _header(found: HloComparison) -> list[str]:
+    return [
+        f"{name} {counted(len(each), 'collective')}, {bytes_text(wire_bytes(each))} on the wire per device"
         for name, each in (("report:", found.ours), ("XLA:   ", found.theirs))
     ]
+
+
+FORMATS: dict[str, Callable[[HloComparison], str]] = {
+    ".json": lambda found: json.dumps(comparison_data(found), indent=1, ensure_ascii=False) + "\n",
+    ".md": _markdown,
+    ".txt": lambda found: comparison_text(found, DEFAULT_WIDTH, None),
+}
+
+
+def comparison_text(found: HloComparison, width: int, rows: int | None) -> str:
+    """The comparison for a terminal; `rows` limits each table."""
     summary, *details = sections_of(found)
-    lines = [*section_lines(header, [summary], width, None), *section_lines([], details, width, rows)]
+    lines = [*section_lines(_header(found), [summary], width, None), *section_lines([], details, width, rows)]
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
@@ -110,7 +170,7 @@ def sections_of(found: HloComparison) -> list[Section]:
         "by reason", ("report", "XLA", "bytes", "bytes in XLA", "reason", "why"), 4, _by_reason(found), True
     )
     differing = [match for match in found.matches if match.reason != HIT]
-    details = Section(f"{len(differing)} differences")
+    details = Section(counted(len(differing), "difference"))
     if not any(each.location.line for each in found.ours):
         details.sentences.append(_NO_LINES)
     columns = ("bytes", "bytes in XLA", "where", "report", "XLA", "reason")

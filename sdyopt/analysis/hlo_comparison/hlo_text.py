@@ -43,9 +43,13 @@ _MAX_FRAMES = 64
 
 @dataclass(slots=True)
 class CompiledProgram:
-    """The operands of the collectives that communicate, and the number of those of combined collectives."""
+    """The operands of the collectives that communicate, and the number of those of combined collectives.
+
+    `all_operands` are also those of collectives whose groups have one device.
+    """
 
     operands: list[CollectiveOperand] = field(default_factory=list)
+    all_operands: list[CollectiveOperand] = field(default_factory=list)
     combined: int = 0
     devices: int = 1
 
@@ -89,6 +93,7 @@ class _Reader:
             for line in lines:
                 if "-done(" not in line and (match := _OP.match(line)) is not None:
                     operands = list(self._operands(match, times.get(name)))
+                    found.all_operands += operands
                     found.combined += len(operands) if len(operands) > 1 else 0
                     found.operands += [each for each in operands if self._communicates(each, match[4])]
         return found

@@ -13,6 +13,7 @@ from sdyopt.mlir.error_help.table import Step, argument, attribute, result
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, nested_attributes
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import Type
+from sdyopt.mlir.value_names import argument_text, result_text
 
 
 class Annotation(NamedTuple):
@@ -32,16 +33,15 @@ def boundary_annotations(functions: list[FuncOp]) -> Iterator[Annotation]:
     """The shardings of the arguments and results of functions."""
     for function in functions:
         lists = (
-            ("argument", function.argument_attributes, function.function_type.inputs, argument),
-            ("result", function.result_attributes, function.function_type.results, result),
+            (argument_text, function.argument_attributes, function.function_type.inputs, argument),
+            (result_text, function.result_attributes, function.function_type.results, result),
         )
-        for what, attributes, types, step in lists:
+        for text, attributes, types, step in lists:
             for number, (each, type) in enumerate(zip(attributes, types, strict=True)):
                 sharding = each.get(SHARDING)
                 if isinstance(sharding, TensorSharding):
-                    name = f"{what} {number} of @{function.sym_name}"
                     steps = (step(number), attribute(SHARDING))
-                    yield Annotation(function, name, type, sharding, steps)
+                    yield Annotation(function, text(function, number), type, sharding, steps)
 
 
 def constraints(module: Op) -> Iterator[Annotation]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sdyopt.analysis.flag import REPORTS, TextFile, flag
+from sdyopt.analysis.flag import REPORTS, TextFile, Writes, flag
 from sdyopt.analysis.interface import AnalysisOptions, Request
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
@@ -18,6 +18,13 @@ class Options(AnalysisOptions):
         placeholder="SIZES",
         is_common=True,
         help="print figures for other meshes, such as 'dp=1..64'",
+    )
+    mesh_sweep_output: str | None = flag(
+        default=None,
+        placeholder="FILE",
+        needs=("mesh-sweep",),
+        writes=Writes("the sweep", "sweep.json"),
+        help="write the figures of --mesh-sweep to FILE (.json, .md or .txt) instead of stdout",
     )
     memory: int | None = None
     speeds: TextFile | None = None
@@ -37,9 +44,12 @@ class Options(AnalysisOptions):
     def prepared(self, request: Request) -> Options:
         if self.mesh_sweep is None:
             return self
-        from sdyopt.analysis.mesh_sweep.sweep import read_sizes
+        from sdyopt.analysis.mesh_sweep.sweep import FORMATS, read_sizes
+        from sdyopt.analysis.report.formats import check_suffix
 
         read_sizes(self.mesh_sweep)
+        if self.mesh_sweep_output is not None:
+            check_suffix(self.mesh_sweep_output, FORMATS, "sweep")
         if request["check"]:
             raise UsageError("the --mesh-sweep option cannot be used with --check", "run sdy-opt twice")
         from sdyopt.analysis.figures.machines import memory_size, topology_file

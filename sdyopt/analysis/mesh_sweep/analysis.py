@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.mesh_sweep import Options
-from sdyopt.analysis.mesh_sweep.sweep import check_axes, read_sizes, run_sweep, sweep_text
+from sdyopt.analysis.mesh_sweep.sweep import FORMATS, check_axes, read_sizes, run_sweep, sweep_text
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 from sdyopt.base.releases import followed_release
 from sdyopt.mlir.ir.operation import Op
@@ -18,6 +20,9 @@ class Sweeping(Analysis[Options]):
 
     def __init__(self, options: Options, run: Run) -> None:
         super().__init__(options, run)
+        if (path := options.mesh_sweep_output) is not None:
+            help = "sweep each chunk in a run of its own"
+            run.check_is_one_chunk(f"--mesh-sweep-output={path} is one file", help)
         with identified(TOPOLOGY_ERROR):
             topology = None if options.speeds is None else read_topology(*options.speeds)
         self._memory = options.memory
@@ -35,5 +40,9 @@ class Sweeping(Analysis[Options]):
             "pipeline": "" if program.assumption else str(program.pipeline),
             "topology": None if self.options.speeds is None else list(self.options.speeds),
         }
-        self.texts.append(sweep_text(run_sweep(request, axes, self._memory)))
+        found, path = run_sweep(request, axes, self._memory), self.options.mesh_sweep_output
+        if path is None:
+            self.texts.append(sweep_text(found))
+        else:
+            self.run.write_file(path, FORMATS[PurePath(path).suffix](found))
         return program.op

@@ -95,10 +95,10 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "problem": problem,
                 "devices": report.devices,
                 "wire_bytes": round(wire_total(report).high),
-                "peak": report.memory.peak,
+                "peak_bytes": report.memory.peak,
                 "flops": round(flops.high),
-                "useful": None if share is None else float(share),
-                "time": time,
+                "useful_share": None if share is None else float(share),
+                "seconds": time,
             }
 
 

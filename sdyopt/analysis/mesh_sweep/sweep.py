@@ -11,14 +11,16 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from sdyopt.analysis.figures.units import bytes_text, flops_text, seconds_text, share_text
 from sdyopt.analysis.mesh_sweep.points import points_of, rows_of, swept_axes
-from sdyopt.base.dataclasses import dataclass
+from sdyopt.analysis.report.markdown_report import section_lines
+from sdyopt.analysis.report.sections import Section
+from sdyopt.base.dataclasses import asdict, dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import USAGE_ERROR
 from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
@@ -38,6 +40,7 @@ _START = (
     "from sdyopt.analysis.mesh_sweep.points import main; main()"
 )
 _BAR = 20
+SCHEMA, VERSION = "sdy-opt-mesh-sweep", 1
 
 
 def read_sizes(text: str) -> dict[str, list[int]]:
@@ -103,34 +106,57 @@ def _error(op: Op, message: str, help: str) -> DiagnosticError:
 
 
 @dataclass(frozen=True)
+class SweptMesh:
+    """The figures of a program on a mesh, of one device.
+
+    `sizes` are those of the swept axes, `problem` what JAX or a pass has against them. Without figures, it is
+    why there are none. `seconds` are None without a topology.
+    """
+
+    sizes: dict[str, int]
+    problem: str = ""
+    devices: int | None = None
+    wire_bytes: int | None = None
+    peak_bytes: int | None = None
+    flops: int | None = None
+    useful_share: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
 class Sweep:
     """The rows of a sweep, in the order of its points, and the memory of a device, if that is given."""
 
-    rows: list[dict[str, Any]]
+    rows: list[SweptMesh]
     device_memory: int | None
 
-    def fits(self, row: Mapping[str, Any]) -> bool:
+    def fits(self, row: SweptMesh) -> bool:
         """Whether the program can run on a mesh, as far as is known."""
-        if row.get("problem"):
+        if row.problem or row.peak_bytes is None:
             return False
-        return self.device_memory is None or row["peak"] <= self.device_memory
+        return self.device_memory is None or row.peak_bytes <= self.device_memory
 
     @property
-    def best(self) -> list[dict[str, Any]]:
+    def has_times(self) -> bool:
+        """Whether times are estimated."""
+        return any(row.seconds for row in self.rows)
+
+    @property
+    def best(self) -> list[SweptMesh]:
         """For each number of devices, the mesh that fits and takes the least time.
 
         Without times, it is the one that sends least.
         """
-        found: dict[int, dict[str, Any]] = {}
+        found: dict[int, SweptMesh] = {}
         for row in filter(self.fits, self.rows):
-            other = found.get(row["devices"])
-            if other is None or _cost(row) < _cost(other):
-                found[row["devices"]] = row
+            devices = row.devices or 0
+            if devices not in found or _cost(row) < _cost(found[devices]):
+                found[devices] = row
         return [found[devices] for devices in sorted(found)]
 
 
-def _cost(row: Mapping[str, Any]) -> tuple[float, int, int]:
-    return row["time"] or 0, row["wire_bytes"], row["peak"]
+def _cost(row: SweptMesh) -> tuple[float, int, int]:
+    return row.seconds or 0, row.wire_bytes or 0, row.peak_bytes or 0
 
 
 def run_sweep(request: Mapping[str, Any], axes: Mapping[str, Sequence[int]], memory: int | None) -> Sweep:
@@ -144,9 +170,9 @@ def run_sweep(request: Mapping[str, Any], axes: Mapping[str, Sequence[int]], mem
     except (OSError, NotImplementedError):  # there are no processes, as in a browser
         rows = [row for part in parts for row in rows_of(part)]
     by_sizes = {tuple(row["sizes"].items()): row for row in rows}
-    missing = {"problem": "the process for this mesh ended", "devices": 0}
+    missing = {"problem": "the process for this mesh ended"}
     found = [by_sizes.get(tuple(point.items()), {"sizes": point, **missing}) for point in points]
-    return Sweep(found, memory)
+    return Sweep([SweptMesh(**row) for row in found], memory)
 
 
 def _in_processes(parts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -173,24 +199,23 @@ def _in_processes(parts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def sweep_table(sweep: Sweep) -> list[tuple[str, ...]]:
     """The table as text, with its header."""
-    first = sweep.rows[0]["sizes"]
-    has_time = any(row.get("time") for row in sweep.rows)
-    peaks = max((row["peak"] for row in sweep.rows if "peak" in row), default=1)
+    first, has_time = sweep.rows[0].sizes, sweep.has_times
+    peaks = max((row.peak_bytes or 0 for row in sweep.rows), default=1)
     table = [(*first, "devices", "time" if has_time else "FLOPs", "sent", "memory", "", "")]
     best = sweep.best
     for row in sweep.rows:
-        sizes = tuple(str(size) for size in row["sizes"].values())
-        if "peak" not in row:
-            table.append((*sizes, "", "", "", "", "", row["problem"]))
+        sizes = tuple(str(size) for size in row.sizes.values())
+        if row.peak_bytes is None:
+            table.append((*sizes, "", "", "", "", "", row.problem))
             continue
-        work = seconds_text(Fraction(row["time"])) if has_time else flops_text(row["flops"])
-        if not has_time and row["useful"] is not None and row["useful"] < 1:
-            work += f", {share_text(Fraction(row['useful']))} useful"
-        note = row["problem"] or ("" if sweep.fits(row) else "does not fit")
+        work = flops_text(row.flops) if row.seconds is None else seconds_text(Fraction(row.seconds))
+        if not has_time and row.useful_share is not None and row.useful_share < 1:
+            work += f", {share_text(Fraction(row.useful_share))} useful"
+        note = row.problem or ("" if sweep.fits(row) else "does not fit")
         if row in best:
-            note = "best" if len(best) == 1 else f"best of {row['devices']}"
-        bar = "█" * max(round(_BAR * row["peak"] / (peaks or 1)), 1)
-        cells = str(row["devices"]), work, bytes_text(row["wire_bytes"]), bytes_text(row["peak"]), bar, note
+            note = "best" if len(best) == 1 else f"best of {row.devices}"
+        bar = "█" * max(round(_BAR * row.peak_bytes / (peaks or 1)), 1)
+        cells = str(row.devices), work, bytes_text(row.wire_bytes), bytes_text(row.peak_bytes), bar, note
         table.append((*sizes, *cells))
     return table
 
@@ -207,9 +232,33 @@ def sweep_text(sweep: Sweep) -> str:
             for number, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("  ".join(cells).rstrip())
-    by = "least estimated time" if any(row.get("time") for row in sweep.rows) else "fewest bytes sent"
+    return "\n".join([*lines, "", best_text(sweep)]) + "\n"
+
+
+def best_text(sweep: Sweep) -> str:
+    """What the best meshes are the best of."""
+    by = "least estimated time" if sweep.has_times else "fewest bytes sent"
     if sweep.device_memory is not None:
         by = f"fits in {bytes_text(sweep.device_memory)}, {by}"
-    return (
-        "\n".join([*lines, "", f"best: {by}, for each number of devices; global shapes are the same"]) + "\n"
-    )
+    return f"best: {by}, for each number of devices; global shapes are the same"
+
+
+def _markdown(sweep: Sweep) -> str:
+    section = Section(best_text(sweep))
+    header, *rows = sweep_table(sweep)
+    section.add_table("", header, len(header) - 2, rows)
+    return "\n".join(section_lines([section])) + "\n"
+
+
+def sweep_data(sweep: Sweep) -> dict[str, object]:
+    """The data of the JSON."""
+    best = sweep.best
+    rows = [{**asdict(row), "fits": sweep.fits(row), "is_best": row in best} for row in sweep.rows]
+    return {"schema": SCHEMA, "version": VERSION, "device_memory": sweep.device_memory, "meshes": rows}
+
+
+FORMATS: dict[str, Callable[[Sweep], str]] = {
+    ".json": lambda sweep: json.dumps(sweep_data(sweep), indent=1, ensure_ascii=False) + "\n",
+    ".md": _markdown,
+    ".txt": sweep_text,
+}

@@ -10,6 +10,7 @@ A PartitionSpec has no sub-axes and no priorities, and an open dimension of it h
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from sdyopt.analysis.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
@@ -25,6 +26,11 @@ _HELP = "such as PartitionSpec('x', ('y', 'z'), None)"
 _OPEN = ("PartitionSpec.UNCONSTRAINED", "P.UNCONSTRAINED", "UNCONSTRAINED")
 _CLASSES = ("jax.sharding.PartitionSpec", "jax.P", "PartitionSpec", "P")
 _KIND_PREFIXES = ("", "UnreducedKind.", "jax.sharding.UnreducedKind.")
+
+# `[{"x", "y"}, {}]`, without sub-axes.
+_DIMS = re.compile(r"\[((?:\{[^{}:]*\}(?:, )?)*)\]")
+_DIM = re.compile(r"\{([^{}]*)\}")
+_SHAPE = re.compile(r"tensor<((?:[0-9?]+x)*)([^<>]+)>")
 
 # --- Text -----------------------------------------------------------------------------------------
 
@@ -49,6 +55,46 @@ def partition_spec_text(on_mesh: ShardingOnMesh) -> str:
     if sharding.reduction is not ReductionKind.SUM:
         parts.append(f"unreduced_kind=UnreducedKind.{sharding.reduction}")
     return f"PartitionSpec({', '.join(parts)})"
+
+
+def short_spec(sharding: TensorSharding, is_annotation: bool = False) -> str:
+    """`P('x', None)`: the axes that shard each dimension; "" for sub-axes, which a PartitionSpec cannot have.
+
+    It is what the sharding is at present: dimensions that are open look like others. In an annotation, an
+    open dimension without axes is `P.UNCONSTRAINED`.
+    """
+    if any(axis.sub_axis is not None for axis in sharding.axis_refs):
+        return ""
+    parts = []
+    for dim in sharding.dims:
+        names = tuple([axis.name for axis in dim.axes])
+        if is_annotation and not dim.is_closed and not names:
+            parts.append("P.UNCONSTRAINED")
+        else:
+            parts.append(repr(names if len(names) > 1 else names[0]) if names else "None")
+    if sharding.unreduced_axes:
+        parts.append(f"unreduced={{{', '.join([repr(axis.name) for axis in sharding.unreduced_axes])}}}")
+    return f"P({', '.join(parts)})"
+
+
+def specs_of(text: str) -> str:
+    """A text with `P('x', None)` for `[{"x"}, {}]`."""
+
+    def spec(match: re.Match[str]) -> str:
+        dims = [[axis.strip('"') for axis in found.split(", ") if axis] for found in _DIM.findall(match[1])]
+        entries = [repr(dim[0]) if len(dim) == 1 else repr(tuple(dim)) if dim else "None" for dim in dims]
+        return f"P({', '.join(entries)})"
+
+    return _DIMS.sub(spec, text)
+
+
+def jax_type(text: str) -> str:
+    """`f32[16,32]` for `tensor<16x32xf32>`, as JAX writes types; any other type as it is."""
+    match = _SHAPE.fullmatch(text)
+    if match is None:
+        return text
+    element = match[2].replace("ui", "u") if match[2].startswith("ui") else match[2]
+    return f"{'bool' if element == 'i1' else element}[{match[1].rstrip('x').replace('x', ',')}]"
 
 
 def _dimension_text(index: int, dim: DimensionSharding) -> str:

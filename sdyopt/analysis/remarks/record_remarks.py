@@ -11,17 +11,16 @@ from collections.abc import Iterator
 
 from sdyopt.analysis.explain.absence_text import neighbors_text, reasons_of
 from sdyopt.analysis.explain.arrival_text import annotation_text, dimension_of_factor, direction, site_text
-from sdyopt.analysis.explain.names import Names, axis_text, block_or_result, sharding_text
+from sdyopt.analysis.explain.names import Names, axis_text, function_of, sharding_text
 from sdyopt.analysis.remarks.remark import ANNOTATION, PROPAGATION, RESHARD, Kind, Remark, RemarkFilter
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.annotations import annotation_on
 from sdyopt.analysis.sharding_record.arrivals import Arrival, axes_added
 from sdyopt.analysis.sharding_record.model import Restored, Run, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.shardy.record import Required, Reshard, Subject
 
@@ -164,7 +163,7 @@ class RecordRemarks:
     def _reshards(self) -> Iterator[Remark]:
         for result, cause in self._record.reshards.items():
             op, position, value = _required_by(cause)
-            function, inserted = _function_of(op), block_or_result(result)
+            function, inserted = function_of(op), block_or_result(result)
             assert isinstance(inserted, OpResult)
             names = self._names.in_function(function)
             shown, kind = names.value(block_or_result(value)), inserted.op.signature.name
@@ -192,8 +191,3 @@ def _required_by(cause: Reshard | Required) -> tuple[Op, str, Value]:
     is_operand = cause.position < count
     position = f"operand {cause.position}" if is_operand else f"result {cause.position - count}"
     return cause.plan.op, position, cause.plan.values[cause.position]
-
-
-def _function_of(op: Op) -> str:
-    function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
-    return "" if function is None else symbol_name(function) or ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -51,10 +51,15 @@ _WRITERS: dict[str, Callable[[Reported], str]] = {
 
 def check_format(path: str) -> None:
     """Raises UsageError unless a format of reports has the suffix of this path."""
-    suffix = PurePath(path).suffix
-    if suffix not in _WRITERS:
-        help = f"choose from {', '.join(_WRITERS)}"
-        raise UsageError(f"'{path}' has the suffix of no report format", help)
+    check_suffix(path, _WRITERS, "report")
+
+
+def check_suffix(path: str, formats: Iterable[str], what: str) -> None:
+    """Raises UsageError unless the suffix of a path is that of one of the formats."""
+    suffixes = list(formats)
+    if PurePath(path).suffix not in suffixes:
+        help = f"choose from {', '.join(suffixes)}"
+        raise UsageError(f"'{path}' has the suffix of no {what} format", help)
 
 
 def report_text(found: Reported, path: str) -> str:

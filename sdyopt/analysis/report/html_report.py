@@ -13,7 +13,7 @@ from pathlib import Path
 
 import htpy as h
 
-from sdyopt.analysis.check.check_text import along, change_of, reason_of, specs_of
+from sdyopt.analysis.check.check_text import along, change_of, reason_of
 from sdyopt.analysis.check.checker import PLACES, Check, places_of
 from sdyopt.analysis.figures.figures import (
     Collective,
@@ -42,6 +42,7 @@ from sdyopt.analysis.figures.units import (
     total_text,
 )
 from sdyopt.analysis.figures.user_lines import is_in_library
+from sdyopt.analysis.notation.partition_spec import specs_of
 from sdyopt.analysis.pages.page import Page, Strings, card, fits_badge, printable, program_lines
 from sdyopt.analysis.pages.source_files import source_files
 from sdyopt.analysis.report.groupings import ALL_GROUPINGS, grouping_of

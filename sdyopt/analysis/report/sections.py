@@ -137,7 +137,9 @@ def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]
     for name, part in sorted(parts, key=lambda each: ranks[grouping.group_of(together[each[0]][0])]):
         largest = min(together[name], key=_order)
         group, kind = grouping.text_of(largest) or "elsewhere", f"{largest.kind} {largest.group}"
-        yield total_text(part), _share(part, total), str(part.count), group, kind, reason_text(largest)
+        # The number is what --explain takes.
+        why = f"#{largest.number}: {reason_text(largest)}"
+        yield total_text(part), _share(part, total), str(part.count), group, kind, why
 
 
 def reason_text(each: Collective) -> str:

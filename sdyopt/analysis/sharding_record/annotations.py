@@ -10,9 +10,9 @@ from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, owning_op
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, block_or_result, owning_op
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.shardy.record import FunctionResult, Means, Subject
 
 
@@ -85,10 +85,5 @@ def _on_value(value: OpResult | BlockArgument, priority: int) -> Annotation:
     elif isinstance(op, ShardingConstraintOp):
         kind = Kind.CONSTRAINT
     elif isinstance(op, DataFlowEdgeOp):
-        return _on_value(_checked(op.input), priority)
+        return _on_value(block_or_result(op.input), priority)
     return Annotation(kind, op, value.index, None, priority)
-
-
-def _checked(value: Value) -> OpResult | BlockArgument:
-    assert isinstance(value, OpResult | BlockArgument)
-    return value

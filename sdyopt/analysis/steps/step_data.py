@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 
 from sdyopt.analysis.explain.arrival_text import site_text
-from sdyopt.analysis.explain.names import InputNames, Names, block_or_result, sharding_text
+from sdyopt.analysis.explain.names import InputNames, Names, sharding_text
 from sdyopt.analysis.explain.recorded_program import RecordedProgram
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.user_lines import UserLines
@@ -19,6 +19,7 @@ from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, factor_symbol
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.shardy.record import FunctionResult, Subject
 from sdyopt.shardy.sharding.axis_lists import axes_after

@@ -25,7 +25,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
-from sdyopt.mlir.value_names import name_of_result
+from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.record import FunctionResult, Subject
 
 
@@ -74,9 +74,7 @@ class Change(NamedTuple):
         """The annotation for a program of JAX. `name` is that of `named`."""
         spec = self.jax or dims_text(self.sharding)
         if isinstance(self.subject, FunctionResult):
-            function, index = self.subject
-            shown = name_of_result(function, index) or f"result {index} of @{function.sym_name}"
-            return f"shard {shown} as {spec}"
+            return f"shard {result_text(*self.subject)} as {spec}"
         if is_input(self.subject):
             return f"shard the input {name} as {spec}"
         if self.is_removal:

@@ -22,6 +22,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import symbol_name
+from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.record import FunctionResult, Subject
 
 # Texts name at most this many of the values of a remedy.
@@ -116,7 +117,7 @@ def remedy_of(changes: Sequence[Change], names: ValueNames) -> Remedy:
 def _subject_text(change: Change, names: ValueNames) -> str:
     subject = change.subject
     if isinstance(subject, FunctionResult):
-        return f"result {subject.result_index} of @{subject.function.sym_name}"
+        return result_text(*subject)
     return names.jax(change.named)
 
 

@@ -286,6 +286,21 @@ def is_complete(module: Op) -> bool:
     return is_partitioned(module) or (_has(module, CollectiveOp) and not _has(module, ReshardOp))
 
 
+def completing_passes(module: Op, has_passes: bool) -> Passes:
+    """The passes that make the collectives of a program explicit, after those of the command line if any."""
+    if _has(module, CollectiveOp):
+        return _LOWER
+    return _PROPAGATE if has_passes else _ASSUMED
+
+
+def pipeline_of(passes: Passes) -> Pipeline:
+    """Passes as a pipeline."""
+    pipeline = Pipeline()
+    for flag, options in passes.items():
+        pipeline.add_nested(lookup(flag).create(options))
+    return pipeline
+
+
 class Completion:
     """Runs passes on copies of programs, and verifies them after each pass.
 
@@ -293,7 +308,7 @@ class Completion:
     """
 
     def __init__(self, dialects: DialectTable, has_passes: bool = False) -> None:
-        self._propagate = _PROPAGATE if has_passes else _ASSUMED
+        self._has_passes = has_passes
         self._verifier = Verifier(dialects, AttributePrinter().type, print_for_note)
 
     def completed(self, module: Op, copies: dict[Value, Value] | None = None) -> Op:
@@ -310,13 +325,11 @@ class Completion:
     def complete(self, module: Op) -> None:
         """Makes the collectives of a program explicit. Raises NotCompleted if a pass fails."""
         if not is_complete(module):
-            self.run(module, _LOWER if _has(module, CollectiveOp) else self._propagate)
+            self.run(module, completing_passes(module, self._has_passes))
 
     def run(self, module: Op, passes: Passes) -> None:
         """Runs passes on a program. Raises NotCompleted if one fails; emits errors and advice."""
-        pipeline = Pipeline()
-        for flag, options in passes.items():
-            pipeline.add_nested(lookup(flag).create(options))
+        pipeline = pipeline_of(passes)
         found: list[Diagnostic] = []
         with handling(found.append):
             succeeded = run_pipeline(pipeline, module, IncrementalVerifier(self._verifier))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+from sdyopt.base.releases import Behavior
 from sdyopt.mlir.bytecode.encodings import EntryReader, EntryWriter
 from sdyopt.mlir.bytecode.stream import SEGMENT_SIZES, MalformedBytecode
 from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr
@@ -35,6 +36,9 @@ _LATER = {
     "sdy.all_reduce": ("reduction_op",),
     "sdy.reduce_scatter": ("reduction_op",),
 }
+
+# The optional attributes that releases of MLIR after LLVM 21 have, and classes here do not declare.
+_UNDECLARED = {"cf.cond_br": ("branch_weights",)}
 
 
 class Property(NamedTuple):
@@ -71,9 +75,22 @@ def _declared_layouts(op_class: type[Op]) -> Iterator[Layout]:
         ]
         layout = _layout(op_class, [field for field in fields if field is not None])
         yield layout
-        for later in _LATER.get(op_class.name, ()):
+        for later in _later(op_class):
             layout = tuple(each for each in layout if each.name != later)
             yield layout
+
+
+def _later(op_class: type[Op]) -> tuple[str, ...]:
+    return _UNDECLARED.get(op_class.name, ()) + _LATER.get(op_class.name, ())
+
+
+def _followed_layout(op_class: type[Op]) -> Layout:
+    """The properties as the followed release of Shardy has them."""
+    fields = list(op_class.fields.values())
+    layout = _layout(op_class, fields)
+    if not Behavior.REDUCTION_KINDS.active:
+        layout = tuple(each for each in layout if each.name not in _LATER.get(op_class.name, ()))
+    return layout
 
 
 def _layout(op_class: type[Op], fields: Sequence[Field]) -> Layout:
@@ -82,6 +99,7 @@ def _layout(op_class: type[Op], fields: Sequence[Field]) -> Layout:
         for field in fields
         if isinstance(field, AttrField)
     ]
+    found += [Property(name, is_optional=True) for name in _UNDECLARED.get(op_class.name, ())]
     found.sort(key=_name)
     if ATTR_SIZED_OPERANDS in op_class.traits:
         count = sum(isinstance(field, OperandField) for field in fields)
@@ -135,7 +153,7 @@ def _read_layout(layout: Layout, reader: EntryReader) -> dict[str, Attribute]:
 
 def write_properties(op_class: type[Op], attributes: DictAttr, writer: EntryWriter) -> None:
     """Writes inherent attributes as properties."""
-    layout = layouts_of(op_class)[0]
+    layout = _followed_layout(op_class)
     if writer.version < SEGMENT_SIZES:
         layout = tuple(sorted(layout, key=_name))
     for each in layout:

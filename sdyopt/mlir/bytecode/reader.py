@@ -675,7 +675,7 @@ class _RegionReader:
         if mask & HAS_PROPERTIES:
             properties = self._properties_of(op_name, reader.varint(), reader)
         op_class = op_name.op_class
-        inherent = inherent_names(op_class)
+        inherent = inherent_names(op_class) | {PROPERTIES_NAME}
         for name in inherent & attributes.keys():
             properties.setdefault(name, attributes.pop(name))
         for name in properties.keys() - inherent:

@@ -43,6 +43,9 @@ from sdyopt.mlir.bytecode.stream import (
     USE_LIST_ORDERS,
     ByteWriter,
 )
+from sdyopt.mlir.dialects.vhlo.dialect import bytecode_version
+from sdyopt.mlir.dialects.vhlo.to_version import checked_version, convert_to_version
+from sdyopt.mlir.dialects.vhlo.to_vhlo import legalize_to_vhlo
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, LocationAttr, Type, dictionary, nested_attributes
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseResource
@@ -67,6 +70,20 @@ class BytecodeOptions:
 def write_bytecode(root: Op, resources: Resources, options: BytecodeOptions) -> bytes:
     """The bytecode of a program."""
     return _FileWriter(root, resources, options).file()
+
+
+def artifact(root: Op, resources: Resources, target: str, elides_resources: bool = False) -> bytes:
+    """The portable artifact of a program for a version of StableHLO, such as "1.0.0".
+
+    Converts the program in place. Raises DiagnosticError for a version that there is not, or that cannot
+    express the program.
+    """
+    version = checked_version(target, root)
+    legalize_to_vhlo(root, allows_other_dialects=True)
+    convert_to_version(root, version)
+    producer = f"StableHLO_v{target}"
+    options = BytecodeOptions(bytecode_version(version), producer, elides_resources)
+    return write_bytecode(root, resources, options)
 
 
 class _Dialect:
@@ -267,9 +284,8 @@ def _assign_numbers(entries: dict[K, _Entry[K]]) -> None:
 
 def attributes_of(op: Op, version: int) -> DictAttr:
     """The attributes that are encoded as a dictionary: without properties, all of them."""
-    if version >= PROPERTIES and (isinstance(op, UnregisteredOp) or layouts_of(type(op))[0]):
-        if isinstance(op, UnregisteredOp):
-            return op.attributes.without(PROPERTIES_NAME)
+    # Without properties, those of an unregistered operation are lost, as in MLIR.
+    if isinstance(op, UnregisteredOp) or (version >= PROPERTIES and layouts_of(type(op))[0]):
         return op.attributes
     inherent = op.inherent_attributes()
     if not inherent.entries:
@@ -280,7 +296,7 @@ def attributes_of(op: Op, version: int) -> DictAttr:
 def write_op_properties(op: Op, writer: EntryWriter) -> bool:
     """Writes the properties of an operation; returns whether it has any."""
     if isinstance(op, UnregisteredOp):
-        properties = op.attributes.get(PROPERTIES_NAME)
+        properties = op.signature.attributes.get(PROPERTIES_NAME)
         if properties is None:
             return False
         writer.attribute(properties)

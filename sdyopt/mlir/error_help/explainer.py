@@ -25,10 +25,14 @@ from sdyopt.mlir.error_help.table import (
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.symbols import FunctionOpInterface
+from sdyopt.mlir.value_names import name_of, name_of_result
 
 # The modules whose functions fill the table.
 TOPICS = (names, shardings, shapes, syntax)
 
+# How a message says which argument or result of a function it is about.
+_VALUE = re.compile(r"(arg|result) (\d{1,9}) - ")
 # What a message names: texts in quotes, and symbols.
 _QUOTED = re.compile(r"'([^']+)'|`([^`]+)`|(\"[^\"]+\")|(@[\w$.-]+)")
 _ATTRIBUTE_NAME = re.compile(r"\b[a-z]\w{3,}")
@@ -59,7 +63,7 @@ class Explainer:
         offset = self._offset(diagnostic.location, diagnostic.operation)
         statement = None if offset < 0 else self._statement(offset)
         explanation = self._explain(diagnostic, offset, statement)
-        diagnostic.help = diagnostic.help or explanation.help
+        diagnostic.help = _with_name(diagnostic, diagnostic.help or explanation.help)
         if diagnostic.culprit is None and statement is not None:
             diagnostic.culprit = self._culprit(diagnostic, offset, statement, explanation)
         for note in diagnostic.notes:
@@ -167,6 +171,20 @@ def _is_on_line(text: str, offset: int, op: Op) -> bool:
     start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
     mnemonic = op.signature.name.rpartition(".")[2]
     return mnemonic in text[start : end if end >= 0 else len(text)]
+
+
+def _with_name(diagnostic: Diagnostic, help: str) -> str:
+    """The help, after the name that a program of JAX gives the argument or result that a message is about."""
+    op, match = diagnostic.operation, _VALUE.search(diagnostic.message)
+    if match is None or not isinstance(op, FunctionOpInterface):
+        return help
+    index, entry = int(match[2]), op.regions[0].entry
+    if match[1] == "result":
+        name = name_of_result(op, index) if index < len(op.result_attributes) else ""
+    else:
+        arguments = () if entry is None else entry.arguments
+        name = name_of(arguments[index]) if index < len(arguments) else ""
+    return "; ".join(filter(None, (name and f"{match[1]} {index} is {name}", help)))
 
 
 def _named_pieces(diagnostic: Diagnostic) -> list[Step]:

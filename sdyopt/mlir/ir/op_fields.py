@@ -128,7 +128,8 @@ class OperandField(ValueField[V, S]):
     segment_sizes = OPERAND_SEGMENTS
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:
-        return signature.cached(operand_ranges)[self.field_name]
+        ranges = signature.cache.get(operand_ranges) or signature.cached(operand_ranges)
+        return cast(Ranges, ranges)[self.field_name]
 
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         return signature.operand_types
@@ -146,7 +147,8 @@ class ResultField(ValueField[V, S]):
     segment_sizes = RESULT_SEGMENTS
 
     def range_of(self, signature: OpSignature) -> tuple[int, int]:
-        return signature.cached(result_ranges)[self.field_name]
+        ranges = signature.cache.get(result_ranges) or signature.cached(result_ranges)
+        return cast(Ranges, ranges)[self.field_name]
 
     def types_of(self, signature: OpSignature) -> tuple[Type, ...]:
         return signature.result_types

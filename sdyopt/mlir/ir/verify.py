@@ -8,6 +8,7 @@ operation, the first error ends verification. Errors are emitted.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit, handling
@@ -309,6 +310,7 @@ class InvalidNested(Exception):
     """A nested isolated operation is invalid; the errors are already emitted."""
 
 
+@cache
 def _verifies_signature_only(op_class: type[Op]) -> bool:
     """Whether a class has no verifiers but those of the signature and of symbol uses."""
     if not op_class.name or op_class.declares_regions or op_class.verify_in_context is not None:

@@ -7,6 +7,7 @@ a signature does not have, regions, successors and blocks, is checked for each o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.mlir.ir.attribute import DictAttr
@@ -61,12 +62,17 @@ def check_inferred_types(signature: OpSignature, regions: Sequence[Region], prin
     Runs last: for a class with regions, after the nested operations are verified.
     """
     op_class = signature.op_class
-    trait = next((t for t in op_class.trait_order if isinstance(t, InfersTypes)), None)
+    trait = _infers_types(op_class)
     if trait is None:
         return
     infer = op_class.infer_result_types
     assert infer is not None
     infer_and_compare_types(signature, lambda: infer(signature, regions), trait.accepts, print_type)
+
+
+@cache
+def _infers_types(op_class: type[Op]) -> InfersTypes | None:
+    return next((trait for trait in op_class.trait_order if isinstance(trait, InfersTypes)), None)
 
 
 def infer_and_compare_types(

@@ -21,6 +21,7 @@ from sdyopt.tools.api.errors import (
     VerifyError,
 )
 from sdyopt.tools.api.execution import ExecutionError, Validation
+from sdyopt.tools.api.lint import Findings
 from sdyopt.tools.api.module import Edit, Module
 from sdyopt.tools.api.operations import Block, Function, Operation, Value
 from sdyopt.tools.api.parsing import parse
@@ -34,7 +35,14 @@ from sdyopt.tools.api.pipelines import (
     load_pass_plugin,
     register_pass,
 )
-from sdyopt.tools.api.reports import Collective, HloComparison, Report
+from sdyopt.tools.api.reports import (
+    Collective,
+    ComparedCollective,
+    Explanation,
+    HloComparison,
+    HloMatch,
+    Report,
+)
 from sdyopt.tools.api.rewriting import Pattern, Rewriter
 from sdyopt.tools.api.shardings import Axis, DimensionSharding, Mesh, Sharding
 
@@ -45,6 +53,7 @@ __all__ = [
     "Block",
     "Check",
     "Collective",
+    "ComparedCollective",
     "Comparison",
     "CostlyPlace",
     "Diagnostic",
@@ -52,8 +61,11 @@ __all__ = [
     "Edit",
     "Error",
     "ExecutionError",
+    "Explanation",
+    "Findings",
     "Function",
     "HloComparison",
+    "HloMatch",
     "Location",
     "Mesh",
     "MeshSweep",

@@ -6,12 +6,15 @@ The code of the search is imported when it is used.
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
+from fractions import Fraction
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.tools.api.execution import execution_errors
+from sdyopt.tools.api.html import as_html, html_fragment, table
+from sdyopt.tools.api.program import Program
 from sdyopt.tools.api.reports import as_parse_error
 
 if TYPE_CHECKING:  # the search imports rich and all of stablehlo
@@ -51,7 +54,7 @@ class Advice(Generic[T]):
         return self.ir.tried
 
     def as_text(self, suffix: str = ".txt", width: int = 100) -> str:
-        """The advice in the format of a suffix: .txt, .md or .json."""
+        """The advice in the format of a suffix: .txt, .md, .html or .json."""
         from sdyopt.analysis.advise.advice_text import advice_text
 
         return advice_text(self.ir, suffix, width)
@@ -63,18 +66,46 @@ class Advice(Generic[T]):
         return f"<sdyopt.Advice: {len(self.changes)} changes of {self.tried} tried>"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
+        from sdyopt.analysis.advise.advice_text import header_of
+        from sdyopt.analysis.figures.units import bytes_text, seconds_text
+
+        rows = [
+            [
+                as_html(each.text),
+                as_html(each.now),
+                _change(each.before.seconds, each.after.seconds, seconds_text),
+                _change(each.before.wire_bytes, each.after.wire_bytes, bytes_text),
+                _change(each.before.peak_bytes, each.after.peak_bytes, bytes_text),
+            ]
+            for each in self.changes
+        ]
+        lines = [f"<p>{as_html(line)}</p>" for line in header_of(self.ir)]
+        columns = ["change", "now", "time", "sent", "memory"]
+        return html_fragment([*lines, table(columns, rows)] if rows else lines)
+
+
+def _change(before: Fraction | int, after: Fraction | int, text: Callable[[Fraction], str]) -> str:
+    """`-12%`, and the figures."""
+    share = f"{100 * float(Fraction(after) / Fraction(before) - 1):+.1f}%" if before else ""
+    return f"<strong>{share}</strong><br>{text(Fraction(before))} → {text(Fraction(after))}"
 
 
 def advice_on(
-    op: Op, options: dict[str, object], topology: str | PathLike[str] | None, wrap: Callable[[Op], T]
+    program: Program,
+    options: dict[str, object],
+    topology: str | PathLike[str] | None,
+    wrap: Callable[[Op], T],
 ) -> Advice[T]:
-    """The advice on a program with options of `--advise`. Raises ParseError for a malformed topology."""
+    """The advice on a program with options of `--advise`.
+
+    Raises ParseError for a malformed topology, and ExecutionError if XLA is needed and there is no jax.
+    """
     from sdyopt.analysis.advise import Options
     from sdyopt.analysis.advise.analysis import advice_of
     from sdyopt.analysis.report.entry import read_topology
 
     with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
-    advice = advice_of(op, Options(**options), speeds)  # type: ignore[arg-type]
+    with execution_errors(program):
+        advice = advice_of(program.op, Options(**options), speeds)  # type: ignore[arg-type]
     return Advice(advice, wrap(advice.program))

@@ -5,9 +5,9 @@ The code that checks is imported when it is used: it imports all of stablehlo.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.tools.api.errors import Location, ParseError, PassError, diagnostic_of, from_source
-from sdyopt.tools.api.html import html_fragment, printable
+from sdyopt.tools.api.html import as_html, axes_of, bar, cards, coloured, fill, html_fragment, table
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.parsing import parse
 from sdyopt.tools.api.program import discard, session
@@ -101,7 +101,7 @@ class Check:
     def __str__(self) -> str:
         from sdyopt.analysis.check import check_text
 
-        return check_text.check_text(self.ir)
+        return check_text.check_text(self.ir, 100)
 
     def __repr__(self) -> str:
         return f"<sdyopt.Check: {self.wire_bytes} bytes sent, {self.peak_bytes} bytes at the peak>"
@@ -111,63 +111,92 @@ class Check:
 
     def _parts(self) -> Iterator[str]:
         from sdyopt.analysis.check import check_text
+        from sdyopt.analysis.figures.figures import wire_totals
 
         check = self.ir
-        figures = (
-            ("communication", check_text.communication_of(check)),
-            ("memory", check_text.memory_of(check)),
-            ("compute", check_text.compute_of(check)),
+        yield cards(
+            [
+                ("communication", *check_text.communication_of(check).split(" ", 2)),
+                ("memory", *check_text.memory_of(check).split(" ", 2)),
+                ("compute", *check_text.compute_of(check).split(" ", 2)),
+            ],
+            ("memory",) if check.fits is False else (),
         )
-        yield "<table>"
-        for name, text in figures:
-            yield f"<tr><th>{name}</th><td>{escape(printable(text))}</td></tr>"
-        yield "</table><table><tr><th>where</th><th>why</th><th>change</th></tr>"
+        if check.wire.high:
+            parts = wire_totals(check.report.collectives, lambda each: f"{each.kind} {each.group}")
+            yield bar([(name, float(part.high / check.wire.high)) for name, part in parts.items()])
+        axes, rows = axes_of(check.report.mesh), []
         for place, shown in zip(check.places, self.places, strict=True):
-            cells = check_text.title_of(check, place), shown.reason, shown.change
-            yield f"<tr>{''.join(f'<td>{escape(printable(cell))}</td>' for cell in cells)}</tr>"
-        yield "</table>"
+            where, sends, what = (*check_text.title_of(check, place).split("  "), "", "")[:3]
+            share = float(place.total.high / check.wire.high) if check.wire.high else 0
+            cells = [coloured(cell, axes) for cell in (where, what, shown.reason, shown.change)]
+            rows.append([f"{as_html(sends)}{fill(share)}", *cells])
+        if rows:
+            yield table(["sends", "where", "what", "why", "change"], rows, 1)
 
 
 class MeshSweep:
     """The sweep of `sdy-opt --mesh-sweep`. `str` is its table.
 
-    `rows` has a dictionary for each mesh: `sizes` by axis, `devices`, `wire_bytes`, `peak`, `flops`, the
-    `useful` share of them, `time` in seconds or None, and the `problem` that JAX or a pass has with it.
+    Its rows are `SweptMesh`: `sizes` by axis, `devices`, `wire_bytes`, `peak_bytes`, `flops`, the
+    `useful_share` of them, `seconds` or None, and the `problem` that JAX or a pass has with the mesh. Without
+    figures, which are None then, it is why there are none.
     """
 
-    __slots__ = ("_ir",)
+    __slots__ = ("ir",)
+
+    ir: sweep.Sweep
 
     def __init__(self, ir: sweep.Sweep) -> None:
-        self._ir = ir
+        self.ir = ir
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> tuple[sweep.SweptMesh, ...]:
         """The figures of each mesh, the last axis changing fastest."""
-        return self._ir.rows
+        return tuple(self.ir.rows)
 
     @property
-    def best(self) -> list[dict[str, Any]]:
+    def best(self) -> tuple[sweep.SweptMesh, ...]:
         """The best row for each number of devices: it fits, and takes the least time, or sends least."""
-        return self._ir.best
+        return tuple(self.ir.best)
+
+    def fits(self, row: sweep.SweptMesh) -> bool:
+        """Whether the program can run on a mesh, as far as is known."""
+        return self.ir.fits(row)
+
+    def to_json(self) -> str:
+        """The sweep as JSON, whose schema is versioned."""
+        from sdyopt.analysis.mesh_sweep.sweep import FORMATS
+
+        return FORMATS[".json"](self.ir)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The data of the JSON."""
+        data: dict[str, Any] = json.loads(self.to_json())
+        return data
 
     def __str__(self) -> str:
         from sdyopt.analysis.mesh_sweep.sweep import sweep_text
 
-        return sweep_text(self._ir)
+        return sweep_text(self.ir)
 
     def __repr__(self) -> str:
-        return f"<sdyopt.MeshSweep: {len(self.rows)} meshes>"
+        return f"<sdyopt.MeshSweep: {len(self.rows)} {'mesh' if len(self.rows) == 1 else 'meshes'}>"
 
     def _repr_html_(self) -> str:
-        from sdyopt.analysis.mesh_sweep.sweep import sweep_table
+        from sdyopt.analysis.mesh_sweep.sweep import best_text, sweep_table
 
-        header, *rows = sweep_table(self._ir)
-        parts = [_html_row(header, "th"), *(_html_row(row, "td") for row in rows)]
-        return html_fragment(["<table>", *parts, "</table>"])
-
-
-def _html_row(cells: Iterable[str], tag: str) -> str:
-    return f"<tr>{''.join(f'<{tag}>{escape(printable(cell))}</{tag}>' for cell in cells)}</tr>"
+        header, *rows = sweep_table(self.ir)
+        peaks = max((each.peak_bytes or 0 for each in self.rows), default=0) or 1
+        cells = []
+        for each, row in zip(self.rows, rows, strict=True):
+            found = list(map(as_html, row))
+            found[-2] = "" if each.peak_bytes is None else fill(each.peak_bytes / peaks)
+            cells.append(found)
+        best = [number for number, each in enumerate(self.rows) if each in self.best]
+        columns = list(map(as_html, header))
+        shown = table(columns, cells, len(columns) - 2, best=best)
+        return html_fragment([shown, f"<p>{as_html(best_text(self.ir))}</p>"])
 
 
 def mesh_sweep(
@@ -234,7 +263,7 @@ def check(
         except DiagnosticError as error:
             raise ParseError([diagnostic_of(error.diagnostic, error.diagnostic.source)]) from None
         _, pipeline = assumed_pipeline(copy.op)
-        checker = Checker(copy.op, copy.dialects, has_passes=False)
+        checker = Checker(copy.op, has_passes=False)
         with checker.recording():
             succeeded = run_pipeline(pipeline, copy.op, IncrementalVerifier(copy.verifier))
         if not succeeded:

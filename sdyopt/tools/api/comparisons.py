@@ -16,10 +16,15 @@ from sdyopt.base.diagnostics.ids import SNAPSHOT_DIFFERENCE, SNAPSHOT_ERROR, ide
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.api.errors import Diagnostic, Location, ParseError, diagnostic_of, from_source
+from sdyopt.tools.api.html import coloured, html_fragment, sections
 
 if TYPE_CHECKING:  # imported only for comparisons, because importing rich is slow
     from sdyopt.analysis.comparison import comparison
     from sdyopt.analysis.comparison.program_values import ProgramValue
+
+
+# The rows of each table that a notebook shows.
+MAX_ROWS = 20
 
 
 class BeforeAndAfter(NamedTuple):
@@ -95,6 +100,14 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"<sdyopt.Comparison: {counted(len(self.ir.placements), 'sharding')} changed>"
+
+    def _repr_html_(self) -> str:
+        from sdyopt.analysis.comparison.comparison_sections import header_of, sections_of
+
+        meshes = (mesh for each in (self.ir.before, self.ir.after) for mesh in each.meshes.values())
+        axes = list(dict.fromkeys(axis.name for mesh in meshes for axis in mesh.axes))
+        header = "\n".join([coloured(line, axes) for line in header_of(self.ir)])
+        return html_fragment([f"<pre>{header}</pre>", *sections(sections_of(self.ir), axes, MAX_ROWS)])
 
     def _write(self, suffix: str) -> str:
         from sdyopt.analysis.comparison.comparison_formats import comparison_text

@@ -78,7 +78,7 @@ def validation_of(program: Program, after: Program, seeds: int, how: HowToRun) -
     results: list[ResultComparison] = []
     diagnostics: list[Diagnostic] = []
     devices, is_known, differs = 1, True, False
-    with session(discard, program.sdy_version), _execution_errors(program):
+    with session(discard, program.sdy_version), execution_errors(program):
         verify = IncrementalVerifier(after.verifier)
         for function in validate(program.module, after.module, options, verify):
             found = findings(function, program.module, options)
@@ -103,7 +103,7 @@ def results_of(
     from sdyopt.analysis.execution.running import Execution
     from sdyopt.analysis.execution.worker.inputs import numpy_type
 
-    with session(discard, program.sdy_version), _execution_errors(program):
+    with session(discard, program.sdy_version), execution_errors(program):
         execution = Execution(program.module, how.mode, Worker(how.python, how.timeout, how.memory))
         if len(arguments) != len(execution.arguments):
             raise TypeError(f"@main takes {len(execution.arguments)} arguments, not {len(arguments)}")
@@ -127,7 +127,7 @@ def results_of(
 
 
 @contextmanager
-def _execution_errors(program: Program) -> Iterator[None]:
+def execution_errors(program: Program) -> Iterator[None]:
     """Turns the failures of execution into an ExecutionError."""
     from sdyopt.analysis.execution.process import NoJax, NotValidated
 

@@ -1,15 +1,17 @@
-"""HTML of modules and shardings for notebooks: the style, axis names in colour, the devices of each shard.
+"""What notebooks show: the style, figures, bars and tables, axis names in colour, the devices of each shard.
 
 Each axis name has both a background and a text colour, so it is legible on light and dark pages;
 everything else has the colours of the page. So there is no need to detect the theme, which is different in
-every notebook.
+every notebook. Nothing is loaded and no script runs, so a notebook shows the same when it is opened again.
+All texts are escaped.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
+from typing import Protocol
 
 # (background, text) of axes by position in the mesh, repeated if there are more axes.
 _COLOURS = (
@@ -29,15 +31,33 @@ _RULES = (
     "max-height:480px;overflow:auto;white-space:pre}",
     ".sdyopt table{border-collapse:collapse;margin:6px 0;font-size:inherit}",
     ".sdyopt caption{caption-side:top;text-align:left;color:inherit;padding:2px 0}",
-    ".sdyopt td,.sdyopt th{border:1px solid rgba(128,128,128,.5);padding:2px 8px;text-align:left;"
-    "color:inherit;background:none;font-weight:400}",
+    # Notebooks have rules of their own for cells: with three classes, these come first.
+    ".sdyopt.sdyopt.sdyopt td,.sdyopt.sdyopt.sdyopt th{border:1px solid rgba(128,128,128,.5);padding:2px 8px;"
+    "text-align:left;vertical-align:top;color:inherit;background:none;font-weight:400;white-space:normal}",
+    ".sdyopt.sdyopt.sdyopt th{background:rgba(128,128,128,.15)}",
+    ".sdyopt.sdyopt.sdyopt td.n,.sdyopt.sdyopt.sdyopt th.n{text-align:right;white-space:nowrap}",
+    ".sdyopt.sdyopt.sdyopt tr.best td{font-weight:600}",
+    ".sdyopt .scroll{max-width:100%;max-height:480px;overflow:auto}",
+    ".sdyopt .cards{display:flex;flex-wrap:wrap;gap:8px;margin:6px 0}",
+    ".sdyopt .cards div{border:1px solid rgba(128,128,128,.5);border-radius:6px;padding:6px 12px}",
+    ".sdyopt .cards strong{display:block;font-size:18px;font-weight:600}",
+    ".sdyopt .cards .bad strong{color:#dc2626}",
+    ".sdyopt .bar{display:flex;height:14px;margin:6px 0;border-radius:3px;overflow:hidden;max-width:720px}",
+    ".sdyopt .bar i{display:block;height:100%}",
+    ".sdyopt .fill{display:block;height:10px;background:#3b82f6;border-radius:2px;min-width:1px}",
+    ".sdyopt summary{cursor:pointer}",
+    ".sdyopt i.k{display:inline-block;width:10px;height:10px;margin:0 4px 0 10px;border-radius:2px}",
     ".sdyopt b{font-weight:600;border-radius:3px;padding:0 2px}",
     *(
         f".sdyopt b.a{number}{{background:{background};color:{text}}}"
         for number, (background, text) in enumerate(_COLOURS)
     ),
 )
+# The parts of a bar, which are next to each other, so that they are told apart.
+_PARTS = ("#3b82f6", "#f97316", "#10b981", "#a855f7", "#eab308", "#6b7280")
 
+# `'x'` in `P('x', None)`, but not in `params['x']`.
+_SPEC_AXIS = re.compile(r"(?:(?<=[({])|(?<=, ))&#x27;(?P<name>[^&]*)&#x27;(?=[,)}])")
 _AXIS = re.compile(r"(?:(?<=[{\[])|(?<=, ))&quot;(?P<name>[^&]*)&quot;(?::\(\d+\)\d+)?(?=[,=}\]])")
 
 
@@ -54,7 +74,129 @@ def coloured(text: str, axes: Sequence[str]) -> str:
         number = positions.get(match["name"])
         return match[0] if number is None else f'<b class="a{number}">{match[0]}</b>'
 
-    return _AXIS.sub(colour, escape(printable(text)))
+    return _SPEC_AXIS.sub(colour, _AXIS.sub(colour, escape(printable(text))))
+
+
+def as_html(text: str) -> str:
+    """A text as HTML, in which ends of lines stay."""
+    return "<br>".join([escape(printable(line)) for line in text.split("\n")])
+
+
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    figures: int = 0,
+    caption: str = "",
+    best: Collection[int] = (),
+) -> str:
+    """A table of cells that are HTML. The first `figures` columns are numbers; rows in `best` stand out."""
+    parts = ['<div class="scroll"><table>']
+    if caption:
+        parts.append(f"<caption>{caption}</caption>")
+    if any(columns):
+        parts.append(_row(columns, "th", figures))
+    for number, row in enumerate(rows):
+        parts.append(_row(row, "td", figures, ' class="best"' if number in best else ""))
+    return "".join([*parts, "</table></div>"])
+
+
+def _row(cells: Sequence[str], tag: str, figures: int, attributes: str = "") -> str:
+    found = [
+        f"<{tag}{' class=n' if number < figures else ''}>{cell}</{tag}>" for number, cell in enumerate(cells)
+    ]
+    return f"<tr{attributes}>{''.join(found)}</tr>"
+
+
+def cards(figures: Iterable[Sequence[str]], problems: Sequence[str] = ()) -> str:
+    """Headline figures: a name, the number, its unit, and what it is made of. `problems` stand out."""
+    parts = [
+        f"<div{' class=bad' if name in problems else ''}>{as_html(name)}"
+        f"<strong>{as_html(' '.join(figure[:2]))}</strong>{as_html(' '.join(figure[2:]))}</div>"
+        for name, *figure in figures
+    ]
+    return f'<div class="cards">{"".join(parts)}</div>'
+
+
+def bar(parts: Sequence[tuple[str, float]]) -> str:
+    """A bar of parts, each with its share of the whole and a legend; the smallest ones are one part."""
+    shown = [*parts[: len(_PARTS) - 1]]
+    if len(parts) > len(shown):
+        shown.append((f"{len(parts) - len(shown)} more", sum(share for _, share in parts[len(shown) :])))
+    colours = [*zip(shown, _PARTS, strict=False)]
+    segments = [
+        f'<i style="width:{share:.2%};background:{colour}" title="{as_html(name)}"></i>'
+        for (name, share), colour in colours
+    ]
+    legend = [
+        f'<i class="k" style="background:{colour}"></i>{share:.0%} {as_html(name)}'
+        for (name, share), colour in colours
+    ]
+    return f'<div class="bar">{"".join(segments)}</div><p>{"".join(legend)}</p>' if shown else ""
+
+
+def fill(share: float, width: int = 120) -> str:
+    """A bar in a cell of a table."""
+    return f'<span class="fill" style="width:{width * min(max(share, 0), 1):.0f}px"></span>'
+
+
+def details(summary: str, content: str) -> str:
+    """A part that is closed at first."""
+    return f"<details><summary>{as_html(summary)}</summary>{content}</details>"
+
+
+def frame(page: str, title: str) -> str:
+    """A page with a style and a script of its own, which are kept apart from those of the notebook."""
+    return (
+        f'<iframe srcdoc="{escape(page)}" sandbox="allow-scripts" title="{as_html(title)}" '
+        'style="width:100%;height:640px;border:1px solid rgba(128,128,128,.5)"></iframe>'
+    )
+
+
+class TextSection(Protocol):
+    """A section of a report or a comparison: a heading, sentences and tables of text."""
+
+    @property
+    def heading(self) -> str: ...
+    @property
+    def sentences(self) -> Sequence[str]: ...
+    @property
+    def tables(self) -> Sequence[TextTable]: ...
+
+
+class TextTable(Protocol):
+    """A table of text, whose first `figures` columns are numbers."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def columns(self) -> Sequence[str]: ...
+    @property
+    def figures(self) -> int: ...
+    @property
+    def rows(self) -> Sequence[Sequence[str]]: ...
+
+
+def sections(
+    found: Iterable[TextSection], axes: Sequence[str], rows: int, closed: Collection[str] = ()
+) -> Iterator[str]:
+    """Sections with at most `rows` rows of each table.
+
+    Of the tables of a section, the first is open whose title is not in `closed`.
+    """
+    for section in found:
+        yield f"<p><strong>{coloured(section.heading, axes)}</strong></p>"
+        yield from (f"<p>{coloured(sentence, axes)}</p>" for sentence in section.sentences)
+        is_open = False
+        for each in section.tables:
+            cells = [[coloured(cell, axes) for cell in row] for row in each.rows[:rows]]
+            content = table(list(map(as_html, each.columns)), cells, each.figures)
+            if len(each.rows) > rows:
+                content += f"<p>… and {len(each.rows) - rows:,} more</p>"
+            if is_open or each.title in closed:
+                yield details(each.title or section.heading, content)
+            else:
+                is_open = True
+                yield content
 
 
 def printable(text: str) -> str:
@@ -62,9 +204,9 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
-def printable_lines(text: str) -> str:
-    """The same for a text of several lines."""
-    return "\n".join(map(printable, text.split("\n")))
+def axes_of(mesh: str) -> list[str]:
+    """The names of the axes in the text of a mesh."""
+    return re.findall(r'"([^"]*)"=', mesh)
 
 
 # Grids with more rows or columns are not drawn; of the devices of a shard, at most this many are listed.

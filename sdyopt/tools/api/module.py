@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from types import TracebackType
 from typing import Any, Self
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.base.diagnostics.ids import VERIFY_ERROR, identified
-from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.ir.edit_log import EditLog
@@ -20,13 +19,13 @@ from sdyopt.tools.api.advice import Advice, advice_on
 from sdyopt.tools.api.comparisons import Comparable, Comparison
 from sdyopt.tools.api.errors import Diagnostic, ParseError, PassError, VerifyError, diagnostic_of
 from sdyopt.tools.api.execution import HowToRun, Validation, results_of, validation_of
-from sdyopt.tools.api.html import coloured, html_fragment
+from sdyopt.tools.api.lint import Findings, findings_of
+from sdyopt.tools.api.module_html import module_html
 from sdyopt.tools.api.operations import ProgramView
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline, create_pass
 from sdyopt.tools.api.program import Pickled, Program, discard, session, unpickled
-from sdyopt.tools.api.reports import Report, explanation, report_of
+from sdyopt.tools.api.reports import Explanation, Report, explanation, report_of
 from sdyopt.tools.api.rewriting import Rewriter
-from sdyopt.tools.api.shardings import Mesh
 from sdyopt.tools.driver.chunk import resource_error
 
 PARTITION_PIPELINE = "sdy-partition-pipeline"
@@ -98,12 +97,16 @@ class Module(ProgramView):
         seconds: int = 0,
         partitioner: str = "xla",
         jobs: int = 0,
+        verify: bool = False,
+        python: str = "",
         topology: str | PathLike[str] | None = None,
     ) -> Advice[Module]:
         """Which changes of annotations make the program cheaper, each tried on it.
 
         The options are those of `--advise`: up to `changes` are made one after the other, `memory` limits the
-        bytes of the peak, `partitioner` is "xla" or "sdy". Raises ParseError if the topology is malformed.
+        bytes of the peak, `partitioner` is "xla" or "sdy". To `verify`, XLA compiles the changed programs,
+        run by `python`, by default this one. Raises ParseError if the topology is malformed, and
+        ExecutionError without jax.
         """
         options: dict[str, object] = {
             "advise": "-",
@@ -112,19 +115,32 @@ class Module(ProgramView):
             "advise_seconds": seconds,
             "advise_partitioner": partitioner,
             "advise_jobs": jobs,
+            "advise_verify": verify,
+            "jax": (python, 300, 8),
             "memory": memory,
         }
         with session(discard, self._program.sdy_version):
-            return advice_on(self.ir, options, topology, lambda op: Module(self._program.with_op(op), ()))
+            return advice_on(
+                self._program, options, topology, lambda op: Module(self._program.with_op(op), ())
+            )
 
-    def explain(self, what: str, *passes: Passes, width: int = 100) -> str:
+    def explain(self, what: str, *passes: Passes, width: int = 100) -> Explanation:
         """Why a value is sharded as it is after these passes, as `sdy-opt --explain` prints it.
 
         `what` is a value of the printed program (`%3`, `@main %arg0`, `@main result 0`) or of the one after
         the passes (`output %3`), a line (`train.py:12`) or a collective (`#3`). Without passes,
-        `sdy-propagation-pipeline` runs. Raises ParseError if there is nothing of this name, and PassError.
+        `sdy-propagation-pipeline` runs. The answer is a string that a notebook shows in colour. Raises
+        ParseError if there is nothing of this name, and PassError.
         """
         return explanation(self._program, what, passes or ("sdy-propagation-pipeline",), width)
+
+    def lint(self, *rules: str, config: str | PathLike[str] | None = None) -> Findings:
+        """What the shardings of the program waste, as `sdy-opt --lint` finds it.
+
+        `rules` are ids, of which `-ID` leaves one out; without any, those of the `config` file, and without
+        that, all. Raises UsageError for an unknown rule, and ParseError for a malformed file.
+        """
+        return findings_of(self._program, rules, config)
 
     def compare_with(self, before: Module, *passes: Passes, **options: object) -> Comparison:
         """The differences between this module and another one.
@@ -282,9 +298,8 @@ class Module(ProgramView):
         return f"<sdyopt.Module {shown}: {sum(1 for _ in self.ir.walk())} operations>"
 
     def _repr_html_(self) -> str:
-        return module_html(
-            self.as_text(large_elements_limit=16, large_resource_limit=64), self.meshes.values()
-        )
+        text = self.as_text(large_elements_limit=16, large_resource_limit=64)
+        return module_html(text, list(self.meshes.values()), list(self.functions.values()))
 
 
 def _unpickled(pickled: Pickled, diagnostics: tuple[Diagnostic, ...]) -> Module:
@@ -305,6 +320,7 @@ class Edit(Rewriter):
         copy, operations, values = program.clone_with_copies()
         super().__init__(copy, EditLog(), operations, values)
         self._module: Module | None = None
+        self._is_used = False
         self._collector = copy.collector()
 
     @property
@@ -315,6 +331,9 @@ class Edit(Rewriter):
         return self._module
 
     def __enter__(self) -> Self:
+        if self._is_used:
+            raise ValueError("an edit is used in one `with` block; edit its module in another one")
+        self._is_used = True
         program = self._program
         program.editing = lambda: session(self._collector.handle, program.sdy_version)
         return self
@@ -336,25 +355,3 @@ class Edit(Rewriter):
 def _check_module(name: str, value: object) -> None:
     if not isinstance(value, Module):
         raise TypeError(f"{name} is a module, not {value!r}")
-
-
-# A notebook stores its output, so only the start of a large program, and of a long line, is shown.
-MAX_LINES = 400
-MAX_LINE = 2000
-
-
-def module_html(text: str, meshes: Iterable[Mesh]) -> str:
-    """The HTML of a program with these meshes."""
-    return html_fragment(_parts(text, list(meshes)))
-
-
-def _parts(text: str, meshes: Sequence[Mesh]) -> Iterator[str]:
-    axes = list(dict.fromkeys(axis.name for mesh in meshes for axis in mesh.axes))
-    for mesh in meshes:
-        text_of_mesh = f"@{mesh.name}: {mesh}, {counted(mesh.size, 'device')}"
-        yield f"<p>{coloured(text_of_mesh, axes)}</p>"
-    lines = text.rstrip("\n").split("\n")
-    shown = [line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]} …" for line in lines[:MAX_LINES]]
-    yield f"<pre>{chr(10).join([coloured(line, axes) for line in shown])}</pre>"
-    if len(lines) > MAX_LINES:
-        yield f"<p>… and {len(lines) - MAX_LINES:,} more lines, which <code>print</code> shows</p>"

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sdyopt.base import diagnostics as ir_diagnostics
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, enclosing_module
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_in, sharding_of
 from sdyopt.mlir.ir import block as ir_block
 from sdyopt.mlir.ir import value as ir_value
-from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface, is_private, symbol_name, type_of_function
 from sdyopt.tools.api.attributes import Attribute, Type, ir_location
@@ -144,7 +141,7 @@ class Function(Operation):
     @property
     def result_shardings(self) -> tuple[Sharding | None, ...]:
         """The sharding of each result; None for a result without one."""
-        found = [_sharding_entry(attributes) for attributes in self.ir.result_attributes]
+        found = [sharding_in(attributes) for attributes in self.ir.result_attributes]
         return tuple([None if sharding is None else sharding_data(sharding, self.ir) for sharding in found])
 
     @property
@@ -300,8 +297,3 @@ def _ir_notes(notes: Iterable[Note]) -> list[tuple[str, ir_diagnostics.Location]
 def operation_view(program: Program, op: Op) -> Operation:
     """The view of an operation of a program."""
     return Function(program, op) if isinstance(op, FunctionOpInterface) else Operation(program, op)
-
-
-def _sharding_entry(attributes: DictAttr) -> TensorSharding | None:
-    sharding = attributes.get(SHARDING)
-    return sharding if isinstance(sharding, TensorSharding) else None

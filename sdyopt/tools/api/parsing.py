@@ -45,13 +45,14 @@ class HasOperation(Protocol):
 
 
 @runtime_checkable
-class HasMlirModule(Protocol):
+class HasBytecode(Protocol):
     """A function that JAX has exported, `jax.export.Exported`."""
 
-    def mlir_module(self) -> str: ...
+    @property
+    def mlir_module_serialized(self) -> bytes: ...
 
 
-ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation | HasMlirModule
+ProgramText = str | bytes | os.PathLike[str] | HasText | HasAsm | HasOperation | HasBytecode
 
 _HLO_PREFIX = "HloModule"
 
@@ -64,7 +65,9 @@ def parse(
     mesh_version: int = 19,
     sdy_version: str = NEWEST.name,
 ) -> Module:
-    """Parses and verifies a program: MLIR text, its bytes, a path, or an object that prints itself as MLIR.
+    """Parses and verifies a program: MLIR text or bytecode, a path, or an object that prints itself as MLIR.
+
+    What `jax.export` returns or serializes is a program, too.
 
     Objects print themselves with locations if they can, so that diagnostics and reports name lines of the
     Python program. `name` is the file name in diagnostics, by default that of the path. `mesh_version` is the
@@ -112,12 +115,12 @@ def _text_of(program: ProgramText) -> tuple[str, str | bytes]:
         path = Path(program)
         return str(path), path.read_bytes()
     name = f"<{type(program).__name__}>"
+    if isinstance(program, HasBytecode):
+        return name, program.mlir_module_serialized
     if isinstance(program, HasText):
         print_text: Callable[..., str] = program.as_text
         options = {"debug_info": True} if "debug_info" in signature(print_text).parameters else {}
         return name, print_text(**options)
-    if isinstance(program, HasMlirModule):
-        return name, program.mlir_module()
     if isinstance(program, HasOperation):
         program = program.operation
     if isinstance(program, HasAsm):

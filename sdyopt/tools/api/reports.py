@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from html import escape
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -31,6 +30,7 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.verify_incremental import IncrementalVerifier
 from sdyopt.mlir.pipeline.run import run_pipeline
@@ -43,13 +43,18 @@ from sdyopt.tools.api.errors import (
     from_source,
     require_text,
 )
-from sdyopt.tools.api.html import html_fragment, printable_lines
+from sdyopt.tools.api.html import axes_of, bar, coloured, details, frame, html_fragment, sections
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline
 from sdyopt.tools.api.program import Program, session
 
 if TYPE_CHECKING:  # imported only when they are used
     from sdyopt.analysis.check.checker import Check
     from sdyopt.analysis.hlo_comparison import hlo_comparison
+    from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
+
+# What notebooks show of each table, and the largest page that is part of a notebook.
+MAX_ROWS = 10
+MAX_PAGE = 300_000
 
 
 class HasText(Protocol):
@@ -100,6 +105,40 @@ class Collective:
         return " ".join([self.kind, self.axes, *(["at", self.location.short] if self.location.short else [])])
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedCollective:
+    """A collective of a report or of XLA, one for each operand of a combined one.
+
+    `name` is `#3` in a report, and the name of the instruction in HLO. `bytes` are those that all devices of
+    a group have together after an all-gather or before any other collective, on one device. `wire_bytes` are
+    those of all `times`, the least and the greatest number of runs; None for an unknown number.
+    """
+
+    name: str
+    kind: str
+    axes: str
+    group_size: int
+    bytes: int
+    wire_bytes: int
+    times: Times | None
+    location: Location
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.name, self.kind, self.axes)))
+
+
+@dataclass(frozen=True, slots=True)
+class HloMatch:
+    """Collectives of the report and of XLA that correspond, and the class of their difference.
+
+    One side is empty if the other has no counterpart.
+    """
+
+    reason: str
+    report: tuple[ComparedCollective, ...]
+    xla: tuple[ComparedCollective, ...]
+
+
 class HloComparison:
     """The comparison of `sdy-opt --compare-hlo`. `str` is its text."""
 
@@ -122,6 +161,44 @@ class HloComparison:
 
         return WireBytes(round(wire_bytes(self.ir.ours)), round(wire_bytes(self.ir.theirs)))
 
+    @property
+    def matches(self) -> tuple[HloMatch, ...]:
+        """The pairs, and the collectives without a counterpart, in the order of the report, then of XLA."""
+        return tuple(
+            [
+                HloMatch(each.reason, self._compared(each.ours), self._compared(each.theirs))
+                for each in self.ir.matches
+            ]
+        )
+
+    def _compared(self, found: Iterable[CollectiveOperand]) -> tuple[ComparedCollective, ...]:
+        return tuple(
+            [
+                ComparedCollective(
+                    each.name,
+                    each.kind,
+                    self.ir.axes(each),
+                    each.group_size,
+                    each.bytes,
+                    round(each.wire_bytes_of_runs),
+                    None if each.times is None else Times(each.times.low, each.times.high),
+                    from_source(each.location),
+                )
+                for each in found
+            ]
+        )
+
+    def to_json(self) -> str:
+        """The comparison as JSON, whose schema is versioned."""
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import FORMATS
+
+        return FORMATS[".json"](self.ir)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The data of the JSON."""
+        data: dict[str, Any] = json.loads(self.to_json())
+        return data
+
     def over_budget(self, path: str | PathLike[str]) -> tuple[Diagnostic, ...]:
         """An error for each limit of a `--budget` file that XLA's collectives exceed."""
         from sdyopt.analysis.hlo_comparison.hlo_comparison import compiled_report
@@ -129,19 +206,18 @@ class HloComparison:
         return Report(compiled_report(self.ir), "", "").over_budget(path)
 
     def __str__(self) -> str:
-        return self._text(rows=None)
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import comparison_text
+
+        return comparison_text(self.ir, 100, None)
 
     def __repr__(self) -> str:
         same = self.counts.get("same", 0)
         return f"<sdyopt.HloComparison: {same} of {counted(len(self.ir.ours), 'collective')} are the same>"
 
     def _repr_html_(self) -> str:
-        return html_fragment([f"<pre>{escape(printable_lines(self._text(rows=20)))}</pre>"])
+        from sdyopt.analysis.hlo_comparison.hlo_comparison import sections_of
 
-    def _text(self, rows: int | None) -> str:
-        from sdyopt.analysis.hlo_comparison.hlo_comparison import comparison_text
-
-        return comparison_text(self.ir, 100, rows)
+        return html_fragment(sections(sections_of(self.ir), axes_of(self.ir.report.mesh), MAX_ROWS))
 
 
 class Report:
@@ -233,11 +309,25 @@ class Report:
         return f"<sdyopt.Report: {collectives}, {counted(self.devices, 'device')}>"
 
     def _repr_html_(self) -> str:
-        # An iframe keeps the style and the script of the report apart from those of the page.
-        return (
-            f'<iframe srcdoc="{escape(self.to_html())}" sandbox="allow-scripts" title="report" '
-            'style="width:100%;height:640px;border:1px solid rgba(128,128,128,.5)"></iframe>'
-        )
+        return html_fragment(self._parts())
+
+    def _parts(self) -> Iterator[str]:
+        from sdyopt.analysis.figures.figures import wire_total, wire_totals
+        from sdyopt.analysis.report.sections import sections_of
+
+        axes, total = axes_of(self.ir.mesh), wire_total(self.ir)
+        if self.ir.mesh:
+            of_mesh = f"{counted(self.devices, 'device')}, mesh {self.ir.mesh}"
+            yield f"<p>{coloured(of_mesh, axes)}</p>"
+        if total.high:
+            parts = wire_totals(self.ir.collectives, lambda each: f"{each.kind} {each.group}")
+            yield bar([(name, float(part.high / total.high)) for name, part in parts.items()])
+        yield from sections(sections_of(self.ir), axes, MAX_ROWS, ("by kind and axes",))
+        # The page has the text of the program, and the notebook would store all of it.
+        if len(page := self.to_html()) <= MAX_PAGE:
+            yield details("the page, with all tables and the program", frame(page, "report"))
+        else:
+            yield "<p><code>report.to_html()</code> is the page, with all tables and the program</p>"
 
     def _write(self, path: str) -> str:
         from sdyopt.analysis.report.formats import Reported, report_text
@@ -276,8 +366,10 @@ def report_of(
 
     with as_parse_error(TOPOLOGY_ERROR):
         speeds = None if topology is None else read_topology(fspath(topology))
-    is_one = assume_trips is None or isinstance(assume_trips, int)
-    trips = AssumedTrips({}, assume_trips) if is_one else AssumedTrips(assume_trips)
+    if assume_trips is None or isinstance(assume_trips, int):
+        trips = AssumedTrips({}, assume_trips)
+    else:
+        trips = AssumedTrips(assume_trips)
     found = report_on(op, speeds, trips)
     if device_memory is not None:
         found.device_memory = memory_size("device-memory", device_memory)
@@ -302,7 +394,28 @@ def _diagnostics(found: Iterable[ir.Diagnostic], ids: Mapping[str, str]) -> tupl
     return tuple([diagnostic_of(each, None) for each in diagnostics])
 
 
-def explanation(program: Program, what: str, passes: Sequence[Passes], width: int) -> str:
+class Explanation(str):
+    """The answer to a question about a program, as text."""
+
+    __slots__ = ("_axes",)
+
+    _axes: Sequence[str]
+
+    def __new__(cls, text: str, axes: Sequence[str] = ()) -> Explanation:
+        found = super().__new__(cls, text)
+        found._axes = axes
+        return found
+
+    def __repr__(self) -> str:
+        # What a terminal and a notebook without HTML show.
+        return str(self).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        lines = [coloured(line, self._axes) for line in self.rstrip("\n").split("\n")]
+        return html_fragment([f"<pre>{chr(10).join(lines)}</pre>"])
+
+
+def explanation(program: Program, what: str, passes: Sequence[Passes], width: int) -> Explanation:
     """The answer to a question about a program, whose values have the names of the printed program.
 
     Raises PassError if a pass fails, and ParseError, located in `what`, if `what` names nothing.
@@ -324,7 +437,9 @@ def explanation(program: Program, what: str, passes: Sequence[Passes], width: in
             with recorded.recording():
                 succeeded = run_pipeline(pipeline, module, IncrementalVerifier(program.verifier))
             if succeeded:
-                return explainer.answer(target, width)
+                meshes = [op.mesh for op in module.walk() if isinstance(op, MeshOp)]
+                axes = dict.fromkeys(axis.name for mesh in meshes for axis in mesh.axes)
+                return Explanation(explainer.answer(target, width), list(axes))
         except DiagnosticError as error:
             raise ParseError([diagnostic_of(error.diagnostic, error.diagnostic.source)]) from None
     raise PassError(collector.diagnostics)

@@ -320,8 +320,9 @@ class Rewriter(ProgramView):
     @_edit
     def add_argument(self, function: Function, type: AnyType, sharding: Sharding | None = None) -> Value:
         """Appends an argument to a function with a body. A call of the function is invalid then."""
-        func = self._function(function)
-        found = ir_type(type)
+        func, found = self._function(function), ir_type(type)
+        if func.is_declaration:
+            raise ValueError(f"{function!r} is a declaration, which has no body")
         argument = function_edits.add_argument(func, found, self._ir, func.lazy_location)
         if sharding is not None:
             self._ir.set_argument_attribute(func, argument.index, SHARDING, self._sharding(sharding, found))

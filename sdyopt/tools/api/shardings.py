@@ -42,14 +42,13 @@ class Mesh:
     """The axes and devices of a mesh. `str` is MLIR's text of both, such as `<["x"=2, "y"=4]>`.
 
     `Mesh("mesh", {"x": 2, "y": 4})` is the one of this example, and so is that of the shape of a mesh of JAX:
-    `Mesh("mesh", mesh.shape)`. `name` is empty for a mesh that is inlined in a sharding. `device_ids` are the
-    devices in row-major order, by default in increasing order.
+    `Mesh("mesh", mesh.shape)`. `name` is empty for a mesh that is inlined in a sharding. By default, the
+    devices are in increasing order.
     """
 
     name: str
     axes: tuple[Axis, ...]
-    device_ids: tuple[int, ...]
-    ir: ir_mesh.Mesh = field(init=False, compare=False)
+    ir: ir_mesh.Mesh = field(init=False)
 
     def __init__(
         self,
@@ -64,7 +63,6 @@ class Mesh:
             raise ValueError(problem)
         _set(self, "name", name)
         _set(self, "axes", tuple([Axis(axis.name, axis.size) for axis in ir.axes]))
-        _set(self, "device_ids", ir.device_ids or tuple(range(ir.total_size)))
         _set(self, "ir", ir)
 
     @property
@@ -75,7 +73,12 @@ class Mesh:
     @property
     def size(self) -> int:
         """The number of devices."""
-        return len(self.device_ids)
+        return len(self.ir.device_ids) or self.ir.total_size
+
+    @property
+    def device_ids(self) -> tuple[int, ...]:
+        """The devices in row-major order."""
+        return self.ir.device_ids or tuple(range(self.size))
 
     def axis(self, name: str) -> Axis:
         """The axis of this name. Raises ValueError if there is none."""

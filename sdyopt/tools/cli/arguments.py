@@ -180,10 +180,6 @@ def _read_number(flag: Flag, spelling: str, text: str) -> int:
 # Rows of flags for one purpose: names, and what to use instead.
 ROWS: tuple[tuple[tuple[str, ...], str], ...] = (
     (
-        ("emit-bytecode", "emit-bytecode-version", "elide-resource-data-from-bytecode"),
-        "text; bytecode is neither read nor written",
-    ),
-    (
         ("mlir-very-unsafe-disable-verifier-on-parsing",),
         "a valid program, or print it with mlir-opt; the input is always verified",
     ),

@@ -228,6 +228,27 @@ _OWN = (
         "mlir-pretty-debuginfo", PRINTING, "print source locations in a short form that cannot be parsed"
     ),
     _switch("mlir-print-assume-verified", PRINTING, "print operations without verifying them first"),
+    _switch("emit-bytecode", PRINTING, "write MLIR bytecode instead of text", is_common=True),
+    Flag(
+        "emit-bytecode-version",
+        PRINTING,
+        "write this version of the bytecode format, 0 to 6 (default: 6)",
+        "N",
+        kind=int,
+        needs=("emit-bytecode",),
+    ),
+    _switch(
+        "elide-resource-data-from-bytecode",
+        PRINTING,
+        "write bytecode without the data of resources",
+        needs=("emit-bytecode", "target"),
+    ),
+    Flag(
+        "target",
+        PRINTING,
+        "write a portable artifact for this version of StableHLO, such as 1.0.0, instead of text",
+        "VERSION",
+    ),
     _switch("mlir-print-local-scope", PRINTING, "print attributes, types and locations without aliases"),
     _switch("mlir-print-skip-regions", PRINTING, "print operations without their regions"),
     _switch("mlir-print-value-users", PRINTING, "print the users of each value as comments"),

@@ -25,7 +25,7 @@ from sdyopt.mlir.registry import LIST_PASSES, all_passes, find_entry, lookup, of
 from sdyopt.tools.cli.arguments import Arguments, PassFlag, missing_flag
 from sdyopt.tools.cli.files import STDIN_NAME, check_files, open_log, read_input, write_file, write_to_stderr
 from sdyopt.tools.cli.flags import FLAGS
-from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.job import NEWEST_BYTECODE, BytecodeRequest, Job
 
 # Columns of a report that is not printed to a terminal.
 DEFAULT_WIDTH = 100
@@ -117,6 +117,7 @@ def build_job(arguments: Arguments, pipeline: Pipeline) -> Job:
         implicit_module=not arguments["no-implicit-module"],
         is_anchored=arguments["pass-pipeline"] is not None,
         dump_pipeline=arguments["dump-pass-pipeline"],
+        bytecode=_bytecode(arguments),
         print_options=_print_options(arguments),
         ir_printing=_ir_printing_options(arguments),
         assume_verified=arguments["mlir-print-assume-verified"],
@@ -143,6 +144,27 @@ def _werror(arguments: Arguments) -> bool:
         message = "the --werror option cannot be used with --verify-diagnostics"
         raise UsageError(message, "remove --werror: a warning that no comment expects is an error already")
     return bool(arguments["werror"])
+
+
+def _bytecode(arguments: Arguments) -> BytecodeRequest | None:
+    """The bytecode that is written; None for text. Raises UsageError for a version that there is not."""
+    target, version = arguments["target"] or "", arguments["emit-bytecode-version"]
+    if not arguments["emit-bytecode"] and not target:
+        return None
+    flag = "--target" if target else "--emit-bytecode"
+    if arguments["split-input-file"]:
+        raise UsageError(f"the {flag} option writes one program", "remove --split-input-file")
+    if target and arguments["emit-bytecode"]:
+        message = "the --target option writes bytecode in the version that the artifact has"
+        raise UsageError(message, "remove --emit-bytecode")
+    if version is not None and not 0 <= version <= NEWEST_BYTECODE:
+        message = f"unsupported version requested {version}, must be in range [0, {NEWEST_BYTECODE}]"
+        raise UsageError(f"for the --emit-bytecode-version option: {message}")
+    return BytecodeRequest(
+        NEWEST_BYTECODE if version is None else version,
+        arguments["elide-resource-data-from-bytecode"],
+        target,
+    )
 
 
 def _local_reproducer(arguments: Arguments) -> bool:

@@ -35,7 +35,7 @@ from sdyopt.mlir.pipeline.timing import TimingRecorder
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 from sdyopt.mlir.registry import lookup
 from sdyopt.tools.driver.analyses import Analyses
-from sdyopt.tools.driver.job import Job
+from sdyopt.tools.driver.job import BytecodeRequest, Job
 from sdyopt.tools.driver.reproducer import (
     CrashReproducer,
     Groups,
@@ -129,10 +129,27 @@ class ChunkRun:
         self._analyses.on_result(program, self._phase)
         if job.show is not None:
             return (job.show(program.op),)
-        if job.prints_output:
+        if job.prints_output and job.bytecode is None:
             pages()
         self._analyses.on_output(program, self._phase)
-        return pages() if job.prints_output else ()
+        if not job.prints_output:
+            return ()
+        return pages() if job.bytecode is None else (self._bytecode(program.op, job.bytecode),)
+
+    def _bytecode(self, op: Op, request: BytecodeRequest) -> str:
+        """The bytecode of a program. Like other output, it is a text; each byte that is no UTF-8 is escaped.
+
+        Raises DiagnosticError for a portable artifact that the target version cannot express.
+        """
+        from sdyopt.mlir.bytecode.writer import BytecodeOptions, artifact, write_bytecode
+
+        with self._phase("Output"):
+            if request.target:
+                data = artifact(op, self._resources, request.target, request.elides_resources)
+            else:
+                options = BytecodeOptions(request.version, elides_resources=request.elides_resources)
+                data = write_bytecode(op, self._resources, options)
+        return data.decode("utf-8", "surrogateescape")
 
     def _written_pipeline(self, op: Op, reproducer: Reproducer) -> Pipeline:
         """The pipeline before merging: that of the reproducer, or that of the job.

@@ -26,12 +26,28 @@ SPLIT_MARKER = "// -----"
 DEFAULT_WIDTH = 80
 
 
+# The newest version of the bytecode format that is written.
+NEWEST_BYTECODE = 6
+
+
 def discard_text(*_: str) -> None:
     """Ignores its arguments."""
 
 
 class JobFailed(Exception):
     """A program that the job needs is invalid; the errors are already reported."""
+
+
+@dataclass(frozen=True)
+class BytecodeRequest:
+    """Bytecode instead of text, in a version of the format.
+
+    With a `target`, a version of StableHLO such as "1.0.0", it is a portable artifact.
+    """
+
+    version: int
+    elides_resources: bool = False
+    target: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,6 +101,7 @@ class Job:
 
     # Whether the program is printed after the pipeline.
     prints_output: bool = True
+    bytecode: BytecodeRequest | None = None
     print_options: PrintOptions = field(default_factory=PrintOptions)
     ir_printing: IRPrintingOptions = field(default_factory=IRPrintingOptions)
     # Whether operations are not verified before they are printed.

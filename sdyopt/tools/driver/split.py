@@ -9,10 +9,12 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Seve
 from sdyopt.base.diagnostics.ids import SPLIT_MARKER
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_for_note, print_op
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.resources import Resources, resource_section
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.verify import Verifier
 
 BYTECODE_MAGIC = b"ML\xefR"
 BYTE_ORDER_MARK = "\ufeff"
@@ -72,7 +74,9 @@ def as_text(source: Source, dialects: DialectTable, options: ParseOptions) -> So
     if source.data is None:
         return source
     op, resources = parse_source(source, dialects, options)
-    text = print_op(op, PrintOptions(debuginfo=True)) + resource_section(op, resources)
+    # Some invalid operations can only be printed in generic form.
+    is_valid = Verifier(dialects, AttributePrinter().type, print_for_note).is_valid(op)
+    text = print_op(op, PrintOptions(debuginfo=True, generic=not is_valid)) + resource_section(op, resources)
     return Source(source.name, text)
 
 

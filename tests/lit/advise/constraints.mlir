@@ -6,7 +6,7 @@
 //
 // SWAPPED:      1. model.py:42 (sharding_constraint): write P('data', 'model') in with_sharding_constraint
 // SWAPPED-NEXT:   now P('model', 'data')
-// SWAPPED-NEXT:   on the wire 36.0 KiB → 0 B (−100.0%)
+// SWAPPED-NEXT:   on the wire 64.0 KiB → 0 B (−100.0%)
 
 //--- swapped.mlir
 sdy.mesh @mesh = <["data"=4, "model"=2]>

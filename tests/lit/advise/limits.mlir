@@ -6,10 +6,11 @@
 // RUN: sdy-opt %t.collectives.mlir --advise | filecheck %s --check-prefix=NONE
 // RUN: not sdy-opt %s --advise=%t.pdf 2>&1 | filecheck %s --check-prefix=SUFFIX
 // RUN: not sdy-opt %s --advise --advise-memory=lots 2>&1 | filecheck %s --check-prefix=SIZE
+// RUN: not sdy-opt %s --advise --advise-memory=20kB --advise-verify --jax-python=no-such-python 2>&1 | filecheck %s --check-prefix=NO-JAX
 
 // A program above the limit gets what lowers its peak memory.
 //
-// MEMORY: lowers the peak memory, which is above the limit
+// MEMORY: lower the peak memory, which is above the limit
 // MEMORY: peak memory 26.0 KiB → {{[0-9.]+}} KiB (−
 
 // Without any annotation, the batch and the weights are sharded from nothing.
@@ -17,9 +18,10 @@
 // SCRATCH: one after the other, of {{[0-9]+}} tried
 // SCRATCH: useful FLOPs {{.*}} → 100%
 
-// This program is as good as one change after another makes it.
+// The only change that helps shards the result otherwise, which is said.
 //
-// CHANGES: no better program was found, of {{[0-9]+}} tried
+// CHANGES: 1 change, one after the other, of {{[0-9]+}} tried
+// CHANGES: result 0, which has no annotation, becomes P(('data', 'model'), None)
 
 // PASSES:      sdy-opt: the --advise option runs sdy-jax-pipeline on changed programs, and takes no passes
 // PASSES-NEXT: help: leave the passes out
@@ -27,9 +29,12 @@
 // NONE: no advice: the program cannot be changed, because it has its collectives already
 
 // SUFFIX:      sdy-opt: for the --advise option: '{{.*}}.pdf' has the suffix of no format of advice
-// SUFFIX-NEXT: help: choose from .json, .md, .txt
+// SUFFIX-NEXT: help: choose from .html, .json, .md, .txt
 // SIZE:        sdy-opt: for the --advise-memory option: 'lots' is not a size of memory
 // SIZE-NEXT:   help: such as 16GiB
+
+// NO-JAX: error: cannot verify: cannot run 'no-such-python': {{.*}}
+// NO-JAX: help: name a Python with jax
 
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 func.func @main(

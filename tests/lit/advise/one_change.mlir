@@ -2,6 +2,8 @@
 // RUN: sdy-opt %s --advise --report-rows=2 --advise-jobs=1 | filecheck %s
 // RUN: sdy-opt %s --advise=%t.json -o %t.mlir
 // RUN: sdy-opt %t.mlir --report=%t.after.json -o /dev/null
+// RUN: sdy-opt %s --advise=%t.html -o /dev/null
+// RUN: filecheck %s --check-prefix=HTML --input-file=%t.html
 // RUN: filecheck %s --check-prefix=JSON --input-file=%t.json
 // RUN: filecheck %s --check-prefix=AFTER --input-file=%t.after.json
 // RUN: filecheck %s --check-prefix=OUTPUT --input-file=%t.mlir
@@ -13,12 +15,18 @@
 // CHECK-NEXT: times are for --topology=tpu-v5e
 // CHECK:      1. shard weights['up'] as P(None, 'model')
 // CHECK-NEXT:   now P('data', None)
-// CHECK-NEXT:   on the wire 8.00 KiB → 2.00 KiB (−75.0%), peak memory 28.0 KiB → 26.0 KiB (−7.1%), time 5.13 us →
-// CHECK-NEXT:   2.06 us (−59.9%)
+// CHECK-NEXT:   on the wire 14.0 KiB → 2.00 KiB (−85.7%), peak memory 40.0 KiB → 26.0 KiB (−35.0%), time 5.20 us →
+// CHECK-NEXT:   2.07 us (−60.3%)
 // CHECK-NEXT:   conflict-free: no activation is resharded
 // CHECK-NEXT:   in sdy: <@mesh, [{}, {"model"}]>
 // CHECK:      2. shard weights['up'] as P(None, None)
 // CHECK:      … and {{[0-9]+}} more
+
+// A page has a chart of time against memory, and the changes.
+//
+// HTML: {{[0-9]+}} changes make the program cheaper
+// HTML: <title>now: 5.20 us, 40.0 KiB</title>
+// HTML: 1. shard weights[{{.*}}up{{.*}}] as P(None, {{.*}}
 
 // The program that -o writes has the figures that the advice has.
 //

@@ -4,7 +4,7 @@
 
 sdy.mesh @mesh = <["x"=4]>
 
-// CHECK: %0: tensor<8xf32> is not sharded  conservative.mlir:12
+// CHECK: %0: f32[8] is not sharded  conservative.mlir:12
 // CHECK-NEXT: └─ "x":(1)2 does not shard dimension 0, though it shards dimension 0 of %a  conservative.mlir:12
 // CHECK-NEXT:    ├─ stablehlo.negate: conservative propagation does not propagate sub-axes
 // CHECK-NEXT:    └─ help: run -sdy-propagation-pipeline without options: tried, "x":(1)2 shards it

@@ -7,11 +7,13 @@
 
 // Arguments and results have the names that JAX gives them, and are asked for by them, in either quotes.
 
-// CHECK:      params['w']: tensor<8x16xf32> is sharded [{}, {"x"}]
+// CHECK:      params['w']: f32[8,16] is sharded P(None, 'x')
+// CHECK-NEXT: ├─ in sdy: tensor<8x16xf32> [{}, {"x"}]
 // CHECK-NEXT: "x" shards dimension 1
 // CHECK-NEXT: annotated: the input params['w']
 
-// RESULT:      result[0]: tensor<4x16xf32> is sharded [{?}, {"x", ?}]
+// RESULT:      result[0]: f32[4,16] is sharded P(None, 'x')
+// RESULT-NEXT: ├─ in sdy: tensor<4x16xf32> [{?}, {"x", ?}]; ? is open: no annotation keeps further axes out
 // RESULT:      annotated: the input params['w']
 
 // SHOW:        tensor 8x16

@@ -1,6 +1,6 @@
 // Propagation has not seen values that later passes create, such as the result of padding.
 // RUN: sdy-opt %s -sdy-partition-pipeline --explain='output %%0' | filecheck %s
-// CHECK: output %0 is result of stablehlo.pad: tensor<8xf32>
+// CHECK: output %0 is result of stablehlo.pad: f32[8]
 // CHECK-NEXT: ├─ a pass after propagation creates it, so no propagation decided on its sharding
 // CHECK-NEXT: └─ see --explain=output_created.mlir:12 for the values that this line computes
 

@@ -4,7 +4,8 @@ sdy.mesh @mesh = <["x"=2, "z"=5]>
 sdy.mesh @other = <["a"=2]>
 
 // %0 is open, but five devices do not divide the more major part of its dimension, of size 6.
-// CHECK: %0 of @main: tensor<24xf32> is sharded [{"z", ?}]
+// CHECK: %0 of @main: f32[24] is sharded P('z')
+// CHECK-NEXT: ├─ in sdy: tensor<24xf32> [{"z", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: ├─ "z" shards dimension 0
 // CHECK-NEXT: │  └─ annotated: the sdy.sharding attribute of stablehlo.reshape, for %0
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 1 of %a
@@ -19,7 +20,7 @@ func.func @main(%a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
 }
 
 // Nor does the axis of an operand propagate whose size does not divide.
-// CHECK: %0 of @overflow_of_neighbor: tensor<6x4xf32> is not sharded
+// CHECK: %0 of @overflow_of_neighbor: f32[6,4] is not sharded
 // CHECK-NEXT: └─ "z" does not shard dimension 0, though it shards dimension 0 of %a
 // CHECK-NEXT:    ├─ stablehlo.reshape: the size of "z" does not divide the corresponding part of %a
 // CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P('z', None))
@@ -31,7 +32,7 @@ func.func @overflow_of_neighbor(%a: tensor<24xf32> {sdy.sharding = #sdy.sharding
 }
 
 // Columns that are sharded would not be contiguous in the reshaped tensor.
-// CHECK: %0 of @major: tensor<24xf32> is not sharded
+// CHECK: %0 of @major: f32[24] is not sharded
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 1 of %a
 // CHECK-NEXT:    ├─ stablehlo.reshape: dimension 0 is several dimensions in one, and the more major one is not
 // CHECK-NEXT:    │    fully sharded: shards along "x" would not be contiguous
@@ -44,7 +45,8 @@ func.func @major(%a: tensor<6x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {
 }
 
 // A manual axis shards an input only as in_shardings say.
-// CHECK: %b of @manual: tensor<8xf32> is not sharded [{?}]
+// CHECK: %b of @manual: f32[8] is not sharded
+// CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" does not shard dimension 0, though it shards dimension 0 of %a
 // CHECK-NEXT:    ├─ the data-flow edge of sdy.manual_computation: "x" is a manual axis of the computation, so only
 // CHECK-NEXT:    │    in_shardings shard its inputs along it
@@ -58,7 +60,7 @@ func.func @manual(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
 }
 
 // Whether the meshes are the same does not matter where no dimension corresponds.
-// CHECK: %0 of @unrelated: tensor<8x8xf32> is not sharded
+// CHECK: %0 of @unrelated: f32[8,8] is not sharded
 // CHECK-NEXT: └─ "a" does not shard dimension 1, though it shards dimension 1 of %b
 // CHECK-NEXT:    ├─ stablehlo.dot: its operands and results have shardings on different meshes
 // CHECK-NEXT:    └─ help: jax.lax.with_sharding_constraint(%0, P(None, 'a'))
@@ -72,7 +74,7 @@ func.func @unrelated(
 }
 
 // A scalar has no dimension to shard.
-// CHECK: %0 of @scalar: tensor<f32> is not sharded
+// CHECK: %0 of @scalar: f32[] is not sharded
 // CHECK-NEXT: └─ "x" does not shard any dimension, though it shards dimension 0 of %a
 // CHECK-NEXT:    └─ stablehlo.custom_call: no dimension of this value corresponds to that one
 func.func @scalar(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<f32> {
@@ -81,7 +83,8 @@ func.func @scalar(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]
 }
 
 // The dimension has the axis already, though it shards another of the dimensions that it consists of.
-// CHECK: %0 of @same: tensor<24xf32> is sharded [{"z"}]
+// CHECK: %0 of @same: f32[24] is sharded P('z')
+// CHECK-NEXT: ├─ in sdy: tensor<24xf32> [{"z"}]
 // CHECK-NEXT: └─ "z" shards dimension 0
 // CHECK-NEXT:    └─ annotated: the sdy.sharding attribute of stablehlo.reshape, for %0
 // CHECK-NOT: does not shard

@@ -3,18 +3,18 @@
 sdy.mesh @mesh = <["x"=2, "y"=4, "one"=1]>
 
 // Through a call: the body is inlined before propagation, and its values keep the names that they have in the source.
-// CHECK: %0 of @main: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:21
+// CHECK: %0 of @main: f32[8] is sharded P('x')  ways.mlir:21
+// CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" shards dimension 0
-// CHECK-NEXT:    ├─ from %1 of @f (dimension 0), forward along the data-flow edge of the call of @f (round 1)
-// CHECK-NEXT:    │    ways.mlir:21
-// CHECK-NEXT:    ├─ from %b of @f (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:26
-// CHECK-NEXT:    ├─ from %a (dimension 0), forward along the data-flow edge of the call of @f (round 1)
-// CHECK-NEXT:    │    ways.mlir:25
+// CHECK-NEXT:    ├─ from %1 of @f (dimension 0), forward along the data-flow edge of the call of @f  ways.mlir:21
+// CHECK-NEXT:    ├─ from %b of @f (dimension 0), forward along stablehlo.negate  ways.mlir:26
+// CHECK-NEXT:    ├─ from %a (dimension 0), forward along the data-flow edge of the call of @f  ways.mlir:25
 // CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:20
-// CHECK: %1 of @f: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:26
+// CHECK: %1 of @f: f32[8] is sharded P('x')  ways.mlir:26
+// CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" shards dimension 0
-// CHECK-NEXT:    ├─ from %b (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:26
-// CHECK-NEXT:    ├─ from %a of @main (dimension 0), forward along the data-flow edge of the call of @f (round 1)
+// CHECK-NEXT:    ├─ from %b (dimension 0), forward along stablehlo.negate  ways.mlir:26
+// CHECK-NEXT:    ├─ from %a of @main (dimension 0), forward along the data-flow edge of the call of @f
 // CHECK-NEXT:    │    ways.mlir:25
 // CHECK-NEXT:    └─ annotated: the input %a of @main  ways.mlir:20
 func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
@@ -28,11 +28,12 @@ func.func private @f(%b: tensor<8xf32>) -> tensor<8xf32> {
 }
 
 // Through a loop: its operands, arguments and results are one value to propagation.
-// CHECK: %5 of @loop: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:44
+// CHECK: %5 of @loop: f32[8] is sharded P('x')  ways.mlir:45
+// CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" shards dimension 0
-// CHECK-NEXT:    ├─ from %a (dimension 0), between operands along the data-flow edge of stablehlo.while (round 1)
-// CHECK-NEXT:    │    ways.mlir:38
-// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:36
+// CHECK-NEXT:    ├─ from %a (dimension 0), between operands along the data-flow edge of stablehlo.while
+// CHECK-NEXT:    │    ways.mlir:39
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:37
 func.func @loop(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   %c = stablehlo.constant dense<0> : tensor<i32>
   %2:2 = stablehlo.while(%carried = %a, %i = %c) : tensor<8xf32>, tensor<i32>
@@ -48,11 +49,12 @@ func.func @loop(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 }
 
 // In a sharding group, all members get what one gets.
-// CHECK: %7 of @group: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:59
+// CHECK: %7 of @group: f32[8] is sharded P('x')  ways.mlir:61
+// CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" shards dimension 0
 // CHECK-NEXT:    ├─ with %6, which is in its sharding group: from %a (dimension 0), forward along stablehlo.negate
-// CHECK-NEXT:    │    (round 1)  ways.mlir:58
-// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:56
+// CHECK-NEXT:    │     ways.mlir:60
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:58
 func.func @group(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<8xf32>)
     -> (tensor<8xf32>, tensor<8xf32>) {
   %6 = stablehlo.negate %a : tensor<8xf32>
@@ -63,12 +65,13 @@ func.func @group(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>
 }
 
 // Into a manual computation, without the manual axes.
-// CHECK: %9 of @manual: tensor<4x8xf32> is sharded [{?}, {"y", ?}]  ways.mlir:75
+// CHECK: %9 of @manual: f32[4,8] is sharded P(None, 'y')  ways.mlir:78
+// CHECK-NEXT: ├─ in sdy: tensor<4x8xf32> [{?}, {"y", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "y" shards dimension 1
-// CHECK-NEXT:    ├─ from %b (dimension 1), forward along stablehlo.negate (round 1)  ways.mlir:75
-// CHECK-NEXT:    ├─ from %a (dimension 1), forward along the data-flow edge of sdy.manual_computation (round 1)
-// CHECK-NEXT:    │    ways.mlir:74
-// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:72
+// CHECK-NEXT:    ├─ from %b (dimension 1), forward along stablehlo.negate  ways.mlir:78
+// CHECK-NEXT:    ├─ from %a (dimension 1), forward along the data-flow edge of sdy.manual_computation
+// CHECK-NEXT:    │    ways.mlir:77
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:75
 func.func @manual(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> tensor<8x8xf32> {
   %8 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {?}]>] out_shardings=[<@mesh, [{"x"}, {?}]>]
       manual_axes={"x"} (%b: tensor<4x8xf32>) {
@@ -79,14 +82,16 @@ func.func @manual(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 }
 
 // A constant with several uses has a copy for each of them.
-// CHECK: %cst of @constant (copy 1 of 2): tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:93
+// CHECK: %cst of @constant (copy 1 of 2): f32[8] is sharded P('x')  ways.mlir:98
+// CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" shards dimension 0
-// CHECK-NEXT:    ├─ from %a (dimension 0), between operands along stablehlo.add (round 1)  ways.mlir:94
-// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:90
-// CHECK-NEXT: %cst of @constant (copy 2 of 2): tensor<8xf32> is sharded [{"y", ?}]  ways.mlir:93
+// CHECK-NEXT:    ├─ from %a (dimension 0), between operands along stablehlo.add  ways.mlir:99
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:95
+// CHECK-NEXT: %cst of @constant (copy 2 of 2): f32[8] is sharded P('y')  ways.mlir:98
+// CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"y", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "y" shards dimension 0
-// CHECK-NEXT:    ├─ from %b (dimension 0), between operands along stablehlo.add (round 1)  ways.mlir:95
-// CHECK-NEXT:    └─ annotated: the input %b  ways.mlir:91
+// CHECK-NEXT:    ├─ from %b (dimension 0), between operands along stablehlo.add  ways.mlir:100
+// CHECK-NEXT:    └─ annotated: the input %b  ways.mlir:96
 func.func @constant(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
                     %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>})
     -> (tensor<8xf32>, tensor<8xf32>) {
@@ -97,24 +102,26 @@ func.func @constant(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 }
 
 // Priorities are those of the annotation.
-// CHECK: %12 of @priority: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:105
+// CHECK: %12 of @priority: f32[8] is sharded P('x')  ways.mlir:111
+// CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" shards dimension 0
-// CHECK-NEXT:    ├─ from %a (dimension 0), forward along stablehlo.negate (priority p2, round 1)  ways.mlir:105
-// CHECK-NEXT:    └─ annotated: the input %a, with user priority p2  ways.mlir:104
+// CHECK-NEXT:    ├─ from %a (dimension 0), forward along stablehlo.negate (priority p2)  ways.mlir:111
+// CHECK-NEXT:    └─ annotated: the input %a, with user priority p2  ways.mlir:110
 func.func @priority(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}p2]>}) -> tensor<8xf32> {
   %12 = stablehlo.negate %a : tensor<8xf32>
   return %12 : tensor<8xf32>
 }
 
 // Of a long chain, the steps in the middle are left out.
-// CHECK: %20 of @long: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:126
+// CHECK: %20 of @long: f32[8] is sharded P('x')  ways.mlir:133
+// CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" shards dimension 0
-// CHECK-NEXT:    ├─ from %19 (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:126
-// CHECK-NEXT:    ├─ from %18 (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:125
-// CHECK-NEXT:    ├─ from %17 (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:124
+// CHECK-NEXT:    ├─ from %19 (dimension 0), forward along stablehlo.negate  ways.mlir:133
+// CHECK-NEXT:    ├─ from %18 (dimension 0), forward along stablehlo.negate  ways.mlir:132
+// CHECK-NEXT:    ├─ from %17 (dimension 0), forward along stablehlo.negate  ways.mlir:131
 // CHECK-NEXT:    ├─ … 4 more steps, along negate, sine, cosine
-// CHECK-NEXT:    ├─ from %a (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:119
-// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:118
+// CHECK-NEXT:    ├─ from %a (dimension 0), forward along stablehlo.negate  ways.mlir:126
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:125
 func.func @long(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   %13 = stablehlo.negate %a : tensor<8xf32>
   %14 = stablehlo.negate %13 : tensor<8xf32>
@@ -128,9 +135,10 @@ func.func @long(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 }
 
 // An axis of size one shards nothing.
-// CHECK: %a of @size_one: tensor<8xf32> is sharded [{"x"}]  ways.mlir:136
+// CHECK: %a of @size_one: f32[8] is sharded P('x')  ways.mlir:144
+// CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x"}]
 // CHECK-NEXT: ├─ "x" shards dimension 0
-// CHECK-NEXT: │  └─ annotated: the input %a  ways.mlir:136
+// CHECK-NEXT: │  └─ annotated: the input %a  ways.mlir:144
 // CHECK-NEXT: └─ "one" does not shard dimension 0, though the annotation has it
 // CHECK-NEXT:    └─ axes of size 1 are removed before propagation
 func.func @size_one(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "one"}]>}) -> tensor<8xf32> {
@@ -139,12 +147,13 @@ func.func @size_one(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"
 }
 
 // An axis may come by several ways. Steps along one of them were first, but without %a, %b would give it to %23 as well.
-// CHECK: %23 of @several: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:151
+// CHECK: %23 of @several: f32[8] is sharded P('x')  ways.mlir:160
+// CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" shards dimension 0
-// CHECK-NEXT:    ├─ from %22 (dimension 0), forward along stablehlo.negate (round 1)  ways.mlir:151
-// CHECK-NEXT:    ├─ from %a (dimension 0), forward along stablehlo.add (round 1)  ways.mlir:150
-// CHECK-NEXT:    ├─ annotated: the input %a  ways.mlir:148
-// CHECK-NEXT:    └─ also from: the input %b (ways.mlir:149)
+// CHECK-NEXT:    ├─ from %22 (dimension 0), forward along stablehlo.negate  ways.mlir:160
+// CHECK-NEXT:    ├─ from %a (dimension 0), forward along stablehlo.add  ways.mlir:159
+// CHECK-NEXT:    ├─ annotated: the input %a  ways.mlir:157
+// CHECK-NEXT:    └─ also from: the input %b (ways.mlir:158)
 func.func @several(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
                    %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   %22 = stablehlo.add %a, %b : tensor<8xf32>
@@ -154,10 +163,11 @@ func.func @several(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}
 
 // A function with several calls has a copy for each of them, and so has a call of constants for each of its uses: results
 // of copies that nothing uses are not shown.
-// CHECK: %24#0 of @unused: tensor<8xf32> is sharded [{"x", ?}]  ways.mlir:164
+// CHECK: %24#0 of @unused: f32[8] is sharded P('x')  ways.mlir:174
+// CHECK-NEXT: ├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out
 // CHECK-NEXT: └─ "x" shards dimension 0
-// CHECK-NEXT:    ├─ from %a (dimension 0), between operands along stablehlo.add (round 1)  ways.mlir:165
-// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:162
+// CHECK-NEXT:    ├─ from %a (dimension 0), between operands along stablehlo.add  ways.mlir:175
+// CHECK-NEXT:    └─ annotated: the input %a  ways.mlir:172
 // CHECK-NOT: %24#0
 func.func @unused(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
   %c = stablehlo.constant dense<1.0> : tensor<f32>

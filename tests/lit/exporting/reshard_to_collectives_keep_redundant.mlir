@@ -24,6 +24,16 @@ func.func @nothing_split(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %0 : tensor<8x8xf32>
 }
 
+// Unreduced axes do not count if the input has no sharding.
+// CHECK-LABEL: func.func @unreduced
+// CHECK: sdy.reshard %arg0 <@mesh, [{}, {}], unreduced={"x"}>
+// DEFAULT-LABEL: func.func @unreduced
+// DEFAULT-NEXT: return %arg0
+func.func @unreduced(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %0 = sdy.reshard %a <@mesh, [{}, {}], unreduced={"x"}> : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
 // Other reshards are lowered, even if only the device order changes.
 // CHECK-LABEL: func.func @needed
 // CHECK-NEXT: %0 = sdy.collective_permute %arg0 out_sharding=<@reversed, [{"x"}, {}]>

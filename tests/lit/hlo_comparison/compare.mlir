@@ -1,20 +1,35 @@
 // RUN: sdy-opt %s --compare-hlo=%S/Inputs/step.txt | filecheck %s
 // RUN: not sdy-opt %s --compare-hlo=%S/Inputs/step.txt --hlo-budget=%S/Inputs/budget.toml 2>&1 | filecheck %s --check-prefix=BUDGET
+// RUN: sdy-opt %s --compare-hlo=%S/Inputs/step.txt --compare-hlo-output=%t.json && filecheck %s --check-prefix=JSON --input-file=%t.json
+// RUN: sdy-opt %s --compare-hlo=%S/Inputs/step.txt --compare-hlo-output=%t.md && filecheck %s --check-prefix=MARKDOWN --input-file=%t.md
+// RUN: not sdy-opt %s --compare-hlo=%S/Inputs/step.txt --compare-hlo-output=%t.html 2>&1 | filecheck %s --check-prefix=FORMAT
 // RUN: not sdy-opt %s --compare-hlo=%s 2>&1 | filecheck %s --check-prefix=TEXT
 
 // The collectives of the report beside those of optimized HLO: by kind, axes, bytes and line.
 
-// CHECK:      report: 1 collectives, 192.0 KiB on the wire per device
+// CHECK:      report: 1 collective, 192.0 KiB on the wire per device
 // CHECK-NEXT: XLA:    2 collectives, 2.19 MiB on the wire per device
 // CHECK-EMPTY:
 // CHECK-NEXT: 1 of 1 collectives are the same in XLA's program
 // CHECK:      report XLA bytes bytes in XLA reason
 // CHECK-NEXT: 1 1 192.0 KiB 192.0 KiB same
 // CHECK:      0 1 0 B 2.00 MiB only in XLA
-// CHECK:      1 differences
+// CHECK:      1 difference{{$}}
 // CHECK:      2.00 MiB model.py:20 all_reduce groups of 2 only in XLA
 
 // BUDGET: model.py:20:5: error: all_reduce collectives: 2.00 MiB on the wire, over the budget of 1.00 MiB
+
+// JSON:      "schema": "sdy-opt-hlo-comparison",
+// JSON-NEXT: "version": 1,
+// JSON:      "reason": "same",
+// JSON:      "reason": "only in XLA",
+// JSON-NEXT: "report": [],
+
+// MARKDOWN: ### 1 of 1 collectives are the same in XLA's program
+// MARKDOWN: | 1 | 1 | 192.0 KiB | 192.0 KiB | same |
+
+// FORMAT:      .html' has the suffix of no comparison format
+// FORMAT-NEXT: help: choose from .json, .md, .txt
 
 // TEXT:      compare.mlir:1:1: error: this is not HLO text: it does not start with HloModule
 // TEXT:      help: write what compiled.as_text() returns in JAX

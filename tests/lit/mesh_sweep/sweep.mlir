@@ -1,6 +1,9 @@
 // RUN: sdy-opt %s --mesh-sweep='x=1..4 × y=1,2' --device-memory=30KiB | filecheck %s
 // RUN: sdy-opt %s --mesh-sweep='x=2 x y=2' -sdy-jax-pipeline | filecheck %s --check-prefix=ONE
 // RUN: sdy-opt %s --mesh-sweep='x=128' | filecheck %s --check-prefix=UNDIVIDED
+// RUN: sdy-opt %s --mesh-sweep='x=2..4' --mesh-sweep-output=%t.json && filecheck %s --check-prefix=JSON --input-file=%t.json
+// RUN: sdy-opt %s --mesh-sweep='x=2..4' --mesh-sweep-output=%t.md && filecheck %s --check-prefix=MARKDOWN --input-file=%t.md
+// RUN: not sdy-opt %s --mesh-sweep='x=2' --mesh-sweep-output=%t.html 2>&1 | filecheck %s --check-prefix=FORMAT
 // RUN: not sdy-opt %s --mesh-sweep='z=2' 2>&1 | filecheck %s --check-prefix=AXIS
 // RUN: not sdy-opt %s --mesh-sweep='x=2 y=2' 2>&1 | filecheck %s --check-prefix=SEPARATOR
 // RUN: not sdy-opt %s --mesh-sweep='x=8..2' 2>&1 | filecheck %s --check-prefix=RANGE
@@ -21,6 +24,20 @@
 // ONE: 2 2 4 131.1 kFLOP 4.00 KiB 24.0 KiB {{█+}} best
 
 // UNDIVIDED: 128 256 {{.*}} does not divide batch
+
+// JSON:      "schema": "sdy-opt-mesh-sweep",
+// JSON:      "x": 4
+// JSON:      "devices": 8,
+// JSON-NEXT: "wire_bytes": 6144,
+// JSON:      "seconds": null,
+// JSON-NEXT: "fits": true,
+// JSON-NEXT: "is_best": true
+
+// MARKDOWN: ### best: fewest bytes sent, for each number of devices
+// MARKDOWN: | 4 | 8 | 65.5 kFLOP | 6.00 KiB | 16.0 KiB |
+
+// FORMAT:      .html' has the suffix of no sweep format
+// FORMAT-NEXT: help: choose from .json, .md, .txt
 
 // AXIS: sweep.mlir:[[#]]:1: error: for the --mesh-sweep option: the program has no mesh axis 'z'
 // AXIS: help: choose from x, y

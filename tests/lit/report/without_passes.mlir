@@ -36,7 +36,7 @@
 // COMPARE:         assumed: no pass, because the program has collectives
 // COMPARE:         assumed: sdy-jax-pipeline
 // EXPLAIN:         assumed: sdy-jax-pipeline
-// EXPLAIN:         %1 of @main: {{.*}} is sharded [{?}, {"data", ?}]
+// EXPLAIN:         %1 of @main: {{.*}} is sharded P(None, 'data')
 // AS-IT-IS:        call @activation
 sdy.mesh @mesh = <["data"=8]>
 

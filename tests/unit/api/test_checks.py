@@ -26,7 +26,7 @@ def test_a_check_has_figures_and_places() -> None:
 
 def test_a_check_shows_itself_in_a_notebook() -> None:
     html = sdyopt.check(PROGRAM)._repr_html_()
-    assert "<th>communication</th><td>768.0 KiB sent by each of 4 devices" in html
+    assert "communication<strong>768.0 KiB</strong>sent by each of 4 devices" in html
     assert "params[*][&#x27;up&#x27;]" in html
 
 
@@ -58,3 +58,16 @@ def test_a_function_on_an_abstract_mesh_is_lowered_for_tpus() -> None:
 def test_a_malformed_size_of_memory() -> None:
     with pytest.raises(UsageError):
         sdyopt.check(PROGRAM, device_memory="large")
+
+
+def test_a_sweep_has_typed_rows_and_json() -> None:
+    sweep = sdyopt.mesh_sweep(PROGRAM, "x=2..4", device_memory="1GiB")
+    assert [row.sizes for row in sweep.rows] == [{"x": 2}, {"x": 4}]
+    assert sweep.rows[1].wire_bytes == sdyopt.check(PROGRAM).wire_bytes
+    assert sweep.rows[0].seconds is None
+    assert sweep.best == sweep.rows
+    data = sweep.to_dict()
+    assert (data["schema"], data["version"], data["device_memory"]) == ("sdy-opt-mesh-sweep", 1, 1 << 30)
+    assert data["meshes"][1]["peak_bytes"] == sweep.rows[1].peak_bytes
+    assert data["meshes"][1]["fits"]
+    assert repr(sweep) == "<sdyopt.MeshSweep: 2 meshes>"

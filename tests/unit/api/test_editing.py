@@ -225,6 +225,12 @@ def test_edits_that_cannot_be_made_are_errors(module: sdyopt.Module) -> None:
         add.remark("no")
 
 
+def test_a_declaration_gets_no_argument() -> None:
+    module = sdyopt.parse("func.func private @f(f32)")
+    with module.edit() as edit, pytest.raises(ValueError, match="is a declaration"):
+        edit.add_argument(module.functions["f"], "f32")
+
+
 def test_an_erased_operation_is_not_edited(module: sdyopt.Module) -> None:
     callee = module.functions["callee"]
     with module.edit() as edit:
@@ -332,6 +338,15 @@ def test_diagnostics_of_an_edit(module: sdyopt.Module) -> None:
     assert error.value.help == "remove it"
     with pytest.raises(KeyError), module.edit():
         raise KeyError
+
+
+def test_a_module_does_not_change_after_its_edit(module: sdyopt.Module) -> None:
+    with module.edit() as edit:
+        pass
+    with pytest.raises(ValueError, match="in one `with` block"), edit:
+        pass
+    with pytest.raises(ValueError, match="edit a copy of it"):
+        edit.erase_mesh("mesh")
 
 
 def test_names_follow_edits(module: sdyopt.Module) -> None:

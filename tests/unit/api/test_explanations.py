@@ -18,9 +18,10 @@ func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}
 def test_values_have_the_names_of_the_printed_program() -> None:
     text = sdyopt.parse(PROGRAM, name="model.mlir").explain("%0")
     assert text.splitlines() == [
-        '%0: tensor<8xf32> is sharded [{"x", ?}]  model.mlir:4',
+        "%0: f32[8] is sharded P('x')  model.mlir:4",
+        '├─ in sdy: tensor<8xf32> [{"x", ?}]; ? is open: no annotation keeps further axes out',
         '└─ "x" shards dimension 0',
-        "   ├─ from %arg0 (dimension 0), forward along stablehlo.negate (round 1)  model.mlir:4",
+        "   ├─ from %arg0 (dimension 0), forward along stablehlo.negate  model.mlir:4",
         "   └─ annotated: the input %arg0  model.mlir:3",
     ]
 

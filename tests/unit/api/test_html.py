@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 
 import sdyopt
-from sdyopt.tools.api.module import MAX_LINE, MAX_LINES
+from sdyopt.tools.api.module_html import MAX_LINE, MAX_LINES
 from tests.unit.api.programs import LAYER
 
 
@@ -19,7 +21,8 @@ class _Text(HTMLParser):
         self.parts: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.open.append(tag)
+        if tag != "br":
+            self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
@@ -120,3 +123,67 @@ def test_large_and_higher_dimensional_shardings_have_no_grid() -> None:
     assert "<table>" not in sharding_html('[{"x"}, {}]', '["x"=64]', "64x8")
     assert "<table>" not in sharding_html("[{}, {}]", '["x"=1048576]')
     assert rows(sharding_html("[{}, {}]", '["x"=1024]')) == [["0 1 2 3 4 5 6 7 and 1016 more"]]
+
+
+# --- Figures ----------------------------------------------------------------------------------------
+
+TRAIN = Path(__file__).parents[3] / "examples" / "transformer_train.mlir"
+
+
+def displays() -> Iterator[tuple[str, str]]:
+    """The HTML of each kind of object, by its name."""
+    train = sdyopt.parse(TRAIN)
+    after = train.run("sdy-jax-pipeline")
+    changed = sdyopt.parse(train.as_text(debug_info=True).replace('[{"data"}, {}]', '[{}, {"data"}]'))
+    yield "module", train._repr_html_()
+    yield "check", sdyopt.check(train, device_memory="1MiB")._repr_html_()
+    yield "report", after.report(topology="tpu-v5e")._repr_html_()
+    yield "explanation", train.explain("weights['embedding']")._repr_html_()
+    yield "findings", train.lint("cheaper-sharding")._repr_html_()
+    yield "comparison", changed.compare_with(train, "sdy-jax-pipeline")._repr_html_()
+    yield "sweep", sdyopt.mesh_sweep(train, "data=1,2 x model=2")._repr_html_()
+    hlo = Path(__file__).parents[2] / "lit" / "hlo_comparison" / "Inputs" / "step.txt"
+    yield "hlo", after.report().compare_hlo(hlo.read_text())._repr_html_()
+
+
+def test_displays_are_well_formed_small_and_load_nothing() -> None:
+    for name, html in displays():
+        page, frame, _ = html.partition("<iframe ")
+        assert text_of(page if not frame else f"{page}</details></div>"), name
+        assert len(page) < 100_000, name
+        assert not re.search(r"<script|<link|<img|src=|https?://|url\(|@import", page), name
+        # Every colour of a text comes with a background, or is legible on light and dark pages.
+        assert not re.search(r"[;{]color:(?!inherit|#dc2626)(?!#[0-9a-f]{6}\})", page), name
+
+
+def test_a_module_shows_arguments_by_their_names_and_layers_in_one_row() -> None:
+    text = text_of(sdyopt.parse(TRAIN)._repr_html_())
+    assert "weights['embedding']f32[8192,256]P('model', None)" in text.replace("\n", "")
+    assert "weights['layers'][*]" in text
+    assert " × " in text
+
+
+def test_an_open_dimension_of_an_annotation_is_unconstrained() -> None:
+    program = """
+        sdy.mesh @mesh = <["x"=4]>
+        func.func @f(%a: tensor<8x8xi1> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}]>}) { return }
+    """
+    text = text_of(sdyopt.parse(program)._repr_html_())
+    assert "bool[8,8]P('x', P.UNCONSTRAINED)bool[2,8]" in text
+
+
+def test_a_program_that_does_not_fit_stands_out() -> None:
+    html = sdyopt.check(TRAIN, device_memory="1MiB")._repr_html_()
+    assert "<div class=bad>memory" in html
+    assert "<div class=bad>memory" not in sdyopt.check(TRAIN)._repr_html_()
+
+
+def test_texts_of_terminals() -> None:
+    train = sdyopt.parse(TRAIN)
+    answer = train.explain("weights['embedding']")
+    assert repr(answer) == str(answer).rstrip("\n")
+    findings = train.lint("cheaper-sharding")
+    assert [each.id for each in findings] == ["lint/cheaper-sharding"]
+    assert "another sharding of weights['embedding'] saves" in str(findings)
+    assert repr(findings).endswith("--help-lint=RULE explains a rule")
+    assert train.lint("size-one-axis") == ()

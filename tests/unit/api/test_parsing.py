@@ -188,14 +188,3 @@ def test_the_version_of_shardy_is_that_of_the_module() -> None:
     assert "@mesh, [" in str(earlier.run("sdy-export-pipeline"))
     with pytest.raises(ValueError, match=r"unknown version of Shardy '2027-01'; known are jaxlib-0\.12"):
         sdyopt.parse(text, sdy_version="2027-01")
-
-
-class Exported:
-    """Prints itself as what `jax.export.export(f)(…)` returns does."""
-
-    def mlir_module(self) -> str:
-        return "module @exported {}"
-
-
-def test_what_jax_exports_is_parsed() -> None:
-    assert str(sdyopt.parse(Exported())).startswith("module @exported {")

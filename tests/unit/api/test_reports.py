@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import sdyopt
+from sdyopt.tools.api import reports
 from tests.unit.api.programs import COLLECTIVES, REDUCED
 
 
@@ -39,10 +40,13 @@ def test_formats_of_a_report() -> None:
     assert "stablehlo.dot_general" in html
 
 
-def test_a_notebook_shows_the_page_in_a_frame() -> None:
-    report = sdyopt.parse(REDUCED).report()
-    [page] = re.findall(r'^<iframe srcdoc="([^"]*)" [^<>]*></iframe>$', report._repr_html_(), re.DOTALL)
+def test_a_notebook_has_the_page_in_a_frame_if_it_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = sdyopt.parse(REDUCED).run(COLLECTIVES).report()
+    [page] = re.findall(r'<iframe srcdoc="([^"]*)" [^<>]*></iframe>', report._repr_html_(), re.DOTALL)
     assert unescape(page) == report.to_html()
+    monkeypatch.setattr(reports, "MAX_PAGE", 1000)
+    assert "<iframe" not in report._repr_html_()
+    assert "report.to_html()" in report._repr_html_()
 
 
 def test_a_collective_without_a_line_is_shown_without_it() -> None:

@@ -167,6 +167,7 @@ def test_meshes_are_constructed() -> None:
     assert str(sdyopt.Mesh("m", {"x": 2}, [1, 0])) == '<["x"=2], device_ids=[1, 0]>'
     assert str(sdyopt.Mesh("m", {}, [5])) == "<[], device_ids=[5]>"
     assert str(sdyopt.Mesh("m", {})) == "<[]>"
+    assert sdyopt.Mesh("m", {"x": 1 << 62, "y": 2}).size == 1 << 63
 
 
 def test_wrong_parts_of_shardings_are_errors() -> None:

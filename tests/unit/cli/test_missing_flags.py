@@ -37,10 +37,10 @@ def test_each_flag_exists_or_is_named(flag: str) -> None:
 
 
 def test_the_error_says_what_to_use_instead() -> None:
-    error = missing_flag("emit-bytecode", "--emit-bytecode")
+    error = missing_flag("debug-counter", "--debug-counter")
     assert error is not None
-    assert error.message.endswith("'--emit-bytecode': a flag of mlir-opt that sdy-opt does not have")
-    assert error.help == "use text; bytecode is neither read nor written"
+    assert error.message.endswith("'--debug-counter': a flag of mlir-opt that sdy-opt does not have")
+    assert error.help == "use `--mlir-debug-counter`, `--mlir-print-debug-counter`"
 
 
 def test_no_flag_is_missing_twice() -> None:

@@ -1,11 +1,13 @@
 """The collectives in optimized HLO and in reports, and how they are paired."""
 
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import sdyopt
+from benchmarks.calibration.check_bytes import differences
 from sdyopt.analysis.figures.figures import Times
 from sdyopt.analysis.figures.source_locations import Frame
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, of_report
@@ -216,5 +218,28 @@ def test_the_python_interface() -> None:
     assert found.wire_bytes == (192 * 1024, (192 + 2048) * 1024)
     assert len(found.over_budget(folder / "Inputs" / "budget.toml")) == 1
     assert "model.py:20" in found._repr_html_()
+    [same, only] = found.matches
+    [gather] = same.report
+    assert (same.reason, str(gather), gather.bytes, gather.times) == (
+        "same",
+        '#0 all_gather {"x"}',
+        262144,
+        (1, 1),
+    )
+    assert (gather.wire_bytes, gather.location.short) == (same.xla[0].wire_bytes, "model.py:20")
+    assert (only.reason, only.report, only.xla[0].group_size) == ("only in XLA", (), 2)
+    data = found.to_dict()
+    assert (data["schema"], data["version"]) == ("sdy-opt-hlo-comparison", 1)
+    assert data["wire_bytes"] == {"report": 196608, "xla": 2293760}
+    assert data["matches"][0]["report"][0]["times"] == [1, 1]
+    assert data["matches"][0]["xla"][0]["location"]["line"] == 20
     with pytest.raises(sdyopt.ParseError):
         report.compare_hlo("module {}")
+
+
+@pytest.mark.reference
+def test_bytes_are_those_that_xla_reads() -> None:
+    if not hasattr(pytest.importorskip("jaxlib._hlo").HloInstruction, "shape"):
+        pytest.skip("instructions of HLO have no shapes in this release of jaxlib")
+    files = [Path(__file__).parents[2] / "lit" / "hlo_comparison" / "Inputs" / "step.txt"]
+    assert list(differences(sys.executable, files)) == [(2, [])]

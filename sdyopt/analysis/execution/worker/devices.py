@@ -57,6 +57,12 @@ class Program:
         devices = xla_client.DeviceList(tuple(self._devices))
         self._executable = self._client.compile_and_load(text, devices, options)
 
+    @property
+    def hlo(self) -> str:
+        """The text of the program after XLA's optimizations."""
+        text: str = self._executable.hlo_modules()[0].to_string()
+        return text
+
     def run(self, shards: Shards) -> list[list[Array]]:
         """The results on each device, for the arguments on each device."""
         sharding = NamedSharding(Mesh(np.array(self._devices), ("d",)), PartitionSpec())

@@ -36,6 +36,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.error_help.table import Step, argument
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.mlir.value_names import argument_text, result_text
 from sdyopt.shardy.record import FunctionResult
 from sdyopt.shardy.record import Subject as Sharded
 
@@ -123,9 +124,9 @@ def _finding(subject: Sharded, remedies: Sequence[Remedy]) -> Finding:
     steps: tuple[Step, ...] = ()
     op: Op = subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
     if isinstance(subject, FunctionResult):
-        what = f"result {subject.result_index} of @{subject.function.sym_name}"
+        what = result_text(*subject)
     elif isinstance(subject, BlockArgument) and isinstance(op, FuncOp):
-        what, steps = f"argument {subject.index} of @{op.sym_name}", (argument(subject.index),)
+        what, steps = argument_text(op, subject.index), (argument(subject.index),)
     return Finding(
         op,
         f"another sharding of {what} saves {{saved}}",

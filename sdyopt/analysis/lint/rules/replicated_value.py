@@ -30,6 +30,7 @@ from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.error_help.table import Step, argument
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.value_names import argument_text
 
 
 @rule("replicated-value", Severity.WARNING, Looks.TRIALS)
@@ -46,7 +47,7 @@ class ReplicatedValue(Rule):
             arguments = () if function.is_declaration else function.entry.arguments
             for number, value in enumerate(arguments):
                 if self._is_large_and_replicated(value, program):
-                    name = f"argument {number} of @{function.sym_name}"
+                    name = argument_text(function, number)
                     yield from _finding(function, name, value, program, (argument(number),), proposals)
         for op in program.module.walk():
             if not _computes_fresh_values(op):

@@ -90,7 +90,8 @@ class OpAsmParser(AsmParser):
     - `operand_count_offset`: the offset of errors about the number of operands.
     - `properties`: the attribute in `<…>`, which is resolved last.
     - `location_offset`: the offset of the operation's location.
-    - `add_implied_regions`: adds the regions that the assembly implies to the operation.
+    - `add_implied_regions`: adds the regions that the assembly implies to the operation, from which it reads
+      the types: it is also called for operations with other types.
     - `is_generic`: whether the operation is in generic form, in which errors do not start with its name.
     """
 

@@ -171,6 +171,24 @@ def sources_of_edge(edge: DataFlowEdgeOp) -> list[OpOperand] | None:
     return sources
 
 
+def is_sharded(value: Value) -> bool:
+    """Whether a value has a sharding with axes."""
+    sharding = sharding_of(value)
+    return sharding is not None and not sharding.is_fully_replicated
+
+
+def sharding_in(attributes: DictAttr) -> TensorSharding | None:
+    """The sharding in the attributes of an argument or result; None if there is none."""
+    sharding = attributes.get(SHARDING)
+    return sharding if isinstance(sharding, TensorSharding) else None
+
+
+def block_or_result(value: Value) -> OpResult | BlockArgument:
+    """The value, as one of the two kinds that there are."""
+    assert isinstance(value, OpResult | BlockArgument)
+    return value
+
+
 def owning_op(value: OpResult | BlockArgument) -> Op:
     """The operation that defines a result, or that has the region of a block argument."""
     op = value.op if isinstance(value, OpResult) else value.owner.parent_op

@@ -196,6 +196,16 @@ def convert_to_version(module: Op, version: Version) -> None:
     for op, signature in converted:
         op.__class__ = signature.op_class
         op.signature = signature
+        # The order of uses is that of MLIR's conversion: a new operation is a new use of its operands, and
+        # takes the place of the old one after all are made.
+        for use in op.operand_uses:
+            if use.prev_use is not None:
+                use.make_first()
+    for op, _ in converted:
+        for result in op.results:
+            for use in list(result.uses):
+                if use.prev_use is not None:
+                    use.make_first()
 
 
 def _converted(op: Op, version: Version, module: Op) -> OpSignature:

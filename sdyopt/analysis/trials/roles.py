@@ -13,14 +13,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from sdyopt.analysis.figures.boundary import ALIAS
 from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicUpdateSliceOp
+from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.value_names import name_of, pattern_of
 from sdyopt.shardy.record import FunctionResult, Subject
 from sdyopt.shardy.sharding.elementwise import is_elementwise
 
@@ -92,9 +96,21 @@ def roles_of(module: Op) -> list[Role]:
     found = classes.by_value()
     _colour(found, classes.edges, classes.class_of)
     roles: dict[int, list[ValueClass]] = {}
+    colours: dict[object, int] = {}
     for each in found:
-        roles.setdefault(each.colour, []).append(each)
+        # The same weight of each layer has one role, even if the first layer is used otherwise than the last.
+        roles.setdefault(colours.setdefault(_name_of(each), each.colour), []).append(each)
     return [Role(tuple(each)) for each in roles.values()]
+
+
+def _name_of(of_class: ValueClass) -> object:
+    """What classes of one role have in common: the name without its index, or else the colour."""
+    shardings = tuple(dict.fromkeys(place.sharding for place in of_class.places))
+    for place in of_class.arguments:
+        name = name_of(place.subject) if isinstance(place.subject, BlockArgument) else ""
+        if pattern_of(name) != name:
+            return pattern_of(name), of_class.shape, shardings
+    return of_class.colour
 
 
 class _Classes:
@@ -107,6 +123,13 @@ class _Classes:
 
     def add(self, function: FuncOp) -> None:
         self._functions.append(function)
+        returned = function.entry.terminator
+        for argument, attributes in zip(function.entry.arguments, function.argument_attributes, strict=True):
+            alias = attributes.get(ALIAS)
+            if isinstance(alias, IntegerAttr) and isinstance(returned, ReturnOp):
+                # A donated argument is what the next step gets.
+                for value in returned.operands[alias.value : alias.value + 1]:
+                    self._unite(argument, value)
         for op in function.walk():
             for first, second in _ties(op):
                 self._unite(first, second)
@@ -183,6 +206,9 @@ def _ties(op: Op) -> Iterator[tuple[Value, Value]]:
         for operand in op.operands:
             if op.results and _shape(operand) == _shape(op.results[0]) and not _is_uniform(operand):
                 yield operand, op.results[0]
+    elif isinstance(op, DynamicUpdateSliceOp):
+        # The cache of a decoder.
+        yield op.operands[0], op.results[0]
     elif op.data_flow is not None and not isinstance(op, FuncOp):
         for owner in op.data_flow.owners(op):
             for source in op.data_flow.sources(op, owner):

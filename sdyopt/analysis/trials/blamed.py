@@ -1,14 +1,20 @@
-"""Changes of annotations that may make a collective cheaper, to be tried on the program."""
+"""Moves that may make a collective cheaper, from the shardings before and after it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 from sdyopt.analysis.figures.causes import consumers, last_of_chain, producer
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.sharding_record.record import TrackedValues
-from sdyopt.analysis.trials.annotation_edits import Change, place_of
+from sdyopt.analysis.trials.annotation_edits import Change
+from sdyopt.analysis.trials.moves import Move
+from sdyopt.analysis.trials.outcome import Originals, Outcome
+from sdyopt.analysis.trials.roles import Role
+from sdyopt.analysis.trials.trials import bytes_of_runs
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
@@ -16,66 +22,58 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.mlir.value_names import name_of, pattern_of
 from sdyopt.shardy.record import FunctionResult, Subject
 
 _REDUCTIONS = (AllReduceOp, ReduceScatterOp)
 
 
-@dataclass(frozen=True)
-class Written:
-    """The program as it was written: `module`, and the values that those after the passes come from."""
+# So many collectives are looked at, those that send most.
+_MAX_BLAMED = 8
 
-    module: Op
-    values: TrackedValues
-    originals: Mapping[Value, Value]
 
-    def value(self, value: Value) -> OpResult | BlockArgument | None:
-        """The value of the written program that a value was; None if a pass created it."""
-        for each in (value, *self.values.predecessors(value)):
-            for original in self.values.originals(each):
-                for earlier in (original, *self.values.predecessors(original)):
-                    found = self.originals.get(earlier)
-                    if isinstance(found, OpResult | BlockArgument):
-                        return found
-        return None
-
-    def place(self, value: Value) -> Subject | None:
-        """The place where the sharding of a value is written: at the constraint on it, or at itself."""
-        found = self.value(value)
-        return None if found is None else place_of(found)
+def blamed_moves(module: Op, roles: Sequence[Role], outcome: Outcome) -> Iterator[Move]:
+    """Moves that may make the most expensive collectives of a program cheaper."""
+    if outcome.originals is None:
+        return
+    alike = Alike(module, roles)
+    proposals = Proposals.on(outcome.module, outcome.originals)
+    pairs = zip(counted_collectives(outcome.module), outcome.report.collectives, strict=True)
+    places: dict[tuple[str, str, str], Op] = {}
+    sizes: dict[tuple[str, str, str], Fraction] = {}
+    for op, each in pairs:
+        key = each.location.path_text or each.moved or each.updated, each.kind, each.group
+        places.setdefault(key, op)
+        sizes[key] = sizes.get(key, Fraction(0)) + bytes_of_runs(each)
+    for key in sorted(sizes, key=lambda key: -sizes[key])[:_MAX_BLAMED]:
+        if sizes[key]:
+            for change in dict.fromkeys(proposals.for_collective(places[key])):
+                yield alike.move(change)
 
 
 class Alike:
-    """Finds what a person changes together: all layers of a line, or the weights of all layers."""
+    """Finds what a person changes together: the places of a role, or what a line computes in all layers."""
 
-    def __init__(self, module: Op) -> None:
-        self._arguments: dict[tuple[object, ...], list[BlockArgument]] = {}
+    def __init__(self, module: Op, roles: Sequence[Role]) -> None:
+        self._roles = {place.subject: role for role in roles for place in role.places}
         self._results: dict[tuple[object, ...], list[OpResult]] = {}
         for op in module.walk():
-            if isinstance(op, FuncOp) and not op.is_declaration:
-                for argument in op.entry.arguments:
-                    self._arguments.setdefault(_key_of_argument(argument), []).append(argument)
             for result in op.results:
                 self._results.setdefault(_key_of_result(result), []).append(result)
 
-    def changes(self, change: Change) -> list[Change]:
-        """The change of all subjects like that of a change."""
+    def move(self, change: Change) -> Move:
+        """The change of all that is like its subject."""
         subject = change.subject
+        role = self._roles.get(subject)
         found: Sequence[Subject] = [subject]
-        if isinstance(subject, BlockArgument) and name_of(subject):
-            found = self._arguments[_key_of_argument(subject)]
+        if role is not None:
+            found = [place.subject for place in role.places]
         elif isinstance(subject, OpResult) and not isinstance(subject.op.lazy_location, tuple):
             found = self._results[_key_of_result(subject)]
-        return [change._replace(subject=each) for each in found]
-
-
-def _key_of_argument(argument: BlockArgument) -> tuple[object, ...]:
-    return pattern_of(name_of(argument)), argument.type, sharding_of(argument)
+        changes = tuple([change._replace(subject=each) for each in dict.fromkeys([subject, *found])])
+        return Move(changes, () if role is None else (role,))
 
 
 def _key_of_result(result: OpResult) -> tuple[object, ...]:
@@ -87,9 +85,14 @@ def _key_of_result(result: OpResult) -> tuple[object, ...]:
 class Proposals:
     """Proposes changes for the collectives of a program after the passes."""
 
-    written: Written
+    originals: Originals
     shapes: LocalShapes
     origins: TensorOrigins
+
+    @classmethod
+    def on(cls, module: Op, originals: Originals) -> Proposals:
+        """The proposals for a program after the passes."""
+        return cls(originals, LocalShapes(module), TensorOrigins(ExecutionCounts(module)))
 
     def for_collective(self, op: Op) -> Iterator[Change]:
         """Changes that may make a collective unnecessary or smaller, the most likely ones first."""
@@ -107,7 +110,7 @@ class Proposals:
     def _for_reduction(self, op: Op, source: Value, after: TensorSharding) -> Iterator[Change]:
         """The result sharded along the axes, too, so that it is reduce-scattered; or the operands not."""
         axes = op.reduction_axes if isinstance(op, AllReduceOp) else ()
-        place = self.written.place(source)
+        place = self.originals.place(source)
         used = {axis.name for dim in after.dims for axis in dim.axes}
         added = tuple([axis for axis in axes if axis.name not in used])
         if place is not None and added:
@@ -129,13 +132,13 @@ class Proposals:
             old = {axis for dim in before.dims for axis in dim.axes}
             kept = {axis for dim in after.dims for axis in dim.axes}
             yield from self._without(argument, tuple(axis for axis in old if axis not in kept))
-        elif (place := self.written.place(source)) is not None:
+        elif (place := self.originals.place(source)) is not None:
             yield from self._change(place, after, _dims(after))
         for user in consumers(op):
             if isinstance(user, FuncReturnOp):
                 yield from self._for_result(user, op, before)
             for result in user.results[:1]:
-                if (place := self.written.place(result)) is None:
+                if (place := self.originals.place(result)) is None:
                     continue
                 if isinstance(result.type, RankedShapedType) and result.type.rank == len(before.dims):
                     yield from self._change(place, before, _dims(before))
@@ -146,14 +149,14 @@ class Proposals:
         value, function = last_of_chain(op), user.parent_op
         for use in value.uses:
             if use.owner is user and isinstance(function, FuncOp):
-                written = [each for each in self.written.module.walk() if isinstance(each, FuncOp)]
+                written = [each for each in self.originals.module.walk() if isinstance(each, FuncOp)]
                 for each in written:
                     if each.sym_name == function.sym_name:
                         yield from self._change(FunctionResult(each, use.index), before, _dims(before))
 
     def _without(self, argument: BlockArgument, axes: Sequence[AxisRef]) -> Iterator[Change]:
         """An argument that is not sharded along axes; or sharded along them in another dimension."""
-        sharding, place = self.shapes.sharding(argument), self.written.value(argument)
+        sharding, place = self.shapes.sharding(argument), self.originals.value(argument)
         if sharding is None or place is None:
             return
         names = {axis.name for axis in axes}
@@ -172,7 +175,7 @@ class Proposals:
         self, place: Subject, like: TensorSharding, dims: Sequence[tuple[AxisRef, ...]]
     ) -> Iterator[Change]:
         """The change to these axes, on the mesh of another sharding, if they divide the dimensions."""
-        mesh = find_mesh(like.mesh_or_ref, self.written.module)
+        mesh = find_mesh(like.mesh_or_ref, self.originals.module)
         type = _type(place)
         if mesh is None or not isinstance(type, RankedShapedType) or type.rank != len(dims):
             return

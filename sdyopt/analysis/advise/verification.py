@@ -1,0 +1,72 @@
+"""What XLA sends before and after changes: it compiles the programs for virtual devices of the CPU.
+
+verification = Verification(worker, topology)
+before, *after = verification.compiled([program, *changed_programs], mesh, devices)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from sdyopt.analysis.execution.local_program import program_text
+from sdyopt.analysis.execution.process import NotValidated, Worker
+from sdyopt.analysis.figures.figures import axis_names
+from sdyopt.analysis.figures.topology import Topology
+from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
+from sdyopt.analysis.hlo_comparison.hlo_comparison import wire_bytes
+from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.ir.builtin_attributes import integer
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.types import I32
+
+
+class Compiled(NamedTuple):
+    """What XLA sends: the bytes of one device, and the seconds that they take at the links of a topology."""
+
+    wire_bytes: Fraction
+    seconds: Fraction
+
+
+class Verification:
+    """Compiles programs, all of one call in one process."""
+
+    def __init__(self, worker: Worker, topology: Topology) -> None:
+        self._worker = worker
+        self._topology = topology
+
+    def compiled(self, programs: Sequence[Op], mesh: str, devices: int) -> list[Compiled | str]:
+        """What XLA sends in programs on a mesh; a text for one that it does not compile. Raises NoJax."""
+        texts = [program_for_xla(program, devices) for program in programs]
+        found: list[Compiled | str] = []
+        while len(found) < len(texts):
+            # XLA may end the process at one of them.
+            try:
+                answers = self._worker.run("compile", {"devices": devices, "texts": texts[len(found) :]})
+            except NotValidated as failure:
+                answers = [{"cannot": str(failure)}]
+            found += [each.get("cannot") or self._figures(each["hlo"], mesh, devices) for each in answers]
+        return found
+
+    def _figures(self, hlo: str, mesh: str, devices: int) -> Compiled:
+        operands = read_hlo("hlo", hlo, devices).operands
+        topology = self._topology.on(mesh)
+        seconds = Fraction(0)
+        for each in operands:
+            # Permutes, and groups that follow no axes, may need any link.
+            axes = axes_of_groups(each.groups, mesh) if each.groups else ""
+            bandwidth = topology.link(axis_names(axes or mesh)).bandwidth
+            seconds += each.wire_bytes_of_runs / bandwidth if bandwidth else 0
+        return Compiled(wire_bytes(operands), seconds)
+
+
+def program_for_xla(program: Op, devices: int) -> str:
+    """The text of a program that XLA partitions for so many devices."""
+    rewriter = Rewriter()
+    copy = rewriter.clone(program)
+    assert isinstance(copy, ModuleOp)
+    rewriter.set_attribute(copy, "mhlo.num_partitions", integer(devices, I32))
+    return program_text(copy)

@@ -1,0 +1,117 @@
+"""The values of a program after passes: their shardings after propagation, and the bytes sent for them.
+
+Passes keep locations, so an operation of the program after the passes is found by that of the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cached_property
+
+from sdyopt.analysis.figures.causes import consumers, producer
+from sdyopt.analysis.figures.figures import Report
+from sdyopt.analysis.figures.product_collectives import counted_collectives
+from sdyopt.analysis.sharding_record.record import TrackedValues
+from sdyopt.analysis.trials.annotation_edits import place_of
+from sdyopt.analysis.trials.roles import Role, ValueClass
+from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.location import UnknownLoc
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import BlockArgument, LazyLocation, OpResult, Value
+from sdyopt.shardy.record import FunctionResult, Subject
+
+
+@dataclass(frozen=True)
+class Originals:
+    """The program as it was written: `module`, and the values that those after the passes come from."""
+
+    module: Op
+    values: TrackedValues
+    values_before: Mapping[Value, Value]
+
+    def value(self, value: Value) -> OpResult | BlockArgument | None:
+        """The value of the written program that a value was; None if a pass created it."""
+        for each in (value, *self.values.predecessors(value)):
+            for original in self.values.originals(each):
+                for earlier in (original, *self.values.predecessors(original)):
+                    found = self.values_before.get(earlier)
+                    if isinstance(found, OpResult | BlockArgument):
+                        return found
+        return None
+
+    def place(self, value: Value) -> Subject | None:
+        """The place where the sharding of a value is written: at the constraint on it, or at itself."""
+        found = self.value(value)
+        return None if found is None else place_of(found)
+
+
+class Outcome:
+    """A program after the passes, which no longer changes, its report, and where its values come from."""
+
+    def __init__(self, module: Op, report: Report, originals: Originals | None = None) -> None:
+        self.module = module
+        self.report = report
+        self.originals = originals
+
+    def sharding(self, of_class: ValueClass) -> TensorSharding | None:
+        """The sharding of the first value of a class that still exists; None if none is found."""
+        for op in of_class.ops:
+            for found in self._results.get((op.lazy_location, of_class.shape), ()):
+                return found
+        return None
+
+    def boundary(self, subject: Subject) -> TensorSharding | None:
+        """The sharding of an argument or a result of the program; None if it has none."""
+        if isinstance(subject, FunctionResult):
+            found = self._functions.get(subject.function.sym_name)
+            sharding = None if found is None else found.result_attributes[subject.result_index].get(SHARDING)
+        else:
+            function = owning_op(subject)
+            found = self._functions.get(function.sym_name) if isinstance(function, FuncOp) else None
+            sharding = None if found is None else found.argument_attributes[subject.index].get(SHARDING)
+        return sharding if isinstance(sharding, TensorSharding) else None
+
+    @cached_property
+    def _functions(self) -> dict[str, FuncOp]:
+        return {op.sym_name: op for op in self.module.walk() if isinstance(op, FuncOp)}
+
+    def wire_bytes(self, role: Role) -> Fraction:
+        """Wire bytes of the collectives on values of a role, or on those that it is computed with."""
+        locations = {op.lazy_location: None for each in role.classes for op in each.ops}
+        for each in role.classes:
+            for place in each.arguments:
+                locations |= {user.lazy_location: None for user in place.subject.users}  # type: ignore[union-attr]
+        return sum((self._blamed.get(location, Fraction(0)) for location in locations), Fraction(0))
+
+    @cached_property
+    def _results(self) -> dict[tuple[LazyLocation, tuple[int, ...]], list[TensorSharding]]:
+        found: dict[tuple[LazyLocation, tuple[int, ...]], list[TensorSharding]] = {}
+        for op in self.module.walk():
+            if isinstance(op, CollectiveOp):
+                continue
+            for result in op.results:
+                if isinstance(result.type, RankedTensor) and (sharding := sharding_of(result)) is not None:
+                    found.setdefault((op.lazy_location, tuple(result.type.shape)), []).append(sharding)
+        return found
+
+    @cached_property
+    def _blamed(self) -> dict[LazyLocation, Fraction]:
+        """Wire bytes by the location of an operation before or after a collective."""
+        found: dict[LazyLocation, Fraction] = {}
+        for op, each in zip(counted_collectives(self.module), self.report.collectives, strict=True):
+            sent = (each.wire_bytes or Fraction(0)) * (1 if each.times is None else each.times.high)
+            if not sent or not isinstance(op, CollectiveOp):
+                continue
+            made = producer(op).defining_op
+            around = [*([] if made is None else [made]), *consumers(op)[:4]]
+            for location in dict.fromkeys(near.lazy_location for near in around):
+                if not isinstance(location, UnknownLoc):
+                    found[location] = found.get(location, Fraction(0)) + sent
+        return found

@@ -1,0 +1,64 @@
+"""The findings of lint rules in a program.
+
+The code of the rules is imported when it is used: it imports all of stablehlo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike, fspath
+from pathlib import Path
+
+from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
+from sdyopt.tools.api.errors import Diagnostic, diagnostic_of
+from sdyopt.tools.api.html import as_html, html_fragment, table
+from sdyopt.tools.api.program import Program, discard, session
+from sdyopt.tools.api.reports import as_parse_error
+
+
+class Findings(tuple[Diagnostic, ...]):
+    """The findings of `module.lint`, the most expensive ones first. `str` is their text with a summary."""
+
+    summary: str
+
+    def __new__(cls, diagnostics: Sequence[Diagnostic], summary: str) -> Findings:
+        found = super().__new__(cls, diagnostics)
+        found.summary = summary
+        return found
+
+    def __str__(self) -> str:
+        return "".join([*(each.text for each in self), self.summary])
+
+    def __repr__(self) -> str:
+        return str(self).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [as_html(each.location.short), as_html(each.id), as_html(each.message), as_html(each.help)]
+            for each in self
+        ]
+        last = self.summary.rstrip("\n").rpartition("\n")[2].partition(";")[0]
+        shown = [table(["where", "rule", "finding", "what helps"], rows)] if rows else []
+        return html_fragment([f"<p><strong>{as_html(last)}</strong></p>", *shown])
+
+
+def findings_of(program: Program, rules: Sequence[str], config: str | PathLike[str] | None) -> Findings:
+    """The findings in a program, whose text is what excerpts show."""
+    from sdyopt.analysis.lint.analysis import summary_text
+    from sdyopt.analysis.lint.linter import Linter
+    from sdyopt.analysis.lint.settings import Settings, read_settings, select
+
+    with as_parse_error(LINT_CONFIG_ERROR):
+        name = None if config is None else fspath(config)
+        settings = Settings() if name is None else read_settings(name, Path(name).read_text(encoding="utf-8"))
+    if rules:
+        settings.selected = select(rules)
+    source = Source(program.source.name, program.text(PrintOptions(debuginfo=True)))
+    with session(discard, program.sdy_version):
+        module, _ = parse_module(source, program.dialects, program.options)
+        result = Linter(settings, source, program.dialects, program.options).run(module, module)
+    found = [diagnostic_of(each, source) for each in result.diagnostics]
+    return Findings(found, summary_text(result))

@@ -1,0 +1,71 @@
+"""Advice that XLA compiles: changes that its communication makes slower are left out."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sdyopt
+from sdyopt.analysis.execution.process import NotValidated, Worker
+
+LIT = Path(__file__).parents[2] / "lit" / "advise"
+PROGRAM = LIT.joinpath("one_change.mlir").read_text(encoding="utf-8")
+
+_HLO = """HloModule m, num_partitions=8
+
+ENTRY %main (x: f32[{0}]) -> f32[{0}] {{
+  %x = f32[{0}] parameter(0)
+  ROOT %r = f32[{0}] all-reduce(f32[{0}] %x), replica_groups=[4,2]<=[8], to_apply=%add
+}}
+"""
+
+
+def _advice(monkeypatch: pytest.MonkeyPatch, sizes: list[int]) -> sdyopt.Advice[sdyopt.Module]:
+    """The advice, if XLA sends so many bytes before the changes and after each of them; 0 to reject one."""
+
+    def run(worker: Worker, task: str, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        assert task == "compile" and request["devices"] == 8
+        assert all("mhlo.num_partitions = 8 : i32" in text for text in request["texts"])
+        left = sizes + [4] * (len(request["texts"]) - len(sizes))
+        return [{"hlo": _HLO.format(size // 4)} if size else {"cannot": "XLA: no"} for size in left]
+
+    monkeypatch.setattr(Worker, "run", run)
+    return sdyopt.parse(PROGRAM).advise(jobs=1, verify=True)
+
+
+def test_bytes_of_xla_are_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    advice = _advice(monkeypatch, [8000, 4000])
+    before, after = advice.changes[0].compiled or pytest.fail("not compiled")
+    assert [int(each.wire_bytes) for each in (before, after)] == [8000, 4000]
+    assert "XLA sends 7.81 KiB → 3.91 KiB (−50.0%)" in str(advice)
+
+
+def test_changes_that_xla_contradicts_or_rejects_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = sdyopt.parse(PROGRAM).advise(jobs=1)
+    advice = _advice(monkeypatch, [8000, 400_000, 0])
+    assert [each.text for each in advice.changes] == [each.text for each in plain.changes[2:5]]
+    assert "left out: 2 that XLA's communication makes slower" in str(advice)
+    # The program is that of the best change that is left.
+    assert str(advice.module) != str(plain.module)
+
+
+def test_a_program_that_xla_rejects_is_not_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    advice = _advice(monkeypatch, [0])
+    assert "not verified: XLA: no" in str(advice)
+    assert advice.changes and all(each.compiled is None for each in advice.changes)
+
+
+def test_a_process_that_ends_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = []
+
+    def run(worker: Worker, task: str, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        counts.append(len(request["texts"]))
+        if len(counts) == 2:
+            raise NotValidated("XLA ends with SIGSEGV")
+        return [{"hlo": _HLO.format(2000)}] if len(counts) == 1 else [{"hlo": _HLO.format(1)}] * counts[-1]
+
+    monkeypatch.setattr(Worker, "run", run)
+    advice = sdyopt.parse(PROGRAM).advise(jobs=1, verify=True)
+    assert counts == [counts[0], counts[0] - 1, counts[0] - 2]
+    assert advice.ir.contradicted == 1

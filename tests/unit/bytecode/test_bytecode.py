@@ -1,0 +1,183 @@
+"""Programs as bytecode: round trips, the order of uses, and files that are invalid."""
+
+import struct
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.base.diagnostics.location import FileLoc, Source
+from sdyopt.base.releases import NEWEST, RELEASES, following
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
+from sdyopt.mlir.asm.resources import resource_section
+from sdyopt.mlir.bytecode.attribute_table import encodings_of
+from sdyopt.mlir.bytecode.jax_export import exported_program
+from sdyopt.mlir.bytecode.reader import read_bytecode
+from sdyopt.mlir.bytecode.stream import NEWEST_VERSION
+from sdyopt.mlir.bytecode.writer import BytecodeOptions, artifact, write_bytecode
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.tools.driver.job import dialect_table, interpreter_settings
+
+EXAMPLES = sorted((Path(__file__).parents[3] / "examples").rglob("*.mlir"))
+OPTIONS = ParseOptions(allow_unregistered_dialects=True)
+SMALL = """
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.add %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+
+
+def parse(text: str) -> Op:
+    return parse_module(Source("f.mlir", text), dialect_table(), OPTIONS)[0]
+
+
+def read(data: bytes) -> Op:
+    return read_bytecode("f.bc", data, dialect_table(), OPTIONS)[0]
+
+
+def encoded(text: str, version: int = NEWEST_VERSION) -> bytes:
+    op, resources = parse_module(Source("f.mlir", text), dialect_table(), OPTIONS)
+    return write_bytecode(op, resources, BytecodeOptions(version))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_are_the_same_after_bytecode(path: Path) -> None:
+    with interpreter_settings():
+        text = path.read_text()
+        op, resources = parse_module(Source("f.mlir", text), dialect_table(), OPTIONS)
+        expected = print_op(op, PrintOptions(debuginfo=True)) + resource_section(op, resources)
+        for version in (0, NEWEST_VERSION):
+            data = write_bytecode(op, resources, BytecodeOptions(version))
+            again, found = read_bytecode("f.bc", data, dialect_table(), OPTIONS)
+            printed = print_op(again, PrintOptions(debuginfo=True)) + resource_section(again, found)
+            assert printed == expected
+            assert write_bytecode(again, found, BytecodeOptions(version)) == data
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
+def test_properties_are_those_of_the_release_that_is_followed(release: object) -> None:
+    text = """
+        func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+          %0 = stablehlo.custom_call @g(%a) : (tensor<4xf32>) -> tensor<4xf32>
+          return %0 : tensor<4xf32>
+        }
+    """
+    with following(release.name):  # type: ignore[attr-defined]
+        data = encoded(text)
+        assert print_op(read(data)) == print_op(parse(text))
+    with following(NEWEST.name):
+        assert print_op(read(data)) == print_op(parse(text))
+
+
+def test_the_order_of_uses_is_kept() -> None:
+    op = parse(SMALL.replace("return %0", "%1 = stablehlo.multiply %a, %0 : tensor<4xf32>\n  return %1"))
+    argument = op.regions[0].blocks[0].first.regions[0].blocks[0].arguments[0]  # type: ignore[union-attr]
+    argument.first_use.next_use.make_first()  # type: ignore[union-attr]
+    orders = [(use.owner.name, use.index) for use in argument.uses]
+    assert orders == [("stablehlo.add", 1), ("stablehlo.multiply", 0), ("stablehlo.add", 0)]
+    again = read(write_bytecode(op, parse_module(Source("", ""), dialect_table())[1], BytecodeOptions()))
+    argument = again.regions[0].blocks[0].first.regions[0].blocks[0].arguments[0]  # type: ignore[union-attr]
+    assert [(use.owner.name, use.index) for use in argument.uses] == orders
+
+
+def test_codes_are_distinct_and_classes_can_be_written() -> None:
+    for dialect in ("builtin", "stablehlo", "chlo", "sdy", "vhlo"):
+        encodings = encodings_of(dialect)
+        assert encodings is not None
+        declared = [*encodings.attributes.values(), *encodings.types.values()]
+        assert len(declared) == sum(map(len, encodings.by_class.values()))
+
+
+# --- Invalid files ----------------------------------------------------------------------------------
+
+
+def problem(data: bytes) -> tuple[str, str]:
+    with interpreter_settings(), pytest.raises(DiagnosticError) as caught:
+        read(data)
+    diagnostic = caught.value.diagnostic
+    assert diagnostic.location is FileLoc("f.bc", 0, 0)
+    return diagnostic.message.removeprefix("invalid bytecode: "), diagnostic.notes[0].message
+
+
+def test_an_error_names_the_section_and_the_byte() -> None:
+    assert problem(b"ML\xefR\x11") == (
+        "the file has version 8 of the format; the newest that is read is 6",
+        "at byte 5 of the file, in the header section",
+    )
+    assert problem(b"ML\xefR\x0dx")[0] == "a text without its terminating NUL byte"
+    assert problem(b"ML\xefR\x0dx\0") == (
+        "there is no string section",
+        "at byte 7 of the file, in the header section",
+    )
+
+
+def test_every_prefix_of_a_file_is_rejected() -> None:
+    data = encoded(SMALL)
+    for size in range(4, len(data) - 1):
+        problem(data[:size])
+
+
+def test_an_attribute_that_contains_itself_is_rejected() -> None:
+    data = encoded("module attributes {x.a = [[1 : i32]]} {}")
+    # The only attribute of the inner array becomes the array itself, for one of these numbers.
+    messages = set()
+    for at in range(4, len(data) - 2):
+        for number in range(12):
+            mutant = bytearray(data)
+            mutant[at] = number << 1 | 1
+            try:
+                with interpreter_settings():
+                    read(bytes(mutant))
+            except DiagnosticError as error:
+                messages.add(error.diagnostic.message)
+    assert any("or one contains itself" in message for message in messages)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_mutants_are_read_or_rejected(seed: int) -> None:
+    random, data = Random(seed), encoded(EXAMPLES[0].read_text(), random_version := seed % 7)
+    assert random_version <= NEWEST_VERSION
+    with interpreter_settings():
+        for _ in range(300):
+            mutant = bytearray(data)
+            for _ in range(random.randrange(1, 4)):
+                mutant[random.randrange(4, len(mutant))] = random.randrange(256)
+            try:
+                print_op(read(bytes(mutant)), PrintOptions(generic=True, debuginfo=True))
+            except DiagnosticError:
+                continue
+
+
+# --- Portable artifacts and files of jax.export -----------------------------------------------------
+
+
+def test_an_artifact_has_the_bytecode_version_of_its_target() -> None:
+    for target, version in (("0.9.0", 0), ("0.12.0", 3), ("0.14.0", 4), ("1.0.0", 6), ("1.22.0", 6)):
+        op, resources = parse_module(Source("-", SMALL), dialect_table(), OPTIONS)
+        data = artifact(op, resources, target)
+        assert data[4] >> 1 == version
+        assert data[5:].startswith(b"StableHLO_v" + target.encode() + b"\0")
+
+
+def flatbuffer(program: bytes) -> bytes:
+    """A table whose field 13 is a vector of bytes, as in a serialized `jax.export.Exported`."""
+    fields = struct.pack("<HH", 32, 8) + bytes(26) + struct.pack("<H", 4)
+    table_at = 4 + len(fields)
+    table = struct.pack("<iI", len(fields), 4)
+    return struct.pack("<I", table_at) + fields + table + struct.pack("<I", len(program)) + program
+
+
+def test_the_program_in_a_file_of_jax_export_is_found() -> None:
+    program = encoded(SMALL)
+    data = flatbuffer(program)
+    assert exported_program(data) == program
+    assert exported_program(data[:-1]) is None
+    assert exported_program(b"x" * 100) is None
+    assert exported_program(b"") is None
+    for at in range(50):
+        mutant = bytearray(data)
+        mutant[at] ^= 0xFF
+        exported_program(bytes(mutant))
