@@ -142,6 +142,8 @@ def trial_text(trial: Trial, width: int) -> str:
     figures = f": {_difference(trial.sent)} sent"
     if trial.changes_memory:
         figures += f", {_difference(trial.memory)} memory"
+    if trial.after.flops > trial.before.flops:
+        figures += f", +{round(100 * (trial.after.flops / trial.before.flops - 1))}% FLOPs"
     spec, subject = trial.spec, trial.subject
     room = width - len(f"tried:  for {figures}")
     if len(spec) + len(subject) > room:

@@ -182,7 +182,10 @@ class Checker:
         calls = {(frame.file, frame.line) for frame in location.frames}
         # A value that a helper returns is constrained where the helper is called.
         location = there if (there.file, there.line) in calls else self._lines.chosen(location)
-        return f"the value at {location.file_text}" if location.line else f"the result of {op.signature.name}"
+        if not location.line:
+            return f"the result of {op.signature.name}"
+        kind = "gradient" if location.phase is Phase.BACKWARD else "value"
+        return f"the {kind} at {location.file_text}"
 
 
 def _patterns(names: Iterable[str]) -> list[str]:

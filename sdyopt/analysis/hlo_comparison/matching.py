@@ -37,7 +37,8 @@ MEANINGS = {
     "other axes": "as many bytes along other axes: XLA reshards in another order, or splits an axis",
     "other kind": "as many bytes along the same axes: XLA reshards by another collective",
     "other tensor": "XLA communicates before or after a slice, pad, transpose or convert",
-    REPEATED: "XLA merges equal collectives, and repeats them in rematerialized code",
+    REPEATED: "one side sends the same more often: XLA gathers a weight again for the backward pass, or "
+    "merges",
     ONLY_REPORT: "XLA avoids a replication, folds the operand, or computes it on each device",
     ONLY_XLA: "halo exchanges of convolutions and pads, sorts, gathers and scatters, which are one "
     "operation for sdy, and reshards that XLA's partitioner adds",

@@ -72,7 +72,7 @@ const dataTable = (host, { label, columns, rowsOf, facets = [], choices = [], de
     oninput: () => { state.search = search.value.toLowerCase(); show(); } });
   const selects = facets.map(({ name, options }) => {
     const select = element("select", { "aria-label": name, onchange: () => { state.facets[name] = select.value; show(); } },
-      element("option", { value: "", text: `every ${name}` }), options.map((text) => element("option", { value: text, text: text.replaceAll('"', "") })));
+      element("option", { value: "", text: `all ${name.endsWith("s") ? name : `${name}s`}` }), options.map((text) => element("option", { value: text, text: text.replaceAll('"', "") })));
     return options.length > 1 ? select : null;
   });
   const count = element("output", { class: "note", "aria-live": "polite" });
