@@ -89,7 +89,7 @@ func.func @momentum(
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 
 // A weight that is sharded along the axis of the batch.
-// expected-warning@+1 {{another sharding of argument 1 of @weight saves 384.0 KiB on the wire}}
+// expected-warning@+1 {{another sharding of argument 1 of @weight saves 768.0 KiB on the wire}}
 func.func @weight(
     %x: tensor<512x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
     %w1: tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
