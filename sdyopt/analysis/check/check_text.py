@@ -149,7 +149,7 @@ def trial_text(trial: Trial, width: int) -> str:
     if len(spec) + len(subject) > room:
         spec = spec.replace(", ", ",")
     if len(spec) + len(subject) > room:
-        subject = subject.removeprefix("the value at ")
+        subject = subject.removeprefix("the value at ").replace("the gradient at ", "gradient ")
     # Rather the start of the name is cut than anything else.
     if len(spec) + len(subject) > room:
         subject = f"…{subject[len(spec) + len(subject) - room + 1 :]}"
