@@ -106,7 +106,7 @@ def test_collectives_are_searched_filtered_grouped_and_sorted(browser: Any, fold
         assert 0 < rows.count() < all_rows
         page.locator("#where").get_by_label("axes").select_option(index=0)
         page.get_by_label("group collectives by").select_option(label="by weight")
-        assert "momentum['embedding']" in texts(page, "#where td.place")
+        assert "weights['embedding']" in texts(page, "#where td.place")
         page.locator("#where th button", has_text="count").click()
         counts = [int(text) for text in texts(page, "#where > table > tbody > tr > td:nth-child(4)")]
         assert counts == sorted(counts, reverse=True)
