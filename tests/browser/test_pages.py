@@ -104,6 +104,7 @@ def test_collectives_are_searched_filtered_grouped_and_sorted(browser: Any, fold
         page.get_by_label("search collectives").fill("")
         page.locator("#where").get_by_label("axes").select_option(label="along model")
         assert 0 < rows.count() < all_rows
+        assert re.fullmatch(r"\d groups, 10\.0 MiB, 37%", page.locator("#where output").inner_text())
         page.locator("#where").get_by_label("axes").select_option(index=0)
         page.get_by_label("group collectives by").select_option(label="by weight")
         assert "weights['embedding']" in texts(page, "#where td.place")

@@ -65,8 +65,8 @@ const figure = (text) => {
 // --- Tables.
 // A table that is searched, filtered and sorted. `columns` are { name, figure, text(row), node(row), order(row) }, `facets`
 // { name, values(row) }, `rowsOf(filter)` the rows for a filter, which takes a text and an object with text and values,
-// `detail(row)` what is below a row when it is opened. It shows `limit` rows, and more on request.
-const dataTable = (host, { label, columns, rowsOf, facets = [], choices = [], detail, note, limit = 12, what = "row" }) => {
+// `detail(row)` what is below a row when it is opened. `total(rows)` follows their number. It shows `limit` rows, and more on request.
+const dataTable = (host, { label, columns, rowsOf, facets = [], choices = [], detail, note, total, limit = 12, what = "row" }) => {
   const state = { search: "", facets: {}, sort: 0, down: true, limit };
   const search = element("input", { type: "search", placeholder: "search", "aria-label": `search ${label}`,
     oninput: () => { state.search = search.value.toLowerCase(); show(); } });
@@ -117,7 +117,7 @@ const dataTable = (host, { label, columns, rowsOf, facets = [], choices = [], de
     head.childNodes.forEach((cell, number) => (number === state.sort ? cell.setAttribute("aria-sort", state.down ? "descending" : "ascending") : cell.removeAttribute("aria-sort")));
     const shown = sorted.slice(0, state.limit);
     body.replaceChildren(...shown.flatMap(([, row]) => lines(row)));
-    count.textContent = found.length ? counted(found.length, what) : `no ${what} matches`;
+    count.textContent = found.length ? counted(found.length, what) + (total ? total(found) : "") : `no ${what} matches`;
     more.hidden = shown.length === sorted.length;
     more.textContent = `show all ${sorted.length.toLocaleString("en")} ${what}s`;
   };

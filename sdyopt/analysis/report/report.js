@@ -88,6 +88,10 @@ const groupedTable = (host, { items, label, text, grouping, groupings, facets, c
       ...columns,
     ],
     detail: (row) => detail(row.items),
+    total: (rows) => {
+      const shown = rows.flatMap((row) => row.items);
+      return total ? `, ${totalText(shown, text)}, ${shareText(sumOf(shown, "size") / total)}` : "";
+    },
   });
   return { ...table, group: (name) => { select.value = name; table.show(); } };
 };
