@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -80,11 +81,12 @@ def test_a_reduction_is_deterministic(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_reduction_keeps_the_best_program(tmp_path: Path) -> None:
-    interrupt = "echo >> count; test $(wc -l < count) != 10 || kill -INT $PPID"
+    # Python drops an interrupt that arrives while it calls a finalizer; the next one follows then.
+    interrupt = "echo >> count; test $(wc -l < count) -lt 10 || kill -INT $PPID"
     text, remarks = reduce(tmp_path, f"{interrupt}; grep -q tanh %s")
     assert "tanh" in text
     assert len(text) < 0.7 * len(PROGRAM)
-    assert remarks.endswith(" operations by 9 tests, interrupted\n")
+    assert re.search(r" operations by (9|1[0-5]) tests, interrupted\n$", remarks)
 
 
 def test_pieces_are_dropped_in_halves_first() -> None:
