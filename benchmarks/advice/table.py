@@ -1,6 +1,6 @@
 """Tables in pages, between comments that name them: <!-- planted --> … <!-- end -->.
 
-The rows of a table can be kept in a file, so that a command that is interrupted goes on where it was.
+The rows of a table can be kept in a file, so that an interrupted command can be continued.
 """
 
 from __future__ import annotations

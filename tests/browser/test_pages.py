@@ -163,10 +163,12 @@ def test_the_parts_of_the_program_are_a_tree(browser: Any, folder: Path) -> None
     with Opened(browser, folder / "report.html") as page:
         page.locator("#flame [role=treeitem]").first.focus()
         page.keyboard.press("ArrowDown")
-        told = page.locator("#flame [aria-live]").inner_text()
+        announced = page.locator("#flame [aria-live]").inner_text()
         assert page.evaluate("document.activeElement.ariaLevel") == "2"
         page.keyboard.press("Enter")
-        assert page.locator("#flame [role=treeitem]").first.get_attribute("title") == told.split(" › ")[-1]
+        assert (
+            page.locator("#flame [role=treeitem]").first.get_attribute("title") == announced.split(" › ")[-1]
+        )
         page.get_by_label("measure").select_option(label="FLOPs")
         assert "FLOP" in page.locator("#flame [aria-live]").inner_text()
 

@@ -1,6 +1,6 @@
 """A report as a page: a summary first, then communication, memory, compute, the source and the program.
 
-The summary is HTML. What follows are tables and charts that `report.js` makes of the data of the page, so
+The summary is HTML. `report.js` makes the tables and charts below it of the data of the page, so
 that they can be searched, sorted and grouped.
 """
 

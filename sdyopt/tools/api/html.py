@@ -53,7 +53,7 @@ _RULES = (
         for number, (background, text) in enumerate(_COLOURS)
     ),
 )
-# The parts of a bar, which are next to each other, so that they are told apart.
+# Adjacent segments of a bar differ in color.
 _PARTS = ("#3b82f6", "#f97316", "#10b981", "#a855f7", "#eab308", "#6b7280")
 
 # `'x'` in `P('x', None)`, but not in `params['x']`.
